@@ -1,0 +1,1 @@
+"""The machine: it finds the reproducers, runs each in a child of the torch under test, and judges what it saw."""

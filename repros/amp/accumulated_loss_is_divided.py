@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The reported loss shrinks with the number of accumulation steps"
+# kind = "silent"
+# symptom = "reports 0.25 for a loss of 1.0"
+# sources = [
+#     "https://github.com/huggingface/transformers/issues/34191",
+#     "https://github.com/huggingface/transformers/issues/35203",
+# ]
+# fix = "amp.train_epoch"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The loss is divided by the window for backward(), and the divided value is the one that is summed and averaged.
+
+Runs with different windows cannot be compared, and early stopping with a threshold changes its meaning.
+"""
+
+import torch
+
+
+def epoch(device, window):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    total = 0.0
+    for _ in range(8):
+        loss = ((weight - 1) ** 2).sum() / window
+        loss.backward()
+        total += loss.item()
+    if total / 8 != 1:
+        return f"window {window} reports {total / 8} for a loss of 1.0"
+
+
+def reproduce(device):
+    return epoch(device, window=4)
+
+
+def control(device):
+    return epoch(device, window=1)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

@@ -1,0 +1,45 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A no_grad pass over some layers in an autocast block silently stops their training"
+# kind = "silent"
+# symptom = "of 4 parameters have no gradient"
+# sources = ["https://github.com/pytorch/pytorch/issues/112583", "https://github.com/pytorch/pytorch/issues/158232"]
+# fix = "amp.choose_precision"
+# affected = { cpu = "<2.11", cuda = "<2.11" }
+# ///
+"""The same cache as in autocast_cache_under_no_grad, filled for one layer only: backward() finds a path and says nothing.
+
+The layer whose cast copy was cached under no_grad is cut off, the others train on. Fixed in torch 2.11.
+"""
+
+import torch
+
+
+def train(device, cache_enabled):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)).to(device)
+    x = torch.ones(2, 4, device=device)
+    with torch.autocast(device, torch.bfloat16, cache_enabled=cache_enabled):
+        with torch.no_grad():
+            model[0](x)
+        loss = model(x).sum()
+    loss.backward()
+    lost = [name for name, parameter in model.named_parameters() if parameter.grad is None]
+    if lost:
+        return f"{len(lost)} of 4 parameters have no gradient: {', '.join(lost)}"
+
+
+def reproduce(device):
+    return train(device, cache_enabled=True)
+
+
+def control(device):
+    return train(device, cache_enabled=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

@@ -1,0 +1,46 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Clipping scaled gradients turns a step of full length into one 65536 times shorter"
+# kind = "silent"
+# symptom = "step is .* of the clipped length"
+# sources = ["https://pytorch.org/docs/stable/notes/amp_examples.html", "https://discuss.pytorch.org/t/119735"]
+# fix = "amp.train_epoch"
+# requires = ">=2.3"
+# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
+# ///
+"""Before unscale_() the gradients are 65536 times too long, so clipping to 1 leaves 1/65536 of a true length of 1.
+
+The order is scale, backward, unscale_, clip, step, update.
+"""
+
+import torch
+
+
+def step(device, unscale_first):
+    scaler = torch.amp.GradScaler(device)
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    scaler.scale(5 * weight.sum()).backward()
+    if unscale_first:
+        scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
+    scaler.step(optimizer)
+    if weight.abs() < 0.01:
+        return f"step is {weight.abs().item():.1g} of the clipped length"
+
+
+def reproduce(device):
+    return step(device, unscale_first=False)
+
+
+def control(device):
+    return step(device, unscale_first=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

@@ -1,0 +1,48 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "An IterableDataset with two workers delivers every row twice"
+# kind = "silent"
+# symptom = "8 rows delivered for 4"
+# sources = ["https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
+# fix = "data_loading.shard"
+# affected = { cpu = ">=1.13" }
+# platform = "linux"
+# ///
+"""Each worker iterates over its own copy of the whole dataset. Shard by get_worker_info(); more workers mean more copies.
+
+An epoch is then n times as long, every metric is computed on duplicates, and nothing is raised.
+"""
+
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+
+class Rows(IterableDataset):
+    def __init__(self, sharded):
+        self.sharded = sharded
+
+    def __iter__(self):
+        info = get_worker_info()
+        return iter(range(4)[info.id :: info.num_workers] if self.sharded else range(4))
+
+
+def deliver(sharded):
+    rows = list(DataLoader(Rows(sharded), num_workers=2, multiprocessing_context="fork"))
+    if len(rows) != 4:
+        return f"{len(rows)} rows delivered for 4"
+
+
+def reproduce(device):
+    return deliver(sharded=False)
+
+
+def control(device):
+    return deliver(sharded=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

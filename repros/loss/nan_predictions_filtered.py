@@ -1,0 +1,47 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Filtering NaN predictions out of the loss gives a finite loss and NaN weight gradients"
+# kind = "silent"
+# symptom = "loss 1 is finite, the weight's gradient is nan"
+# sources = ["https://github.com/pytorch/pytorch/issues/68425", "https://github.com/pytorch/pytorch/issues/23395"]
+# fix = "loss.masked_mean"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Selecting the finite rows stops the NaN in the forward only. Backward multiplies the zero gradient of the dropped rows by their NaN inputs.
+
+nan_to_num() on the output does the same. Filter the rows before the model, not after it.
+"""
+
+import torch
+
+X = torch.tensor([[1.0, 1.0], [float("nan"), 1.0]])
+KEEP_FINITE = lambda output: output[output.isfinite()]  # noqa: E731
+
+
+def train(device, x, repair=KEEP_FINITE):
+    weight = torch.tensor([0.5, 0.5], device=device, requires_grad=True)
+    loss = repair(x.to(device) @ weight).mean()
+    loss.backward()
+    if loss.isfinite() and not weight.grad.isfinite().all():
+        return f"loss {loss.item():g} is finite, the weight's gradient is {weight.grad[0].item()}"
+
+
+def reproduce(device):
+    return train(device, X)
+
+
+def control(device):
+    return train(device, X[X.isfinite().all(dim=1)])
+
+
+def popular_fix(device):
+    return train(device, X, torch.nan_to_num)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

@@ -1,0 +1,39 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "cross_entropy over a single logit is always 0.0 and never learns"
+# kind = "silent"
+# symptom = "loss 0.0000 and a zero gradient, whatever the logits"
+# sources = ["https://discuss.pytorch.org/t/79311", "https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html"]
+# fix = "loss.check_gradients"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""softmax over one class is 1, so its logarithm is 0 whatever the model says: binary heads need binary_cross_entropy_with_logits.
+"""
+
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+
+def learn(device, loss_of):
+    logits = torch.tensor([[3.0], [-2.0]], device=device, requires_grad=True)
+    loss = loss_of(logits)
+    loss.backward()
+    if loss == 0 and not logits.grad.any():
+        return f"loss {loss.item():.4f} and a zero gradient, whatever the logits"
+
+
+def reproduce(device):
+    return learn(device, lambda logits: cross_entropy(logits, torch.zeros(2, dtype=torch.long, device=device)))
+
+
+def control(device):
+    return learn(device, lambda logits: binary_cross_entropy_with_logits(logits, torch.zeros(2, 1, device=device)))
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

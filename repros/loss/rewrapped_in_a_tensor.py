@@ -1,0 +1,44 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.tensor(loss, requires_grad=True) cuts the graph and silences the error"
+# kind = "silent"
+# symptom = "no parameter has a gradient"
+# messages = ["To copy construct from a tensor, it is recommended to use"]
+# sources = ["https://github.com/pytorch/pytorch/issues/112583", "https://pytorch.org/docs/stable/generated/torch.tensor.html"]
+# fix = "loss.check_gradients"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""torch.tensor() copies the value and forgets the history; requires_grad=True makes the copy a fresh leaf.
+
+Only the warning "To copy construct from a tensor ..." hints at it.
+"""
+
+import warnings
+
+import torch
+
+
+def train(device, rewrap):
+    model = torch.nn.Linear(3, 1).to(device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rewrap(model(torch.ones(2, 3, device=device)).mean()).backward()
+    if model.weight.grad is None:
+        return "backward() passed and no parameter has a gradient"
+
+
+def reproduce(device):
+    return train(device, lambda loss: torch.tensor(loss, requires_grad=True))
+
+
+def control(device):
+    return train(device, lambda loss: loss)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

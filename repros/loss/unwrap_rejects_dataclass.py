@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Unwrapping `predictions` raises for a dataclass, a named tuple or a plain tensor"
+# kind = "error"
+# symptom = "has no attribute 'items'"
+# messages = ["object has no attribute 'items'"]
+# sources = [
+#     "https://huggingface.co/docs/transformers/main_classes/output",
+#     "https://github.com/huggingface/transformers/issues/34191",
+# ]
+# fix = "loss.match"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Models return dataclasses and named tuples too; an isinstance(outputs, dict) test lets them through to .items().
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class Output:
+    predictions: dict
+
+
+def match(outputs):
+    if isinstance(outputs, dict) and "predictions" in outputs:  # the published fix
+        outputs = outputs["predictions"]
+    try:
+        outputs.items()
+    except AttributeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return match(Output({"horizon_1": torch.ones(2, device=device)}))
+
+
+def control(device):
+    return match({"predictions": {"horizon_1": torch.ones(2, device=device)}})
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))

@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Retrying inside the except block runs with the failed step's tensors still alive"
+# kind = "oom"
+# symptom = "activations of the failed step are still alive"
+# sources = [
+#     "https://github.com/pytorch/pytorch/issues/27600",
+#     "https://github.com/pytorch/pytorch/issues/18853",
+#     "https://pytorch.org/docs/stable/notes/faq.html",
+#     "https://github.com/huggingface/accelerate/issues/3475",
+# ]
+# fix = "memory.find_batch_size"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""While an except block runs, the exception's traceback owns every frame of the failed step, and the frames own its tensors.
+
+gc.collect() and empty_cache() inside the block free nothing of it. Leave the block first, then clean up and retry.
+"""
+
+import gc
+import weakref
+
+import torch
+
+
+def step(device, seen):
+    activations = torch.ones(1024, device=device)
+    seen.append(weakref.ref(activations))
+    torch.empty(2**50, dtype=torch.uint8, device=device)  # out of memory on every device
+
+
+def retry_sees(device, inside, clean_up=lambda: None):
+    seen = []
+    try:
+        step(device, seen)
+    except RuntimeError:
+        if inside:
+            clean_up()
+            return alive(seen)
+    clean_up()
+    return alive(seen)
+
+
+def alive(seen):
+    if seen[0]() is not None:
+        return "the activations of the failed step are still alive when the retry starts"
+
+
+def reproduce(device):
+    return retry_sees(device, inside=True)
+
+
+def control(device):
+    return retry_sees(device, inside=False)
+
+
+def popular_fix(device):
+    return retry_sees(device, inside=True, clean_up=lambda: (gc.collect(), torch.cuda.empty_cache()))
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
