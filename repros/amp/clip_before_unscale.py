@@ -6,7 +6,11 @@
 # title = "Clipping scaled gradients turns a step of full length into one 65536 times shorter"
 # kind = "silent"
 # symptom = "step is .* of the clipped length"
-# sources = ["https://pytorch.org/docs/stable/notes/amp_examples.html", "https://discuss.pytorch.org/t/119735"]
+# sources = [
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/9599",
+#     "https://github.com/pytorch/pytorch/issues/40907",
+#     "https://pytorch.org/docs/stable/notes/amp_examples.html",
+# ]
 # fix = "amp.train_epoch"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }

@@ -7,8 +7,9 @@
 # kind = "silent"
 # symptom = "1 step for 6 batches"
 # sources = [
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/19987",
+#     "https://github.com/meta-pytorch/torchtune/pull/2745",
 #     "https://github.com/huggingface/transformers/issues/34191",
-#     "https://pytorch.org/docs/stable/notes/amp_examples.html",
 # ]
 # fix = "amp.train_epoch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

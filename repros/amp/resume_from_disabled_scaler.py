@@ -7,8 +7,8 @@
 # kind = "error"
 # symptom = "The source state dict is empty"
 # messages = ["The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler"]
-# sources = ["https://pytorch.org/docs/stable/amp.html", "https://github.com/Lightning-AI/pytorch-lightning/issues/8821"]
-# fix = "amp.make_grad_scaler"
+# sources = ["https://pytorch.org/docs/stable/amp.html"]
+# fix = "amp.load_scaler_state"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
 # ///

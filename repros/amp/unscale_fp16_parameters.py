@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]
-# sources = ["https://discuss.pytorch.org/t/128412", "https://pytorch.org/docs/stable/notes/amp_examples.html"]
+# sources = ["https://github.com/pytorch/pytorch/issues/74739", "https://github.com/Lightning-AI/pytorch-lightning/issues/5140"]
 # fix = "amp.choose_precision"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }

@@ -6,7 +6,11 @@
 # title = "Dataclass and set batches are silently left unpinned"
 # kind = "silent"
 # symptom = "pin_memory walked past: dataclass, object, set"
-# sources = ["https://github.com/pytorch/pytorch/issues/131858", "https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# sources = [
+#     "https://github.com/ultralytics/yolov3/issues/1713",
+#     "https://github.com/pytorch/pytorch/pull/16743",
+#     "https://pytorch.org/docs/stable/data.html#memory-pinning",
+# ]
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }

@@ -8,7 +8,7 @@
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = ["cannot pin '.*' only dense CPU tensors can be pinned"]
 # sources = [
-#     "https://github.com/pytorch/pytorch/issues/131858",
+#     "https://github.com/pytorch/pytorch/issues/5398",
 #     "https://pytorch.org/docs/stable/generated/torch.set_default_device.html",
 # ]
 # fix = "data_loading.make_loader"

@@ -6,7 +6,7 @@
 # title = "Pinning changes the type of a batch: tuples come out as lists"
 # kind = "silent"
 # symptom = "tuple came out as list"
-# sources = ["https://github.com/pytorch/pytorch/issues/48419", "https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# sources = ["https://github.com/pytorch/pytorch/issues/48419", "https://github.com/pytorch/pytorch/pull/169690"]
 # fix = "data_loading.make_loader"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "the loader's own walk over a batch that holds no tensor" }

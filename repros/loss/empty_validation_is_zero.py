@@ -6,7 +6,7 @@
 # title = "A validation set of zero batches reports a loss of 0.0000 and stops training early"
 # kind = "silent"
 # symptom = "stopped after 4 epochs with a best loss of 0.0000"
-# sources = ["https://pytorch.org/docs/stable/data.html", "https://github.com/Lightning-AI/pytorch-lightning/issues/1100"]
+# sources = ["https://github.com/rasbt/LLMs-from-scratch/pull/124", "https://pytorch.org/docs/stable/data.html"]
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13" }
 # ///

@@ -6,7 +6,7 @@
 # title = "cross_entropy over a single logit is always 0.0 and never learns"
 # kind = "silent"
 # symptom = "loss 0.0000 and a zero gradient, whatever the logits"
-# sources = ["https://discuss.pytorch.org/t/79311", "https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html"]
+# sources = ["https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html"]
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

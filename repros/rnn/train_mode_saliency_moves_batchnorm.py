@@ -6,7 +6,7 @@
 # title = "Asking for saliency in train mode changes later predictions"
 # kind = "silent"
 # symptom = "running_mean moved by"
-# sources = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/pytorch/pytorch/issues/19902"]
+# sources = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/jurgisp/pydreamer/issues/7"]
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

@@ -1,0 +1,49 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.where hides a NaN in the forward and passes it on in the backward"
+# kind = "silent"
+# symptom = "loss is finite, gradient .*nan"
+# sources = [
+#     "https://github.com/pytorch/pytorch/issues/68425",
+#     "https://github.com/pytorch/pytorch/issues/52248",
+#     "https://github.com/pytorch/pytorch/issues/156212",
+#     "https://github.com/pytorch/pytorch/issues/23395",
+# ]
+# fix = "numerics.apply_where"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""where() gives the unselected branch a gradient of 0, and 0 * inf is NaN on its way through log or sqrt.
+
+nan_to_num() on the result does not help, for the same reason. Sanitise the branch's *input* instead.
+"""
+
+import torch
+
+
+def gradient(device, safe_log):
+    x = torch.tensor([0.0, 1.0], device=device, requires_grad=True)
+    loss = safe_log(x).sum()
+    loss.backward()
+    if loss.isfinite() and x.grad.isnan().any():
+        return f"loss is finite, gradient {x.grad.tolist()}"
+
+
+def reproduce(device):
+    return gradient(device, lambda x: torch.where(x > 0, x.log() * x, torch.zeros_like(x)))
+
+
+def control(device):
+    return gradient(device, lambda x: torch.where(x > 0, x, torch.ones_like(x)).log() * x)
+
+
+def popular_fix(device):
+    return gradient(device, lambda x: torch.nan_to_num(x.log() * x))
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
