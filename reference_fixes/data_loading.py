@@ -70,7 +70,8 @@ def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) ->
     if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
         result = copy.copy(batch)
         for field in dataclasses.fields(batch):
-            object.__setattr__(result, field.name, map_tensors(function, getattr(batch, field.name)))
+            if hasattr(batch, field.name):  # a field with init=False may not be set yet
+                object.__setattr__(result, field.name, map_tensors(function, getattr(batch, field.name)))
         return result
     return batch
 

@@ -65,8 +65,8 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         largest = _norm(gradients, math.inf).item()
         if not math.isfinite(largest):
             return StepResult(norm, torch.ones_like(norm, dtype=torch.bool))
-        _scale(gradients, max_norm / largest / _root_of_size(gradients))
-    elif length > max_norm:
+        length = largest * _root_of_size(gradients)  # Python's floats do not overflow here; this bounds the norm from above
+    if length > max_norm:
         _scale(gradients, max_norm / length)
     optimizer.step()
     return StepResult(norm, torch.zeros_like(norm, dtype=torch.bool))
@@ -75,7 +75,7 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
 def _step_on_device(optimizer: Any, gradients: list[torch.Tensor], norm: torch.Tensor, max_norm: float) -> StepResult:
     largest = _norm(gradients, math.inf)
     skipped = ~largest.isfinite()
-    # where the norm overflows, largest * sqrt(n) bounds it from above
+    # where the norm overflows, largest * sqrt(n) bounds it from above; dividing twice, because the product overflows too
     coefficient = torch.where(norm.isfinite(), max_norm / norm, max_norm / largest / _root_of_size(gradients))
     _scale(gradients, torch.where(skipped, torch.ones_like(norm), coefficient.clamp(max=1.0)))
     optimizer.grad_scale, optimizer.found_inf = None, skipped.float()

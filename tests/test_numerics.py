@@ -1,0 +1,368 @@
+import copy
+import math
+
+import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+from torch import nn
+
+from reference_fixes import numerics
+
+OPTIMIZERS = {
+    "SGD": lambda parameters: torch.optim.SGD(parameters, lr=1.0),
+    "SGD momentum": lambda parameters: torch.optim.SGD(parameters, lr=1.0, momentum=0.9),
+    "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=0.1),
+    "AdamW fused": lambda parameters: torch.optim.AdamW(parameters, lr=0.1, fused=True),
+    "SGD fused": lambda parameters: torch.optim.SGD(parameters, lr=1.0, fused=True),
+}
+
+
+def optimizer_for(name, parameters):
+    """The optimizer, or None where this torch has no fused one for the device."""
+    try:
+        return OPTIMIZERS[name](parameters)
+    except (TypeError, RuntimeError):
+        assert "fused" in name
+        return None
+
+
+@pytest.fixture(scope="module", params=sorted(OPTIMIZERS))
+def optimizer_name(request, device):
+    if optimizer_for(request.param, [nn.Parameter(torch.ones(2, device=device))]) is None:
+        pytest.skip(f"torch {torch.__version__} has no {request.param} on {device}")
+    return request.param
+
+
+numbers = st.one_of(st.floats(-100, 100, width=32), st.sampled_from([0.0, 1e-20, 1e19, 1e20, -3e38, 1e30]))
+gradients = st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=4)
+bad_values = st.sampled_from([math.nan, math.inf, -math.inf])
+
+
+def with_gradients(rows, device, dtype=torch.float32):
+    parameters = []
+    for row in rows:
+        parameter = nn.Parameter(torch.zeros(len(row), device=device, dtype=dtype))
+        parameter.grad = torch.tensor(row, device=device, dtype=dtype)
+        parameters.append(parameter)
+    return parameters
+
+
+def flat(tensors):
+    return torch.cat([tensor.detach().double().cpu().flatten() for tensor in tensors])
+
+
+@given(gradients, st.sampled_from([0.5, 1.0, 50.0, math.inf]), st.sampled_from(["SGD", "SGD fused"]))
+@example([[1e20] * 5], 1.0, "SGD")
+@example([[1e20] * 5], 1.0, "SGD fused")
+@example([[3.0, 4.0]], 1.0, "SGD")
+@example([[3e38], [-3e38]], 1.0, "SGD fused")
+def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, max_norm, name):
+    parameters = with_gradients(rows, device)
+    optimizer = optimizer_for(name, parameters) or optimizer_for("SGD", parameters)
+    true = flat(parameter.grad for parameter in parameters)
+    result = numerics.clip_or_skip(optimizer, max_norm)
+    step = -flat(parameters)
+    norm = true.norm().item()
+    assert not result.skipped
+    if math.isfinite(result.norm.item()):
+        assert result.norm.item() == pytest.approx(norm, rel=1e-4, abs=1e-30)
+        expected = true * min(1.0, max_norm / norm if norm else 1.0)
+        torch.testing.assert_close(step, expected, rtol=1e-3, atol=1e-30)
+    else:  # the float32 norm overflows: shorter than max_norm, never zero, still the same direction
+        assert norm > 1e18
+        assert 0.2 * min(max_norm, norm) <= step.norm() <= 1.001 * min(max_norm, norm)
+        torch.testing.assert_close(step / step.norm(), true / norm, rtol=1e-3, atol=1e-6)
+
+
+@given(gradients, st.data())
+def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(device, optimizer_name, rows, data):
+    parameters = with_gradients([[1.0] * len(row) for row in rows], device)
+    optimizer = optimizer_for(optimizer_name, parameters)
+    numerics.clip_or_skip(optimizer, 1.0)  # moments exist now
+    weights, moments = flat(parameters), copy.deepcopy(optimizer.state_dict()["state"])
+    for parameter, row in zip(parameters, rows):
+        parameter.grad = torch.tensor(row, device=device)
+    place = data.draw(st.integers(0, len(rows) - 1))
+    parameters[place].grad[data.draw(st.integers(0, len(rows[place]) - 1))] = data.draw(bad_values)
+    result = numerics.clip_or_skip(optimizer, 1.0)
+    assert result.skipped
+    assert not result.norm.isfinite()
+    assert torch.equal(flat(parameters), weights)
+    assert_state_equal(optimizer.state_dict()["state"], moments)
+    for parameter in parameters:
+        parameter.grad = torch.ones_like(parameter)
+    assert not numerics.clip_or_skip(optimizer, 1.0).skipped  # and training goes on
+    assert not torch.equal(flat(parameters), weights)
+    assert flat(parameters).isfinite().all()
+
+
+def assert_state_equal(left, right):
+    assert left.keys() == right.keys()
+    for key, state in left.items():
+        for name, value in state.items():
+            assert torch.equal(torch.as_tensor(value), torch.as_tensor(right[key][name])) if value is not None else right[key][name] is None, name
+
+
+@given(gradients)
+def test_ordinary_gradients_step_as_after_clip_grad_norm(device, optimizer_name, rows):
+    rows = [[value if abs(value) <= 100 else 1.0 for value in row] for row in rows]
+    ours, theirs = with_gradients(rows, device), with_gradients(rows, device)
+    for parameters, step in ((ours, lambda o, p: numerics.clip_or_skip(o, 2.0)), (theirs, plain_step)):
+        optimizer = optimizer_for(optimizer_name, parameters)
+        for _ in range(3):
+            for parameter, row in zip(parameters, rows):
+                parameter.grad = torch.tensor(row, device=device)
+            step(optimizer, parameters)
+    torch.testing.assert_close(flat(ours), flat(theirs), rtol=1e-3, atol=1e-4)
+
+
+def plain_step(optimizer, parameters):
+    torch.nn.utils.clip_grad_norm_(parameters, 2.0)
+    optimizer.step()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_other_dtypes_are_clipped_too(device, dtype):
+    if device == "mps" and dtype == torch.float64:
+        pytest.skip("MPS has no float64")
+    parameters = with_gradients([[30000.0] * 4, [0.0]], device, dtype)
+    numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
+    torch.testing.assert_close(flat(parameters), torch.tensor([-0.5] * 4 + [0.0], dtype=torch.float64), rtol=0.02, atol=0.0)
+
+
+def test_sparse_complex_and_empty_gradients_are_clipped_too():
+    embedding, phase, empty = nn.Embedding(5, 2, sparse=True), nn.Parameter(torch.zeros(1, dtype=torch.cfloat)), nn.Parameter(torch.zeros(0))
+    nn.init.zeros_(embedding.weight)
+    (embedding(torch.tensor([1, 1])).sum() * 1.5).backward()  # two entries for row 1 that add up to 3
+    phase.grad, empty.grad = torch.tensor([4j]) * math.sqrt(2), torch.zeros(0)
+    optimizer = torch.optim.SGD([embedding.weight, phase, empty], lr=1.0)
+    norm = math.sqrt(2 * 9 + 32)
+    assert numerics.clip_or_skip(optimizer, 1.0).norm.item() == pytest.approx(norm, rel=1e-5)
+    assert embedding.weight[1, 0].item() == pytest.approx(-3 / norm, rel=1e-5)
+    assert phase.imag.item() == pytest.approx(-4 * math.sqrt(2) / norm, rel=1e-5)
+
+
+def test_a_fused_optimizer_never_makes_the_host_wait(device):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    parameters = with_gradients([[1.0] * 100] * 3, device)
+    optimizer = OPTIMIZERS["AdamW fused"](parameters)
+    numerics.clip_or_skip(optimizer, 1.0)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        numerics.clip_or_skip(optimizer, 1.0)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.parametrize("max_norm", [0.0, -1.0, math.nan])
+def test_impossible_norms_are_refused(max_norm):
+    with pytest.raises(ValueError, match=f"max_norm={max_norm!r}"):
+        numerics.clip_or_skip(torch.optim.SGD(with_gradients([[1.0]], "cpu"), lr=1.0), max_norm)
+
+
+def test_a_step_without_gradients_is_refused():
+    with pytest.raises(ValueError, match="was backward\\(\\) called"):
+        numerics.clip_or_skip(torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=1.0), 1.0)
+
+
+class Explodes(nn.Module):
+    def forward(self, x):
+        return x / 0
+
+
+def network(device):
+    torch.manual_seed(0)
+    layers = [nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Sequential(nn.Dropout(0.5), Explodes()), nn.Linear(3, 1)]
+    return nn.Sequential(*layers).to(device)
+
+
+@given(bad_values, st.sampled_from(["input", "keyword", "nested", "parameter", "buffer", "gradient", "module"]), st.data())
+def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
+    model = network(device)
+    x = torch.ones(4, 3, device=device)
+    spoiled = x.clone()
+    spoiled[1, 2] = bad
+    word = "nan" if bad != bad else "inf"
+    healthy = nn.Sequential(*list(model)[:2])
+    if kind == "input":
+        found, expected = numerics.find_nonfinite(healthy, spoiled), f"input 0: 1 of 12 values are {word}"
+    elif kind == "keyword":
+        found, expected = numerics.find_nonfinite(healthy, mask=spoiled), f"input mask: 1 of 12 values are {word}"
+    elif kind == "nested":
+        batch = {"rows": [x, (x, spoiled)]}
+        found, expected = numerics.find_nonfinite(healthy, batch), f"input 0['rows'][1][1]: 1 of 12 values are {word}"
+    elif kind == "parameter":
+        name = data.draw(st.sampled_from(["0.weight", "0.bias", "1.weight", "3.bias"]))
+        dict(model.named_parameters())[name].data.view(-1)[0] = bad
+        found, expected = numerics.find_nonfinite(model, x), f"parameter {name!r}"
+    elif kind == "buffer":
+        model[1].running_mean[0] = math.nan
+        found, expected = numerics.find_nonfinite(model, x), "buffer '1.running_mean': 1 of 3 values are nan"
+    elif kind == "gradient":
+        model[3].weight.grad = torch.full_like(model[3].weight, bad)
+        found, expected = numerics.find_nonfinite(model, x), f"gradient of '3.weight': 3 of 3 values are {word}"
+    else:
+        found, expected = numerics.find_nonfinite(model.eval(), x), "output of module '2.1' (Explodes): "
+    assert found.startswith(expected)
+
+
+def test_a_healthy_model_has_nothing_to_name(device):
+    model = nn.Sequential(nn.Linear(3, 3), nn.LSTM(3, 2)).to(device)
+    model.register_buffer("mask", torch.full((2,), -math.inf, device=device))  # attention masks look like this
+    model.register_buffer("ids", torch.arange(2, device=device))
+    assert numerics.find_nonfinite(model) is None
+    assert numerics.find_nonfinite(model, torch.ones(4, 3, device=device)) is None
+
+
+@given(st.booleans())
+def test_the_search_leaves_no_trace(device, explodes):
+    model = network(device).train()
+    if not explodes:
+        model[2] = nn.Dropout(0.5)
+    model[0].weight.grad = torch.ones_like(model[0].weight)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    random_state = torch.random.get_rng_state()
+    numerics.find_nonfinite(model, torch.ones(4, 3, device=device) * torch.arange(4, device=device)[:, None])
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert torch.equal(torch.random.get_rng_state(), random_state)
+    assert not any(module._forward_hooks for module in model.modules())
+    assert bool((model[0].weight.grad == 1).all())
+    assert model.training
+
+
+def test_errors_of_the_model_pass_through_the_search():
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        numerics.find_nonfinite(nn.Linear(2, 1), torch.ones(1, 3))
+
+
+def training(device, optimizer_class=torch.optim.Adam):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device)
+    model.register_buffer("cache", torch.ones(2, device=device), persistent=False)
+    return model, optimizer_class(model.parameters(), lr=0.1)
+
+
+def step(model, optimizer, scale=1.0):
+    optimizer.zero_grad()
+    x = torch.arange(8.0).reshape(4, 2).to(next(model.parameters()).device)
+    (model(x * scale) ** 2).sum().backward()
+    optimizer.step()
+    model.cache.mul_(2)
+
+
+def contents(model, optimizer):
+    moments = [value.clone() for state in optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor)]
+    return [value.detach().clone() for value in [*model.parameters(), *model.buffers()]] + moments
+
+
+@given(st.integers(1, 3), st.sampled_from([1.0, math.nan, math.inf]), st.integers(1, 2))
+def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(device, steps, scale, times):
+    model, optimizer = training(device)
+    for _ in range(steps):
+        step(model, optimizer)
+    saved = numerics.Snapshot(model, optimizer)
+    before = contents(model, optimizer)
+    step(model, optimizer)
+    next_one = contents(model, optimizer)
+    for _ in range(times):
+        step(model, optimizer, scale)
+        saved.restore(model, optimizer)
+        assert all(torch.equal(a, b) for a, b in zip(contents(model, optimizer), before))
+    step(model, optimizer)  # and training goes on as it did
+    assert all(torch.equal(a, b) for a, b in zip(contents(model, optimizer), next_one))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "text"),
+    [
+        (lambda m, o: m[0].weight.data.fill_(math.nan), "parameter '0.weight': 4 of 4 values are nan"),
+        (lambda m, o: m[0].bias.data.fill_(math.inf), "parameter '0.bias': 2 of 2 values are inf"),
+        (lambda m, o: m[1].running_var.fill_(math.nan), "buffer '1.running_var': 2 of 2 values are nan"),
+        (lambda m, o: o.state[m[0].weight]["exp_avg"].fill_(math.nan), r"optimizer: state 0\['exp_avg'\]: 4 of 4 values are nan"),
+    ],
+)
+def test_a_broken_state_is_no_snapshot(spoil, text):
+    model, optimizer = training("cpu")
+    step(model, optimizer)
+    spoil(model, optimizer)
+    with pytest.raises(ValueError, match=text):
+        numerics.Snapshot(model, optimizer)
+
+
+def test_weights_and_moments_are_restored_together():
+    model, optimizer = training("cpu")
+    with pytest.raises(ValueError, match="holds an optimizer and restore\\(\\) was given none"):
+        numerics.Snapshot(model, optimizer).restore(model)
+    with pytest.raises(ValueError, match="holds no optimizer and restore\\(\\) was given one"):
+        numerics.Snapshot(model).restore(model, optimizer)
+    numerics.Snapshot(model).restore(model)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=10), st.sampled_from(["min", "max"]))
+def test_the_best_state_is_that_of_the_best_metric(metrics, mode):
+    model, _ = training("cpu")
+    best = numerics.BestState(model, mode=mode)
+    for metric in metrics:
+        nn.init.constant_(model[0].weight, metric)
+        best.update(torch.tensor(metric, dtype=torch.float64))
+    nn.init.constant_(model[0].weight, math.nan)
+    best.restore()
+    wanted = min(metrics) if mode == "min" else max(metrics)
+    assert best.metric == wanted
+    assert model[0].weight[0, 0].item() == pytest.approx(wanted)
+
+
+def test_a_metric_that_is_not_finite_is_no_patience():
+    best = numerics.BestState(nn.Linear(1, 1))
+    best.update(0.5)
+    for metric in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match=f"metric {metric} at update"):
+            best.update(metric)
+    assert best.metric == 0.5
+
+
+def test_wrong_use_of_best_state_is_loud():
+    with pytest.raises(ValueError, match="nothing to restore"):
+        numerics.BestState(nn.Linear(1, 1)).restore()
+    with pytest.raises(ValueError, match="mode='lowest'"):
+        numerics.BestState(nn.Linear(1, 1), mode="lowest")
+
+
+@given(
+    st.lists(st.one_of(st.floats(0.015625, 100, width=32), st.sampled_from([0.0, -1.0, -5.0])), min_size=1, max_size=8),
+    st.sampled_from([torch.sqrt, torch.log, torch.reciprocal, torch.rsqrt]),
+)
+@example([0.0], torch.sqrt)
+def test_apply_where_is_right_inside_and_finite_everywhere(device, values, function):
+    x = torch.tensor(values, device=device, requires_grad=True)
+    mask = x > 0
+    result = numerics.apply_where(mask, function, x, otherwise=7.0)
+    result.sum().backward()
+    inside = x.detach()[mask].requires_grad_()
+    function(inside).sum().backward()
+    torch.testing.assert_close(result[mask], function(inside))
+    torch.testing.assert_close(x.grad[mask], inside.grad)
+    assert (result[~mask] == 7.0).all()
+    assert (x.grad[~mask] == 0.0).all()
+
+
+def test_apply_where_takes_several_inputs_and_wants_a_bool_mask(device):
+    p, t = torch.tensor([0.0, 2.0], device=device), torch.tensor([0.0, 1.0], device=device)
+    smape = numerics.apply_where((p != 0) | (t != 0), lambda p, t: 2 * (p - t).abs() / (p.abs() + t.abs()), p, t)
+    assert smape.tolist() == pytest.approx([0.0, 2 / 3])
+    with pytest.raises(TypeError, match=r"torch\.float32"):
+        numerics.apply_where(p, torch.sqrt, p)
+
+
+def test_a_run_that_would_explode_stays_finite(device):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.Linear(16, 1)).to(device)
+    x, y = torch.randn(32, 4).to(device) * 1000, torch.randn(32, 1).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for number in range(30):
+        optimizer.zero_grad()
+        (model(x * (math.inf if number == 10 else 1.0)) - y).square().mean().backward()
+        assert bool(numerics.clip_or_skip(optimizer, 1.0).skipped) is (number == 10)
+    assert numerics.find_nonfinite(model, x) is None
