@@ -7,6 +7,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
@@ -137,11 +138,11 @@ def parse(path: Path, id: str) -> tuple[Reproducer | None, list[str]]:
     wrong += [f"{name}:1: no function {role}(device)" for role in ROLES[:2] if role not in functions]
     if wrong:
         return None, wrong
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
     return Reproducer(id=id, path=path, source=source, **values), []
 
 
-def _mistakes(table: dict[str, object]) -> list[tuple[str, str]]:
+def _mistakes(table: dict[str, Any]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for key, (_, required) in _KEYS.items():
         if required and key not in table:
@@ -162,7 +163,7 @@ def _mistakes(table: dict[str, object]) -> list[tuple[str, str]]:
                 re.compile(str(pattern))
             except re.error as error:
                 found.append((key, f"{pattern!r} is not a regular expression: {error}"))
-    for source in table["sources"]:  # type: ignore[attr-defined]
+    for source in table["sources"]:
         if not source.startswith("https://"):
             found.append(("sources", f"{source!r} is not a public https:// link"))
     if not table["sources"]:
@@ -171,15 +172,15 @@ def _mistakes(table: dict[str, object]) -> list[tuple[str, str]]:
         found.append(("fix", f"{table['fix']!r} is neither 'module.function' nor 'upgrade'"))
     if not table["affected"]:
         found.append(("affected", f"empty; name at least one of {', '.join(DEVICES)}"))
-    for device, value in table["affected"].items():  # type: ignore[attr-defined]
+    for device, value in table["affected"].items():
         if device not in DEVICES:
             found.append(("affected", f"{device!r} is not a device; expected {', '.join(DEVICES)}"))
         if value != "never" and not _is_specifier(value):
             found.append(("affected", f"{device} = {value!r} is neither a PEP 440 specifier nor 'never'"))
     if "requires" in table and not _is_specifier(table["requires"]):
         found.append(("requires", f"{table['requires']!r} is not a PEP 440 specifier"))
-    for device in table.get("stand_in", {}):  # type: ignore[attr-defined]
-        if device not in table["affected"]:  # type: ignore[operator]
+    for device in table.get("stand_in", {}):
+        if device not in table["affected"]:
             found.append(("stand_in", f"{device!r} is not named in affected"))
     return found
 

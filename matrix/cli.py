@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from matrix import catalog
+from matrix import __version__, catalog
 
 OK, RED, USAGE, NO_DEVICE = 0, 1, 2, 3
 
@@ -16,7 +16,15 @@ DEVICE_OPTION = click.Choice(catalog.DEVICES)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-def main() -> None:
+@click.option(
+    "--repros",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=catalog.REPROS,
+    help="Another folder of reproducers, laid out as <family>/<name>.py.",
+)
+@click.version_option(__version__)
+@click.pass_context
+def main(context: click.Context, repros: Path) -> None:
     """Reproducers of real PyTorch training failures, run against your torch.
 
     \b
@@ -25,11 +33,12 @@ def main() -> None:
     python -m matrix run                           all of them, on every device that works here
     python -m matrix run amp --python ~/venv/bin/python    one family, against another environment's torch
     """
+    context.obj = repros
 
 
 def _load() -> list[catalog.Reproducer]:
     try:
-        return catalog.load()
+        return catalog.load(click.get_current_context().find_root().obj)
     except catalog.CatalogError as error:
         raise click.ClickException(str(error)) from None
 
@@ -73,7 +82,7 @@ def list_(names: tuple[str, ...], as_json: bool) -> None:
 @click.argument("id", metavar="ID")
 def show(id: str) -> None:
     """One reproducer: what a user sees, why, what does not help, what does; then its code."""
-    (entry,) = [found for found in _select((id,)) if found.id == id] or [None]
+    entry = next((found for found in _select((id,)) if found.id == id), None)
     if entry is None:
         raise click.BadParameter(f"{id!r} is a family; name one of its reproducers")
     click.secho(entry.id, bold=True)
@@ -99,13 +108,30 @@ def show(id: str) -> None:
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[ID|FAMILY]...")
-@click.option("--device", "devices", type=DEVICE_OPTION, multiple=True, help="Only this device; may be given again. Default: every device that works here.")
+@click.option(
+    "--device",
+    "devices",
+    type=DEVICE_OPTION,
+    multiple=True,
+    help="Only this device; may be given again. Default: every device that works here.",
+)
 @click.option("--python", metavar="PATH", help="The interpreter whose torch is tested; it needs nothing but torch. Default: this one.")
-@click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Runs of each role; runs that disagree make a verdict flaky.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Per run, instead of what its header allows (30 by default).")
+@click.option(
+    "--repeat", type=click.IntRange(1), default=1, show_default=True, help="Runs of each role; runs that disagree make a verdict flaky."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Per run, instead of what its header allows (30 by default).",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Runs at a time. Default: one per CPU core.")
-@click.option("--json", "json_file", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Also write everything seen to this file.")
-@click.option("--bisect", is_flag=True, help="For `git bisect run` with one ID: exit 0 when the bug is absent, 1 when reproduced, 125 otherwise.")
+@click.option(
+    "--json", "json_file", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Also write everything seen to this file."
+)
+@click.option(
+    "--bisect", is_flag=True, help="For `git bisect run` with one ID: exit 0 when the bug is absent, 1 when reproduced, 125 otherwise."
+)
 def run(
     names: tuple[str, ...],
     devices: tuple[str, ...],
@@ -146,5 +172,5 @@ def run(
     table.show(report, entries)
     if bisect:
         ran = {result.verdict for result in report.results if result.verdict != "unavailable"}
-        sys.exit({("absent",): 0, ("reproduced",): 1}.get(tuple(ran), 125))
+        sys.exit(0 if ran == {"absent"} else 1 if ran == {"reproduced"} else 125)
     sys.exit(RED if report.surprises else OK)

@@ -73,7 +73,8 @@ class Worker:
     """The process that imports the torch under test: knows its build and devices, and runs jobs in children."""
 
     def __init__(self, python: str, devices: tuple[str, ...], jobs: int | None = None, fork: bool = True) -> None:
-        self.log: IO[bytes] = tempfile.TemporaryFile()
+        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
+        self.python = python
         command = [python, str(WORKER), str(jobs or cores()), "fork" if fork else "fresh"]
         try:
             self.process = subprocess.Popen(
@@ -119,7 +120,7 @@ class Worker:
         self.log.seek(0)
         lines = self.log.read().decode(errors="replace").strip().splitlines()
         why = lines[-1] if lines else f"exit code {self.process.returncode}"
-        raise RunnerError(f"{self.process.args[0]}: {why}")  # type: ignore[index]
+        raise RunnerError(f"{self.python}: {why}")
 
     def close(self) -> None:
         self.process.terminate()

@@ -24,7 +24,7 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 FORK = sys.platform == "linux"  # macOS frameworks and Windows cannot continue in a forked child
 POLL = 0.001  # seconds between two looks at the children
@@ -91,7 +91,7 @@ def _about(device: str) -> dict[str, Any]:
     return {"name": platform.processor() or platform.machine()}
 
 
-def _output(*command: str) -> Optional[str]:
+def _output(*command: str) -> str | None:
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=10).stdout.strip() or None
     except (OSError, subprocess.TimeoutExpired):
@@ -135,7 +135,8 @@ def run_job(job: dict[str, Any], report: str) -> None:
 
 def _load(path: str) -> Any:
     spec = importlib.util.spec_from_file_location("reproducer", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["reproducer"] = module  # dataclasses and pickle look their module up by name
     spec.loader.exec_module(module)
@@ -182,7 +183,7 @@ class Child:
         self.started = time.perf_counter()
         self.deadline = self.started + job["timeout"]
         self.timed_out = False
-        self.process: Optional[subprocess.Popen[bytes]] = None
+        self.process: subprocess.Popen[bytes] | None = None
         if fork:
             self.pid = os.fork()
             if self.pid == 0:
@@ -213,7 +214,7 @@ class Child:
         finally:
             os._exit(0)  # never the parent's exit handlers; a run that wrote no report says so itself
 
-    def poll(self) -> Optional[int]:
+    def poll(self) -> int | None:
         """The exit code (negative: a signal), or None while it runs."""
         if time.perf_counter() > self.deadline and not self.timed_out:
             self.timed_out = True
@@ -276,9 +277,9 @@ def _serve(jobs: int, fork: bool) -> None:
 
     torch.set_num_threads(1)  # before any operation: a parent that ran on many threads hangs its forked children
     with contextlib.suppress(ImportError):
-        import torch._dynamo  # noqa: F401  torch.optim imports it lazily: 3 s in every child unless the parent has it
+        import torch._dynamo
 
-    import torch.utils.data  # noqa: F401
+    import torch.utils.data
 
     say(event="build", **describe())
     for device in json.loads(sys.stdin.readline()):

@@ -82,7 +82,7 @@ def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str 
     """Why this dtype cannot be used, or None. Boundaries: https://github.com/pytorch/pytorch/issues/142397 and #139390."""
 
     def needs(release: tuple[int, int]) -> str | None:
-        return None if _TORCH >= release else f"needs torch {release[0]}.{release[1]}, this is {torch.__version__}"
+        return None if release <= _TORCH else f"needs torch {release[0]}.{release[1]}, this is {torch.__version__}"
 
     if kind == "cuda":
         if dtype == torch.bfloat16 and torch.cuda.get_device_capability(device) < (8, 0):
@@ -180,7 +180,9 @@ def train_epoch(
     for window in _windows(batches, accumulate):
         shares = [float(weight(batch)) for batch in window]
         if not sum(shares) > 0 or min(shares) < 0:
-            raise ValueError(f"weights of the batches {len(weights)} to {len(weights) + len(window) - 1}: {shares}; expected a positive sum")
+            raise ValueError(
+                f"weights of the batches {len(weights)} to {len(weights) + len(window) - 1}: {shares}; expected a positive sum"
+            )
         for batch, share in zip(window, shares):
             with precision.autocast():
                 loss = loss_fn(model, batch)

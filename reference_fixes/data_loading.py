@@ -59,9 +59,9 @@ def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) ->
         items = {name: map_tensors(function, value) for name, value in batch.items()}
         if not isinstance(batch, MutableMapping):
             return items
-        result = copy.copy(batch)  # keeps a subclass, a defaultdict's factory, attributes
-        result.update(items)
-        return result
+        mapping = copy.copy(batch)  # keeps a subclass, a defaultdict's factory, attributes
+        mapping.update(items)
+        return mapping
     if isinstance(batch, tuple):
         values = [map_tensors(function, value) for value in batch]
         return batch._make(values) if hasattr(batch, "_make") else type(batch)(values)
@@ -171,7 +171,7 @@ class Prefetcher:
             compute = torch.cuda.current_stream(self.device)
             compute.wait_stream(copies)
             # Its memory belongs to the copy stream; without this it could be reused while the computation still reads it.
-            _walk(ahead[0], lambda tensor: _recorded(tensor, compute), lambda sequence: _recorded(sequence.data, compute))
+            _record(ahead[0], compute)
             batch, ahead = ahead[0], self._start_copy(source, copies)
             yield batch
 
@@ -183,10 +183,13 @@ class Prefetcher:
         return []
 
 
-def _recorded(tensor: torch.Tensor, stream: torch.cuda.Stream) -> torch.Tensor:
-    if tensor.device.type == "cuda":
-        tensor.record_stream(stream)
-    return tensor
+def _record(batch: Any, stream: torch.cuda.Stream) -> None:
+    def record(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type == "cuda":
+            tensor.record_stream(stream)
+        return tensor
+
+    _walk(batch, record, lambda sequence: record(sequence.data))
 
 
 def shard(rows: Iterable[Any]) -> Iterator[Any]:

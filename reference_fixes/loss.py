@@ -64,7 +64,7 @@ def _has_names(value: Any) -> bool:
 
 def _named(value: Any, role: str) -> dict[Any, Any]:
     if hasattr(value, "keys"):  # dict, UserDict, MappingProxyType, ModelOutput
-        return {name: value[name] for name in value.keys()}
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118  it need not be iterable
     if hasattr(value, "_fields"):
         return dict(zip(value._fields, value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

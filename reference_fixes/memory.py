@@ -31,7 +31,7 @@ _TEXTS = {
 
 
 def out_of_memory_kind(error: BaseException) -> str | None:
-    """"cuda", "mps", "cpu", "library" (cuBLAS, cuDNN, ...), "mig" or "other" for an out-of-memory error, else None.
+    """ "cuda", "mps", "cpu", "library" (cuBLAS, cuDNN, ...), "mig" or "other" for an out-of-memory error, else None.
 
     Only RuntimeError and MemoryError count, by type and then by text, and a wrapping exception counts by its __cause__.
     "Unable to find a valid cuDNN algorithm" is counted: a workspace that does not fit is its usual origin.

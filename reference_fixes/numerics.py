@@ -27,7 +27,8 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     """optimizer.step() with all gradients scaled down to a total norm of max_norm, or no step at all.
 
     - Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short enough.
-    - Finite gradients whose norm overflows keep their direction; clip_grad_norm_ would make them all zero.
+    - Finite gradients whose norm overflows keep their direction; clip_grad_norm_ would make them all zero. (A fused
+      optimizer then takes a somewhat shorter step: the norm is replaced by a bound.)
     - With any inf or NaN nothing is stepped: weights, moments and step counts stay as they are.
 
     Costs one pass over the gradients, and a second one only where something is clipped. A fused optimizer decides on the
@@ -65,7 +66,8 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         largest = _norm(gradients, math.inf).item()
         if not math.isfinite(largest):
             return StepResult(norm, torch.ones_like(norm, dtype=torch.bool))
-        length = largest * _root_of_size(gradients)  # Python's floats do not overflow here; this bounds the norm from above
+        wide = [gradient.to(torch.promote_types(gradient.dtype, torch.float32)) / largest for gradient in gradients]
+        length = largest * _norm(wide, 2.0).item()  # a product of Python's floats does not overflow
     if length > max_norm:
         _scale(gradients, max_norm / length)
     optimizer.step()
@@ -75,7 +77,8 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
 def _step_on_device(optimizer: Any, gradients: list[torch.Tensor], norm: torch.Tensor, max_norm: float) -> StepResult:
     largest = _norm(gradients, math.inf)
     skipped = ~largest.isfinite()
-    # where the norm overflows, largest * sqrt(n) bounds it from above; dividing twice, because the product overflows too
+    # Where the norm overflows, largest * sqrt(n) stands in for it: a bound from above that needs no further pass. Divided
+    # by one factor after the other, because their product overflows too.
     coefficient = torch.where(norm.isfinite(), max_norm / norm, max_norm / largest / _root_of_size(gradients))
     _scale(gradients, torch.where(skipped, torch.ones_like(norm), coefficient.clamp(max=1.0)))
     optimizer.grad_scale, optimizer.found_inf = None, skipped.float()

@@ -52,7 +52,9 @@ CONTAINERS = [
     lambda items: Batch(list(items)),
     lambda items: Frozen(tuple(items)),
 ]
-batches = st.recursive(leaves, lambda inner: st.tuples(st.sampled_from(CONTAINERS), st.lists(inner, max_size=3)).map(lambda t: t[0](t[1])), max_leaves=8)
+batches = st.recursive(
+    leaves, lambda inner: st.tuples(st.sampled_from(CONTAINERS), st.lists(inner, max_size=3)).map(lambda t: t[0](t[1])), max_leaves=8
+)
 
 
 def flatten(batch):
@@ -178,7 +180,9 @@ class Pinned(torch.Tensor):
     pass
 
 
-@pytest.mark.parametrize("batch", [(torch.ones(2), "id"), Batch(torch.ones(2)), Frozen(torch.ones(2)), {"x": [torch.ones(2)]}, Point(torch.ones(2), 1)])
+@pytest.mark.parametrize(
+    "batch", [(torch.ones(2), "id"), Batch(torch.ones(2)), Frozen(torch.ones(2)), {"x": [torch.ones(2)]}, Point(torch.ones(2), 1)]
+)
 def test_every_batch_type_is_pinned_and_keeps_its_type_48419(batch):
     with mock.patch.object(torch.Tensor, "pin_memory", counted_pin):
         pinned = data_loading._Pinnable(batch).pin_memory()

@@ -247,7 +247,7 @@ def test_a_table_cached_by_predict_can_be_trained_with(device):
 def test_without_cudnn_changes_one_flag_and_gives_it_back(deterministic, benchmark, allow_tf32):
     cudnn = torch.backends.cudnn
     with cudnn.flags(enabled=True, benchmark=benchmark, deterministic=deterministic, allow_tf32=allow_tf32):
-        with pytest.raises(KeyError), rnn.without_cudnn():
+        with pytest.raises(KeyError), rnn.without_cudnn():  # noqa: PT012
             assert not cudnn.enabled
             assert (cudnn.benchmark, cudnn.deterministic, cudnn.allow_tf32) == (benchmark, deterministic, allow_tf32)
             raise KeyError

@@ -13,7 +13,8 @@
 # ///
 """Once any loss (an auxiliary one, a validation one) has gone through scale(), unscale_() no longer objects.
 
-It divides whatever it finds by the scale. Adam hides that, because it normalises; SGD stands still; clipping never triggers.
+It divides whatever it finds by the scale. Adam hides that, because it normalises; SGD stands still; clipping never
+triggers.
 """
 
 import torch

@@ -15,7 +15,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # ///
-"""The loader's walk knows tensors, mappings, sequences and objects with a pin_memory() method; the rest it returns as it is.
+"""The loader's walk knows tensors, mappings, sequences and objects with a pin_memory() method; the rest it returns as
+it is.
 
 Nothing is raised: the batch is simply slower to copy. (torch/utils/data/_utils/pin_memory.py)
 """

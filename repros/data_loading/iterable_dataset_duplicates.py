@@ -11,7 +11,8 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Each worker iterates over its own copy of the whole dataset. Shard by get_worker_info(); more workers mean more copies.
+"""Each worker iterates over its own copy of the whole dataset. Shard by get_worker_info(); more workers mean more
+copies.
 
 An epoch is then n times as long, every metric is computed on duplicates, and nothing is raised.
 """

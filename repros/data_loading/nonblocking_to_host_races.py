@@ -15,9 +15,11 @@
 # fix = "data_loading.to_device"
 # affected = { cuda = ">=1.13" }
 # ///
-"""non_blocking=True returns before the copy has happened. To the device that is safe, stream order protects it; to the host nothing does.
+"""non_blocking=True returns before the copy has happened. To the device that is safe, stream order protects it; to the
+host nothing does.
 
-The host memory is pinned behind the scenes, so the read does not wait. Synchronise first, or copy without non_blocking.
+The host memory is pinned behind the scenes, so the read does not wait. Synchronise first, or copy without
+non_blocking.
 """
 
 import torch

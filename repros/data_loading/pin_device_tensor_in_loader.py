@@ -12,7 +12,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # ///
-"""The loader pins every tensor of a batch, wherever it is. Device tensors come from the dataset, or from a collate function that moves them.
+"""The loader pins every tensor of a batch, wherever it is. Device tensors come from the dataset, or from a collate
+function that moves them.
 
 Asking torch.cuda.is_available() first is the wrong question: it is true exactly where the error is raised.
 """

@@ -13,7 +13,8 @@
 # ///
 """torch.zeros(()) has no history, so backward() refuses it: here the mismatch is at least loud.
 
-The advice found for this message, loss.requires_grad_(), turns it into the silent kind: backward() succeeds and reaches no parameter.
+The advice found for this message, loss.requires_grad_(), turns it into the silent kind: backward() succeeds and
+reaches no parameter.
 """
 
 import torch

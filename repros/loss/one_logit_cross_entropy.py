@@ -10,8 +10,8 @@
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""softmax over one class is 1, so its logarithm is 0 whatever the model says: binary heads need binary_cross_entropy_with_logits.
-"""
+"""softmax over one class is 1, so its logarithm is 0 whatever the model says: binary heads need
+binary_cross_entropy_with_logits."""
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy

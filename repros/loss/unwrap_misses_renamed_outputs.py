@@ -15,8 +15,8 @@
 # ///
 """`if isinstance(outputs, dict) and "predictions" in outputs` knows one name at one depth of one class.
 
-The same dictionary nested once more, under another name, in a UserDict or with integer keys still matches nothing, and the loss still falls back
-to zero. The fault is the fallback, not the depth.
+The same dictionary nested once more, under another name, in a UserDict or with integer keys still matches nothing,
+and the loss still falls back to zero. The fault is the fallback, not the depth.
 """
 
 from collections import UserDict

@@ -10,7 +10,8 @@
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Gradients that exist and are all zero still drive weight decay and momentum, so "the weights changed" proves nothing.
+"""Gradients that exist and are all zero still drive weight decay and momentum, so "the weights changed" proves
+nothing.
 
 AdamW multiplies the weights by (1 - lr * weight_decay) each step; where grad is None it skips the parameter instead.
 """

@@ -16,10 +16,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""An object in a reference cycle is freed by the garbage collector, not by `del`; and the collector counts objects, not bytes.
+"""An object in a reference cycle is freed by the garbage collector, not by `del`; and the collector counts objects,
+not bytes.
 
-A few large tensors never trigger it, so memory runs out while nothing holds it. empty_cache() frees nothing that is still referenced, and the
-allocator calls the same function itself before it raises. gc.collect() is what helps.
+A few large tensors never trigger it, so memory runs out while nothing holds it. empty_cache() frees nothing that is
+still referenced, and the allocator calls the same function itself before it raises. gc.collect() is what helps.
 """
 
 import contextlib

@@ -15,7 +15,8 @@
 # fix = "memory.find_batch_size"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""While an except block runs, the exception's traceback owns every frame of the failed step, and the frames own its tensors.
+"""While an except block runs, the exception's traceback owns every frame of the failed step, and the frames own its
+tensors.
 
 gc.collect() and empty_cache() inside the block free nothing of it. Leave the block first, then clean up and retry.
 """

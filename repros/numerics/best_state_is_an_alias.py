@@ -12,8 +12,8 @@
 # ///
 """state_dict() returns references: training goes on writing into the very tensors that were "saved".
 
-dict(), .copy(), detach() and, for a model on the CPU, .cpu() copy the dictionary or nothing, not the values. clone(), deepcopy() and
-torch.save() do.
+dict(), .copy(), detach() and, for a model on the CPU, .cpu() copy the dictionary or nothing, not the values. clone(),
+deepcopy() and torch.save() do.
 """
 
 import copy

@@ -16,7 +16,8 @@
 # ///
 """The forward in train mode writes the batch's statistics into running_mean; a moving average never forgets a NaN.
 
-Skipping the optimizer step does not help: the buffer was written before. Training output stays fine, only eval() shows it.
+Skipping the optimizer step does not help: the buffer was written before. Training output stays fine, only eval()
+shows it.
 """
 
 import torch

@@ -14,9 +14,11 @@
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""nn.Linear does initialise its weights: uniform with bound 1/sqrt(fan_in). For square layers Xavier's bound is sqrt(3) times larger.
+"""nn.Linear does initialise its weights: uniform with bound 1/sqrt(fan_in). For square layers Xavier's bound is
+sqrt(3) times larger.
 
-Through a stack of residual blocks that factor compounds, so "PyTorch has no initialisation, add Xavier" is harmful advice here.
+Through a stack of residual blocks that factor compounds, so "PyTorch has no initialisation, add Xavier" is harmful
+advice here.
 """
 
 import torch

@@ -12,11 +12,10 @@
 # ///
 """flags() applies all of its arguments, so those that were not given are set to their defaults inside the block.
 
-deterministic=True becomes False and allow_tf32=False becomes True (torch/backends/cudnn/__init__.py). The settings outside
-come back afterwards, so nothing shows.
+deterministic=True becomes False and allow_tf32=False becomes True (torch/backends/cudnn/__init__.py). The settings
+outside come back afterwards, so nothing shows.
 """
 
-import torch
 from torch.backends import cudnn
 
 

@@ -12,7 +12,8 @@
 # ///
 """A forward in train mode updates BatchNorm's running statistics, which no restored `training` flag takes back.
 
-torch.no_grad() does not help either: buffers are written by the forward, not by autograd (torch/nn/modules/batchnorm.py).
+torch.no_grad() does not help either: buffers are written by the forward, not by autograd
+(torch/nn/modules/batchnorm.py).
 """
 
 import torch
