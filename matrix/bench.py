@@ -36,7 +36,12 @@ def main(python: str, sample: int) -> None:
     click.echo(f"torch {report.build['torch']}, {runner.cores()} cores")
     rows = [
         ("whole corpus, imports included", f"{corpus:.1f} s", f"at most {CORPUS_SECONDS:.0f} s", corpus <= CORPUS_SECONDS),
-        ("median overhead of a run", f"{1000 * overhead:.0f} ms", f"at most {1000 * OVERHEAD_SECONDS:.0f} ms", overhead <= OVERHEAD_SECONDS),
+        (
+            "median overhead of a run",
+            f"{1000 * overhead:.0f} ms",
+            f"at most {1000 * OVERHEAD_SECONDS:.0f} ms",
+            overhead <= OVERHEAD_SECONDS,
+        ),
         ("median run, forked", f"{1000 * forked:.0f} ms", "", True),
         ("median run, fresh interpreter", f"{1000 * fresh:.0f} ms", "", True),
         ("fresh / forked", f"{fresh / forked:.0f}x", f"at least {RATIO:.0f}x", fresh / forked >= RATIO),
