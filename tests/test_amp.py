@@ -88,6 +88,12 @@ def test_a_no_grad_forward_in_the_same_block_costs_no_gradient_112583(device):
     assert all(parameter.grad is not None for parameter in model.parameters())
 
 
+@pytest.mark.parametrize(("torch_version", "cached"), [((2, 10), False), ((2, 11), True)])
+def test_weights_are_cached_only_where_the_cache_knows_about_no_grad_112583(torch_version, cached):
+    with pretend(torch_version=torch_version), amp.choose_precision("cpu", torch.bfloat16).autocast():
+        assert torch.is_autocast_cache_enabled() is cached
+
+
 @pytest.mark.parametrize("scaler", [False, True])
 def test_the_scaler_is_enabled_exactly_where_the_precision_needs_one(device, scaler):
     if scaler and amp._TORCH < (2, 3) and device != "cuda":

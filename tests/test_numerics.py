@@ -98,6 +98,7 @@ def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(device, optim
     assert not numerics.clip_or_skip(optimizer, 1.0).skipped  # and training goes on
     assert not torch.equal(flat(parameters), weights)
     assert flat(parameters).isfinite().all()
+    assert not hasattr(optimizer, "found_inf")  # or every later step() would be skipped too
 
 
 def assert_state_equal(left, right):

@@ -254,6 +254,13 @@ def test_without_cudnn_changes_one_flag_and_gives_it_back(deterministic, benchma
         assert cudnn.enabled
 
 
+def test_without_cudnn_leaves_it_off_where_it_was_off():
+    with torch.backends.cudnn.flags(enabled=False):
+        with rnn.without_cudnn():
+            pass
+        assert not torch.backends.cudnn.enabled
+
+
 @given(st.lists(st.booleans(), min_size=4, max_size=4))
 def test_restore_modes_gives_every_submodule_its_own_mode_back(flags):
     model = nn.Sequential(nn.Dropout(), nn.Sequential(nn.BatchNorm1d(2)))
