@@ -52,7 +52,7 @@ def main(python: str, sample: int) -> None:
 
 
 def _run(entries: list[catalog.Reproducer], python: str, fork: bool, jobs: int | None = None) -> runner.Report:
-    with runner.Worker(python, ("cpu",), jobs, fork) as worker, table.progress_bar() as advance:
+    with runner.Worker(python, ("cpu",), jobs, fork) as worker, table.progress_bar("running reproducers") as advance:
         return runner.run(entries, worker, ("cpu",), progress=advance)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 import sys
 from dataclasses import dataclass, field
@@ -80,6 +81,15 @@ class Reproducer:
     @property
     def doc(self) -> str:
         return ast.get_docstring(ast.parse(self.source)) or ""
+
+    @property
+    def hash(self) -> str:
+        """Of what decides a verdict: the code and the symptom. Other words of the header and the docstring may change."""
+        node = ast.parse(self.source).body[0]
+        lines = self.source.splitlines()
+        has_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        code = "\n".join(lines[node.end_lineno :] if has_docstring else lines)
+        return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{code}".encode()).hexdigest()[:16]
 
     def expects(self, device: str, torch_version: str) -> str:
         """The verdict its header promises: "reproduced" or "absent"."""

@@ -8,11 +8,7 @@ from pathlib import Path
 
 import click
 
-from matrix import __version__, catalog
-
-OK, RED, USAGE, NO_DEVICE = 0, 1, 2, 3
-
-DEVICE_OPTION = click.Choice(catalog.DEVICES)
+from matrix import __version__, arguments, catalog, upkeep
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -32,28 +28,14 @@ def main(context: click.Context, repros: Path) -> None:
     python -m matrix show amp/unscale_before_scale one of them: cause, control, fix
     python -m matrix run                           all of them, on every device that works here
     python -m matrix run amp --python ~/venv/bin/python    one family, against another environment's torch
+
+    \b
+    python -m matrix record --torch 2.4 2.5        measure these releases, and keep what was seen
+    python -m matrix bisect amp/autocast_cache_under_no_grad    the release that fixed it
+    python -m matrix lint                          headers, ids, fixes and records, without running anything
+    python -m matrix grid                          write the tables from the records
     """
     context.obj = repros
-
-
-def _load() -> list[catalog.Reproducer]:
-    try:
-        return catalog.load(click.get_current_context().find_root().obj)
-    except catalog.CatalogError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _select(names: tuple[str, ...]) -> list[catalog.Reproducer]:
-    entries = _load()
-    try:
-        return catalog.select(entries, names)
-    except KeyError as error:
-        import difflib
-
-        known = [entry.id for entry in entries] + sorted({entry.family for entry in entries})
-        near = difflib.get_close_matches(error.args[0], known, n=3, cutoff=0.4)
-        hint = f"; did you mean {', '.join(near)}?" if near else "; `python -m matrix list` names them all"
-        raise click.BadParameter(f"no reproducer or family {error.args[0]!r}{hint}") from None
 
 
 @main.command("list")
@@ -61,7 +43,7 @@ def _select(names: tuple[str, ...]) -> list[catalog.Reproducer]:
 @click.option("--json", "as_json", is_flag=True, help="The headers as JSON, for scripts.")
 def list_(names: tuple[str, ...], as_json: bool) -> None:
     """Every reproducer in one line: id, kind, torch versions affected per device, title."""
-    entries = _select(names)
+    entries = arguments.select(names)
     if as_json:
         keys = ("id", "title", "kind", "symptom", "messages", "sources", "fix", "requires", "affected", "stand_in", "platform", "retired")
         click.echo(json.dumps([{key: getattr(entry, key) for key in keys} for entry in entries], indent=1))
@@ -82,9 +64,7 @@ def list_(names: tuple[str, ...], as_json: bool) -> None:
 @click.argument("id", metavar="ID")
 def show(id: str) -> None:
     """One reproducer: what a user sees, why, what does not help, what does; then its code."""
-    entry = next((found for found in _select((id,)) if found.id == id), None)
-    if entry is None:
-        raise click.BadParameter(f"{id!r} is a family; name one of its reproducers")
+    entry = arguments.select_one(id)
     click.secho(entry.id, bold=True)
     click.echo(f"{entry.title}\n\n{entry.doc}\n")
     for device in catalog.DEVICES:
@@ -111,7 +91,7 @@ def show(id: str) -> None:
 @click.option(
     "--device",
     "devices",
-    type=DEVICE_OPTION,
+    type=arguments.DEVICE,
     multiple=True,
     help="Only this device; may be given again. Default: every device that works here.",
 )
@@ -149,7 +129,7 @@ def run(
     """
     from matrix import runner, table
 
-    entries = _select(names)
+    entries = arguments.select(names)
     if bisect and len(entries) != 1:
         raise click.UsageError(f"--bisect needs exactly one ID; {len(entries)} reproducers are selected")
     if json_file and not json_file.absolute().parent.is_dir():
@@ -161,16 +141,20 @@ def run(
             if missing:
                 for device in missing:
                     click.echo(f"no usable {device} here: {worker.devices[device]['reason']}", err=True)
-                sys.exit(125 if bisect else NO_DEVICE)
-            with table.progress_bar() as advance:
+                sys.exit(125 if bisect else arguments.NO_DEVICE)
+            with table.progress_bar("running reproducers") as advance:
                 report = runner.run(entries, worker, wanted, repeat, timeout, advance)
     except runner.RunnerError as error:
         click.echo(f"Error: {error}", err=True)
-        sys.exit(125 if bisect else NO_DEVICE)
+        sys.exit(125 if bisect else arguments.NO_DEVICE)
     if json_file:
         json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
     table.show(report, entries)
     if bisect:
         ran = {result.verdict for result in report.results if result.verdict != "unavailable"}
         sys.exit(0 if ran == {"absent"} else 1 if ran == {"reproduced"} else 125)
-    sys.exit(RED if report.surprises else OK)
+    sys.exit(arguments.RED if report.surprises else arguments.OK)
+
+
+for command in upkeep.COMMANDS:
+    main.add_command(command)

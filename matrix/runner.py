@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from matrix.catalog import Reproducer
+from matrix.catalog import ROLES, Reproducer
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -150,26 +150,41 @@ def run(
     repeat: int = 1,
     timeout: float | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    on_result: Callable[[Result], None] = lambda result: None,
 ) -> Report:
-    """Runs every role of every entry on every device that it names, `repeat` times."""
+    """Runs every role of every entry on every device that it names, `repeat` times.
+
+    progress is told (runs done, runs in all); on_result gets each cell's result as soon as its last run has ended.
+    """
     report = Report(worker.build, worker.devices)
     cells = [(entry, device) for entry in entries for device in devices if device in entry.affected]
     jobs: list[dict[str, Any]] = []
+    waiting: list[int] = []  # runs that each cell still waits for
+    results: list[Result | None] = [None] * len(cells)
+    seen: list[dict[str, list[Outcome]]] = [{role: [] for role in ROLES} for _ in cells]
+
+    def judge(cell: int) -> None:
+        result = _judge(*cells[cell], worker, seen[cell])
+        results[cell] = result
+        on_result(result)
+
     for cell, (entry, device) in enumerate(cells):
-        if _unavailable(entry, device, worker):
-            continue
-        for role in entry.roles:
-            for _ in range(repeat):
-                limits = {"timeout": timeout or entry.timeout, "memory": entry.memory}
-                jobs.append({"number": len(jobs), "cell": cell, "role": role, "device": device, "path": str(entry.path), **limits})
-    seen: dict[tuple[int, str], list[Outcome]] = {}
+        roles = () if _unavailable(entry, device, worker) else entry.roles
+        waiting.append(len(roles) * repeat)
+        for role in roles * repeat:
+            limits = {"timeout": timeout or entry.timeout, "memory": entry.memory}
+            jobs.append({"number": len(jobs), "cell": cell, "role": role, "device": device, "path": str(entry.path), **limits})
+        if not roles:
+            judge(cell)
     for done, outcome in enumerate(worker.run(jobs), 1):
         job = jobs[outcome["job"]]
-        seen.setdefault((job["cell"], job["role"]), []).append(outcome)
+        cell = job["cell"]
+        seen[cell][job["role"]].append(outcome)
+        waiting[cell] -= 1
+        if not waiting[cell]:
+            judge(cell)
         progress(done, len(jobs))
-    for cell, (entry, device) in enumerate(cells):
-        roles = {role: seen.get((cell, role), []) for role in ("reproduce", "control", "popular_fix")}
-        report.results.append(_judge(entry, device, worker, roles))
+    report.results = [result for result in results if result is not None]
     return report
 
 

@@ -9,6 +9,11 @@ of its own, so that whatever a reproducer does ends with it.
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__":
+    del sys.path[0]  # this folder: nothing in it may be taken for a module of the standard library
+
 import contextlib
 import gc
 import importlib.util
@@ -19,7 +24,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import traceback

@@ -155,7 +155,7 @@ def check_gradients(model: torch.nn.Module, ignore: Iterable[str] = ()) -> None:
     >>> model.weight.sum().backward()
     >>> check_gradients(model)
     Traceback (most recent call last):
-    loss.GradientError: no gradient: bias
+    GradientError: no gradient: bias
     """
     patterns = [ignore] if isinstance(ignore, str) else list(ignore)
     trainable = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
