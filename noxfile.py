@@ -15,65 +15,95 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_missing_interpreters = True  # a missing interpreter would otherwise be a skip, and a skip is green
 nox.options.sessions = ["repros"]
 
-TORCHES = nox.project.load_toml(Path(__file__).parent / "matrix" / "torches.toml")["torch"]
+Torch = dict[str, str]  # an entry of matrix/torches.toml
+TORCHES: list[Torch] = nox.project.load_toml(Path(__file__).parent / "matrix" / "torches.toml")["torch"]
 NEWEST = TORCHES[-1]
 
 
-def python_for(torch: dict[str, str]) -> str:
+def python_for(torch: Torch) -> str:
     """This interpreter where the torch has wheels for it, else the newest one it has wheels for."""
     wanted = SpecifierSet(torch["python"])
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     return here if here in wanted else next(f"3.{minor}" for minor in range(20, 7, -1) if f"3.{minor}" in wanted)
 
 
-def install(session: nox.Session, torch: dict[str, str], backend: str) -> None:
+def install(session: nox.Session, torch: Torch, backend: str) -> None:
     """The project and this torch: PyTorch's own build for the backend where its index can be reached, else the default index's."""
-    session.install("-e", ".[test]", "numpy" + torch.get("numpy", ""), "setuptools" + torch.get("setuptools", ""))
-    found = session.run(
-        "python", "-c", "import importlib.metadata as m; print(*[d.version for d in m.distributions(name='torch')])", silent=True
-    )
-    if str(found).split("+")[0].strip() == torch["version"]:
+    beside = ["numpy" + torch.get("numpy", ""), "setuptools" + torch.get("setuptools", "")]
+    version = "import importlib.metadata as m; print(*[d.version for d in m.distributions(name='torch')])"
+    if str(session.run("python", "-c", version, silent=True)).split("+")[0].strip() == torch["version"]:
+        session.install("-e", ".[test]", *beside)
         return
     requirement = f"torch=={torch['version']}"
     if session.venv_backend == "uv":
         try:
-            session.install("--torch-backend", backend, requirement, silent=True, env={"UV_HTTP_RETRIES": "0"})
+            session.install("--torch-backend", backend, "-e", ".[test]", *beside, requirement, silent=True, env={"UV_HTTP_RETRIES": "0"})
             return
         except CommandFailed:
             session.log(
                 f"no {backend} build of {requirement} to be had from PyTorch's index; taking the default one (on Linux a large CUDA build)"
             )
-    session.install(requirement)
+    session.install("-e", ".[test]", *beside, requirement)
+
+
+def run_tests(session: nox.Session, torch: Torch, device: str, *paths: str) -> None:
+    install(session, torch, backend="cpu" if device == "cpu" else "auto")
+    session.run("python", "-m", "pytest", "-n", "auto", "--dist", "loadgroup", "--device", device, *paths, *session.posargs)
+
+
+def run_repros(session: nox.Session, torch: Torch, device: str | None = None) -> None:
+    install(session, torch, backend="cpu" if device == "cpu" else "auto")
+    session.run("python", "-m", "matrix", "run", *(["--device", device] if device else []), *session.posargs)
 
 
 @nox.session(python=python_for(NEWEST))
 def repros(session: nox.Session) -> None:
     """The main job: every reproducer on the newest torch, on every device that works here."""
-    install(session, NEWEST, backend="auto")
-    session.run("python", "-m", "matrix", "run", *session.posargs)
-
-
-def run_tests(session: nox.Session, device: str) -> None:
-    install(session, NEWEST, backend="cpu" if device == "cpu" else "auto")
-    session.run("python", "-m", "pytest", "-n", "auto", "--dist", "loadgroup", "--device", device, *session.posargs)
+    run_repros(session, NEWEST)
 
 
 @nox.session(name="tests-cpu", python=python_for(NEWEST))
 def tests_cpu(session: nox.Session) -> None:
     """All tests on the newest torch, on the CPU."""
-    run_tests(session, "cpu")
+    run_tests(session, NEWEST, "cpu")
 
 
 @nox.session(name="tests-cuda", python=python_for(NEWEST))
 def tests_cuda(session: nox.Session) -> None:
     """All tests on the newest torch, on CUDA; red with the reason where there is none."""
-    run_tests(session, "cuda")
+    run_tests(session, NEWEST, "cuda")
 
 
 @nox.session(name="tests-mps", python=python_for(NEWEST))
 def tests_mps(session: nox.Session) -> None:
     """All tests on the newest torch, on an Apple GPU; red with the reason where there is none."""
-    run_tests(session, "mps")
+    run_tests(session, NEWEST, "mps")
+
+
+# The families' tests, without those of the machine: what depends on the torch under test.
+FAMILIES = [f"tests/test_{path.stem}.py" for path in sorted((Path(__file__).parent / "reference_fixes").glob("*.py"))]
+
+
+def add_version(torch: Torch, device: str) -> None:
+    """tests-cpu-2.4, repros-cpu-2.4 and their like, tagged matrix-cpu: `nox -t matrix-cpu` runs them for every release."""
+    minor = ".".join(torch["version"].split(".")[:2])
+    options = {"python": python_for(torch), "tags": [f"matrix-{device}"], "default": False}
+
+    @nox.session(name=f"tests-{device}-{minor}", **options)  # type: ignore[call-overload]
+    def tests(session: nox.Session) -> None:
+        run_tests(session, torch, device, *FAMILIES)
+
+    @nox.session(name=f"repros-{device}-{minor}", **options)  # type: ignore[call-overload]
+    def repros(session: nox.Session) -> None:
+        run_repros(session, torch, device)
+
+    tests.__doc__ = f"The families' tests on torch {torch['version']}, on {device}."
+    repros.__doc__ = f"Every reproducer on torch {torch['version']}, on {device}."
+
+
+for device in ("cpu", "cuda", "mps"):
+    for torch in TORCHES:
+        add_version(torch, device)
 
 
 @nox.session(python=python_for(NEWEST))
@@ -84,9 +114,18 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session
+def record(session: nox.Session) -> None:
+    """Measure every torch and keep the records: `nox -s record -- --torch 2.4 2.5`."""
+    session.install("-e", ".[record]")
+    session.run("python", "-m", "matrix", "record", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
-    """Style, formatting and types."""
+    """Style, formatting and types; headers, ids, fixes and records; and whether the grid is what the records say."""
     session.install("-e", ".[lint]")
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy")
+    session.run("python", "-m", "matrix", "lint")
+    session.run("python", "-m", "matrix", "grid", "--check")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -86,14 +85,12 @@ class Cell:
         """Whole or not at all, also when killed halfway or when the disk is full."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / self.name
-        handle, scratch = tempfile.mkstemp(dir=folder, prefix=".", suffix=".tmp")
+        scratch = folder / f".{self.name}.{os.getpid()}.tmp"
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(self.to_json(), file, indent=1, sort_keys=False)
-                file.write("\n")
+            scratch.write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
             os.replace(scratch, path)
         except BaseException:
-            Path(scratch).unlink(missing_ok=True)
+            scratch.unlink(missing_ok=True)
             raise
         return path
 
