@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -46,12 +47,23 @@ def install(session: nox.Session, torch: Torch, backend: str) -> None:
     session.install("-e", ".[test]", *beside, requirement)
 
 
+def require(session: nox.Session, device: str) -> None:
+    """Ends red before gigabytes are installed for a device that cannot be here. What is left is for the probe to say."""
+    if device == "mps" and sys.platform != "darwin":
+        session.error(f"no usable mps here: it needs macOS, this is {sys.platform}")
+    drivers = [shutil.which("nvidia-smi"), *(path for path in ("/dev/nvidiactl", "/dev/kfd") if Path(path).exists())]
+    if device == "cuda" and not any(drivers):
+        session.error("no usable cuda here: no driver (neither nvidia-smi nor /dev/nvidiactl nor /dev/kfd)")
+
+
 def run_tests(session: nox.Session, torch: Torch, device: str, *paths: str) -> None:
+    require(session, device)
     install(session, torch, backend="cpu" if device == "cpu" else "auto")
     session.run("python", "-m", "pytest", "-n", "auto", "--dist", "loadgroup", "--device", device, *paths, *session.posargs)
 
 
 def run_repros(session: nox.Session, torch: Torch, device: str | None = None) -> None:
+    require(session, device or "cpu")
     install(session, torch, backend="cpu" if device == "cpu" else "auto")
     session.run("python", "-m", "matrix", "run", *(["--device", device] if device else []), *session.posargs)
 

@@ -35,22 +35,23 @@ def default_root(uv: str) -> Path:
 
 
 @contextlib.contextmanager
-def environment(torch: Torch, root: Path | None = None, keep: bool = False) -> Iterator[str]:
+def environment(torch: Torch, device: str = "cpu", root: Path | None = None, keep: bool = False) -> Iterator[str]:
     """The interpreter of an environment that has this torch and numpy; removed afterwards unless keep is set.
 
-    Takes PyTorch's own CPU build where its index can be reached, else the default index's, which on Linux is a CUDA build
-    of several GB that runs on the CPU as well.
+    Takes PyTorch's own build for the device where its index can be reached, else the default index's, which on Linux is a
+    CUDA build of several GB that runs on the CPU as well.
     """
+    backend = "auto" if device == "cuda" else "cpu"  # auto: by the driver that is installed
     uv = find_uv()
     root = root or default_root(uv)
-    folder = root / f"torch-{torch.version}"
+    folder = root / f"torch-{torch.version}-{backend}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     complete = folder / "complete"  # written last: an environment without it was interrupted
     if not complete.exists():
         shutil.rmtree(folder, ignore_errors=True)
         try:
             root.mkdir(parents=True, exist_ok=True)
-            _create(uv, torch, folder, python)
+            _create(uv, torch, folder, python, backend)
             complete.touch()
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
@@ -65,13 +66,13 @@ def environment(torch: Torch, root: Path | None = None, keep: bool = False) -> I
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _create(uv: str, torch: Torch, folder: Path, python: Path) -> None:
+def _create(uv: str, torch: Torch, folder: Path, python: Path, backend: str) -> None:
     interpreter = torch.interpreter()
     _run(torch, [uv, "venv", "--quiet", "--python", interpreter, str(folder)])
     install = [uv, "pip", "install", "--quiet", "--python", str(python)]
     if shutil.disk_usage(folder).free < SMALL_DISK:
         install.append("--no-cache")
-    own_build = [*install, "--torch-backend", "cpu", *torch.requirements]
+    own_build = [*install, "--torch-backend", backend, *torch.requirements]
     if subprocess.run(own_build, capture_output=True, env={**os.environ, "UV_HTTP_RETRIES": "0"}).returncode:
         _run(torch, [*install, *torch.requirements])
 

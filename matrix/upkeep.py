@@ -86,7 +86,7 @@ def record(
                 measure(str(python), title)
             elif missing := _lacking(torch, device, folder, entries, repeat, again):
                 click.echo(f"{title}: {missing} to measure; making its environment", err=True)
-                with environments.environment(torch, envs, keep) as interpreter:
+                with environments.environment(torch, device, envs, keep) as interpreter:
                     measure(interpreter, title)
             else:
                 click.echo(f"{title}: nothing to measure")
@@ -145,7 +145,7 @@ def bisect_(id: str, device: str, good: str | None, bad: str | None, repeat: int
     def measure(torch: torches.Torch) -> str:
         click.echo(f"torch {torch.version}: making its environment", err=True)
         made.append(torch.minor)
-        with environments.environment(torch, envs, keep) as interpreter, runner.Worker(interpreter, (device,)) as worker:
+        with environments.environment(torch, device, envs, keep) as interpreter, runner.Worker(interpreter, (device,)) as worker:
             if not worker.devices[device]["ok"]:
                 raise runner.RunnerError(f"no usable {device} here: {worker.devices[device]['reason']}")
             cell, _ = recording.record([entry], worker, device, folder, repeat, "user", again=True)
