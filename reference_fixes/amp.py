@@ -190,7 +190,7 @@ def train_epoch(
             scaler.scale(loss * (share / sum(shares))).backward()
             losses.append(loss.detach())
         weights += shares
-        scaler.unscale_(optimizer) if scaler.is_enabled() else None
+        scaler.unscale_(optimizer)  # before clipping; a disabled scaler does nothing here
         if max_norm is not None:
             torch.nn.utils.clip_grad_norm_(parameters, max_norm)
         before = scaler.get_scale()

@@ -205,8 +205,7 @@ def _problem(tensor: torch.Tensor, allow_inf: bool = False) -> str | None:
     nan, inf = int(tensor.isnan().sum()), int(tensor.isinf().sum())
     if not nan and (allow_inf or not inf):
         return None
-    kinds = " and ".join(f"{count} of {tensor.numel()} values are {kind}" for count, kind in ((nan, "nan"), (inf, "inf")) if count)
-    return kinds
+    return " and ".join(f"{count} of {tensor.numel()} values are {kind}" for count, kind in ((nan, "nan"), (inf, "inf")) if count)
 
 
 class Snapshot:

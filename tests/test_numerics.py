@@ -20,11 +20,14 @@ OPTIMIZERS = {
 
 def optimizer_for(name, parameters):
     """The optimizer, or None where this torch has no fused one for the device."""
-    try:
-        return OPTIMIZERS[name](parameters)
-    except (TypeError, RuntimeError):
-        assert "fused" in name
-        return None
+    if "fused" in name:
+        trial = nn.Parameter(torch.ones(1, device=parameters[0].device))
+        trial.grad = torch.ones_like(trial)
+        try:
+            OPTIMIZERS[name]([trial]).step()  # torch 2.3 makes a fused SGD for the CPU and has no kernel for it
+        except (TypeError, RuntimeError):
+            return None
+    return OPTIMIZERS[name](parameters)
 
 
 @pytest.fixture(scope="module", params=sorted(OPTIMIZERS))
