@@ -92,8 +92,10 @@ def tests_mps(session: nox.Session) -> None:
     run_tests(session, NEWEST, "mps")
 
 
-# The families' tests, without those of the machine: what depends on the torch under test.
-FAMILIES = [f"tests/test_{path.stem}.py" for path in sorted((Path(__file__).parent / "reference_fixes").glob("*.py"))]
+# Without the tests of the machine, which do not depend on the torch under test, and of the reproducers, which have their own session.
+FAMILIES = [f"tests/test_{path.stem}.py" for path in sorted((Path(__file__).parent / "reference_fixes").glob("*.py"))] + [
+    "tests/test_docs.py"
+]
 
 
 def add_version(torch: Torch, device: str) -> None:

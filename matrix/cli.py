@@ -156,5 +156,61 @@ def run(
     sys.exit(arguments.RED if report.surprises else arguments.OK)
 
 
+@main.command()
+@click.argument("families", nargs=-1, required=True, metavar="FAMILY...")
+@click.option("--into", "folder", required=True, type=arguments.FOLDER, help="The folder of your package that keeps the copies.")
+@click.option("--tests", is_flag=True, help="Their tests too, into the folder's own tests/: `pytest src/acme/_vendor/tests`.")
+def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
+    """Copy reference fixes into your project, such as: vendor amp numerics --into src/acme/_vendor
+
+    Each copy starts with three lines that say where it came from; .torch-repros beside it keeps the text it was made from, so
+    that `vendored` can tell your edits from upstream's for ever. Commit both. A file that you edited is never overwritten.
+    """
+    from matrix import vendor as vendoring
+
+    try:
+        for path in vendoring.vendor(list(families), folder, tests):
+            click.echo(f"wrote {path}")
+    except vendoring.VendorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+EDITED, MOVED = 4, 8
+
+
+@main.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR")
+@click.option("--diff", is_flag=True, help="Show your edits and upstream's apart.")
+@click.option("--update", is_flag=True, help="Merge upstream's changes into your copies; conflicts are marked as git marks them.")
+def vendored(folder: Path, diff: bool, update: bool) -> None:
+    """What has become of vendored copies: unchanged, you edited, upstream moved on, or both.
+
+    Exit status: 0 all unchanged; 4 you edited; 8 upstream moved on; 12 both occur; 1 an error, or conflicts after --update.
+    """
+    from matrix import vendor as vendoring
+
+    status = 0
+    try:
+        if update:
+            conflicts = vendoring.update(folder)
+            for path, count in conflicts.items():
+                click.echo(f"{path}: merged" + (f", {count} conflicts to resolve by hand" if count else ""))
+            click.echo(
+                f"{len(conflicts)} files changed; as they were before: {folder / vendoring.KEPT}/*.before"
+                if conflicts
+                else "nothing to merge"
+            )
+            sys.exit(arguments.RED if any(conflicts.values()) else arguments.OK)
+        for copy in vendoring.copies(folder):
+            click.echo(f"{copy.path}: {copy.state} (from torch-repros {copy.version})")
+            status |= (EDITED if copy.edited else 0) | (MOVED if copy.moved or copy.theirs is None else 0)
+            for title, text in zip(("your edits", "upstream's"), vendoring.differences(copy) if diff else ()):
+                if text:
+                    click.echo(f"--- {title}\n{text}")
+    except vendoring.VendorError as error:
+        raise click.ClickException(str(error)) from None
+    sys.exit(status)
+
+
 for command in upkeep.COMMANDS:
     main.add_command(command)

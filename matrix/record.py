@@ -30,7 +30,7 @@ def record(
     device: str,
     folder: Path,
     repeat: int,
-    who: str,
+    who: str | None,
     again: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[records.Cell, list[runner.Result]]:
@@ -38,10 +38,11 @@ def record(
     state = worker.devices[device]
     hardware = {key: value for key, value in state.items() if key not in ("ok", "reason")}
     build = {key: value for key, value in worker.build.items() if key != "fork"}
-    cell = records.Cell(device, build, hardware, who)
+    cell = records.Cell(device, build, hardware, who or "user")
     path = folder / cell.name
     if path.exists():
-        cell.entries = records.read(path).entries
+        old = records.read(path)
+        cell.entries, cell.who = old.entries, who or old.who
     by_id = {entry.id: entry for entry in entries}
 
     def keep(result: runner.Result) -> None:

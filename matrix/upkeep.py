@@ -103,13 +103,16 @@ def record(
 def _lacking(torch: torches.Torch, device: str, folder: Path, entries: list[catalog.Reproducer], repeat: int, again: bool) -> int:
     """How many reproducers this platform has no good record of, known without making the environment."""
     from matrix import record as recording
+
+    have = {entry.id: found for entry in entries for cell, found in _measured_here(entry, device, folder) if cell.minor == torch.minor}
+    return len(recording.lacking(entries, device, have, repeat, again))
+
+
+def _measured_here(entry: catalog.Reproducer, device: str, folder: Path) -> list[tuple[records.Cell, records.Entry]]:
+    """The fresh records of a reproducer that were made on a platform like this one."""
     from matrix import records
 
-    mine = [
-        cell for cell in records.load(folder) if (cell.minor, cell.device, cell.build["platform"]) == (torch.minor, device, sys.platform)
-    ]
-    have = mine[-1].entries if mine else {}
-    return len(recording.lacking(entries, device, have, repeat, again))
+    return [(cell, found) for cell, found in records.fresh(_cells(folder), entry, device) if cell.build["platform"] == sys.platform]
 
 
 @click.command("bisect")
@@ -117,16 +120,19 @@ def _lacking(torch: torches.Torch, device: str, folder: Path, entries: list[cata
 @click.option("--device", type=arguments.DEVICE, default="cpu", show_default=True)
 @click.option("--good", metavar="VERSION", help="A release known to be without the bug: one end of the range.")
 @click.option("--bad", metavar="VERSION", help="A release known to have it: the other end.")
-@click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Runs of each role in each release.")
+@click.option("--repeat", type=click.IntRange(1), default=5, show_default=True, help="Runs of each role in each release.")
+@click.option("--again", is_flag=True, help="Measure anew what is recorded already; without it, records answer where they can.")
 @click.option("--keep", is_flag=True, help="Keep the environments, several GB each.")
 @arguments.RECORDS_OPTION
 @arguments.ENVS_OPTION
-def bisect_(id: str, device: str, good: str | None, bad: str | None, repeat: int, keep: bool, folder: Path, envs: Path | None) -> None:
+def bisect_(
+    id: str, device: str, good: str | None, bad: str | None, repeat: int, again: bool, keep: bool, folder: Path, envs: Path | None
+) -> None:
     """Find the release that brought a bug or fixed it, in at most ceil(log2 n) + 1 environments.
 
     Its measurements are left as records. For a checkout of torch itself use `git bisect run python -m matrix run ID --bisect`.
     """
-    from matrix import bisection, environments, runner, torches
+    from matrix import bisection, environments, records, runner, torches
     from matrix import record as recording
 
     entry = arguments.select_one(id)
@@ -141,14 +147,18 @@ def bisect_(id: str, device: str, good: str | None, bad: str | None, repeat: int
     if not axis:
         raise click.UsageError(f"{id} is not available in any torch of torches.toml on this platform")
     made: list[str] = []
+    recorded = {} if again else {cell.minor: found for cell, found in _measured_here(entry, device, folder) if found.runs >= repeat}
 
     def measure(torch: torches.Torch) -> str:
+        if torch.minor in recorded:
+            click.echo(f"torch {torch.version}: {recorded[torch.minor].verdict} (recorded {recorded[torch.minor].date})")
+            return recorded[torch.minor].verdict
         click.echo(f"torch {torch.version}: making its environment", err=True)
         made.append(torch.minor)
         with environments.environment(torch, device, envs, keep) as interpreter, runner.Worker(interpreter, (device,)) as worker:
             if not worker.devices[device]["ok"]:
                 raise runner.RunnerError(f"no usable {device} here: {worker.devices[device]['reason']}")
-            cell, _ = recording.record([entry], worker, device, folder, repeat, "user", again=True)
+            cell, _ = recording.record([entry], worker, device, folder, repeat, None, again=True)
         click.echo(f"torch {torch.version}: {cell.entries[id].verdict}")
         return cell.entries[id].verdict
 
@@ -156,7 +166,7 @@ def bisect_(id: str, device: str, good: str | None, bad: str | None, repeat: int
         result = bisection.bisect(axis, measure)
     except bisection.Undecided as error:
         raise click.ClickException(f"{error}: neither reproduced nor absent, so there is no side to go on") from None
-    except (runner.RunnerError, environments.EnvironmentFailed, OSError) as error:
+    except (runner.RunnerError, environments.EnvironmentFailed, records.RecordsError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{id} on {device}: {result.sentence}, from {len(made)} environments of {len(axis)} releases")
 

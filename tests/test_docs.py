@@ -1,9 +1,15 @@
-"""What the documentation shows is run."""
+"""What the documentation shows is run: in place, and in copies that another package holds."""
 
 import doctest
+import shutil
+import subprocess
+import sys
 
 import pytest
-from conftest import FAMILIES
+
+from matrix import catalog
+
+FAMILIES = sorted(path.stem for path in (catalog.ROOT / "reference_fixes").glob("*.py"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -12,3 +18,26 @@ def test_docstrings_show_what_happens(fix_module, family):
     results = doctest.testmod(fix_module(family), optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
     assert results.attempted >= 3
     assert results.failed == 0
+
+
+USES = """
+import doctest, importlib, sys
+
+for family in sys.argv[1:]:
+    module = importlib.import_module(f"acme._vendor.{family}")
+    results = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+    assert results.attempted >= 3 and not results.failed, (family, results)
+assert "reference_fixes" not in sys.modules and "matrix" not in sys.modules
+print("used", len(sys.argv) - 1)
+"""
+
+
+def test_copies_in_a_package_of_another_name_work_on_their_own(fix_module, tmp_path):
+    package = tmp_path / "acme/_vendor"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    for family in FAMILIES:
+        shutil.copy(fix_module(family).__file__, package)
+    done = subprocess.run([sys.executable, "-c", USES, *FAMILIES], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.endswith("used 6\n"), done.stdout + done.stderr

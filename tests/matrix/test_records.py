@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from planted import plant
 
-from matrix import catalog, cli, records
+from matrix import catalog, cli, records, torches
 
 BUILD = {
     "torch": "2.4.1+cu121",
@@ -262,3 +262,15 @@ def test_wrong_use_of_the_measuring_commands_is_loud(arguments, status, text, fo
     result = call(*arguments, "--records", folder)
     assert result.exit_code == status, result.output
     assert text in " ".join(result.output.split())
+
+
+def test_bisection_is_answered_by_records_where_they_can(folder):
+    id = "amp/autocast_cache_under_no_grad"
+    (current,) = [one for one in catalog.load() if one.id == id]
+    for torch in torches.load():
+        verdict = "absent" if catalog.satisfies(torch.version, ">=2.11") else "reproduced"
+        cell(torch.version, entries={id: entry(verdict, hash=current.hash)}).save(folder)
+    result = call("bisect", id, "--records", folder)
+    assert result.exit_code == 0, result.output
+    assert f"{id} on cpu: first good torch: 2.11 (2.10 is reproduced), from 0 environments of 17 releases" in result.output
+    assert result.output.count("(recorded 2026-01-01)") <= 6
