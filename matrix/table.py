@@ -21,7 +21,8 @@ STYLES = {"reproduced": "yellow", "absent": "green", "unavailable": "dim", "brok
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """On stderr and only in a terminal, so that a pipe gets the table alone."""
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 

@@ -175,9 +175,7 @@ def update(folder: Path) -> dict[Path, int]:
                 continue
             mine, theirs = copy.mine.splitlines(True), copy.theirs.splitlines(True)
             merge = merge3.Merge3(copy.base.splitlines(True), mine, theirs)
-            names = {"name_a": "yours", "name_b": f"torch-repros {__version__}"}
-            marks = {"start_marker": "<<<<<<<", "mid_marker": "=======", "end_marker": ">>>>>>>"}
-            merged = "".join(merge.merge_lines(**names, **marks))
+            merged = "".join(merge.merge_lines(name_a="yours", name_b=f"torch-repros {__version__}"))
             whole = header(copy.origin, copy.theirs) + merged
             before = copy.path.read_bytes()
             files[copy.path.relative_to(folder).as_posix()] = whole.replace("\n", "\r\n") if copy.crlf else whole

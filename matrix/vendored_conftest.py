@@ -17,5 +17,5 @@ hypothesis.settings.load_profile("vendored")
 
 
 @pytest.fixture(scope="session")
-def device():
+def device() -> str:
     return os.environ.get("DEVICE", "cpu")

@@ -325,6 +325,20 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
     assert states(folder) == {"amp.py": "you edited", "loss.py": "unchanged"}
 
 
+def test_vendored_tests_run_on_the_copies_and_notice_a_broken_promise(tmp_path):
+    target = tmp_path / "src/acme/_vendor"
+    done = call("vendor", "loss", "--tests", "--into", target)
+    assert done.exit_code == 0
+    assert call("vendored", target).output.count(": unchanged") == 3
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "src/acme/_vendor/tests"]
+    assert subprocess.run(command, cwd=tmp_path).returncode == 0
+    edit(target / "loss.py", "if selected == 0:", "if False:")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "FAILED src/acme/_vendor/tests/test_loss.py::test_masked_mean" in done.stdout
+    assert call("vendored", target).exit_code == 4
+
+
 def test_two_at_once_wait_for_each_other(folder, upstream):
     import filelock
 
