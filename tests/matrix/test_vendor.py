@@ -259,6 +259,21 @@ def test_a_folder_that_is_a_file_or_cannot_be_made_is_refused(tmp_path):
     assert "Not a directory; nothing was written" in done.output
 
 
+def test_a_read_only_folder_is_refused_and_left_alone(folder, upstream, monkeypatch):
+    upstream("amp", "new\n")
+    before = contents(folder)
+
+    def refuse(*arguments):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    done = call("vendor", "amp", "--into", folder)
+    monkeypatch.undo()
+    assert done.exit_code == 1
+    assert "Permission denied; nothing was written" in done.output
+    assert contents(folder) == before
+
+
 def test_a_folder_without_copies_says_how_to_make_some(tmp_path):
     done = call("vendored", tmp_path)
     assert done.exit_code == 1
