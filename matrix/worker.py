@@ -32,6 +32,7 @@ from typing import Any
 
 FORK = sys.platform == "linux"  # macOS frameworks and Windows cannot continue in a forked child
 POLL = 0.001  # seconds between two looks at the children
+STARTUP = 120.0  # seconds that a fresh interpreter has for importing torch
 
 
 def describe() -> dict[str, Any]:
@@ -113,6 +114,7 @@ def run_job(job: dict[str, Any], report: str) -> None:
     if job["device"] == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a CPU cell means the same on a machine that has a GPU
         _limit_memory(job["memory"])
+    Path(f"{report}.begun").touch()  # the time limit counts from here
     before = _resident()
     seen: dict[str, Any] = {}
     started = time.perf_counter()
@@ -185,7 +187,8 @@ class Child:
         self.report, self.output = self.folder / "report.json", self.folder / "output.txt"
         (self.folder / "cwd").mkdir()
         self.started = time.perf_counter()
-        self.deadline = self.started + job["timeout"]
+        self.begun = fork  # a forked child has torch from the start
+        self.deadline = self.started + (job["timeout"] if fork else STARTUP)
         self.timed_out = False
         self.process: subprocess.Popen[bytes] | None = None
         if fork:
@@ -220,6 +223,8 @@ class Child:
 
     def poll(self) -> int | None:
         """The exit code (negative: a signal), or None while it runs."""
+        if not self.begun and Path(f"{self.report}.begun").exists():
+            self.begun, self.deadline = True, time.perf_counter() + self.job["timeout"]
         if time.perf_counter() > self.deadline and not self.timed_out:
             self.timed_out = True
             self.kill()

@@ -119,12 +119,12 @@ class RunningMean:
         self._weight = 0.0
 
     def update(self, value: torch.Tensor | float, weight: float = 1.0) -> None:
-        """Adds a scalar. Raises ValueError when value has more than one number or weight is negative or not finite."""
+        """Adds a scalar. Raises ValueError when value is not one real number, or weight is negative or not finite."""
         if not 0 <= weight < float("inf"):
             raise ValueError(f"weight={weight!r}: expected a finite number, 0 or more")
         if isinstance(value, torch.Tensor):
-            if value.numel() != 1:
-                raise ValueError(f"a value of shape {list(value.shape)}: expected one number")
+            if value.numel() != 1 or value.is_complex():
+                raise ValueError(f"a value of {value.dtype} and shape {list(value.shape)}: expected one real number")
             # float64 where the device has it: a float32 sum of many batches loses digits
             value = value.detach().reshape(()).to(torch.float32 if value.device.type == "mps" else torch.float64)
         if weight:

@@ -16,9 +16,11 @@ FAMILIES = ("rnn", "amp", "loss", "memory", "data_loading", "numerics")
 
 hypothesis.settings.register_profile("dev", max_examples=25, deadline=None)
 hypothesis.settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
 
 torch.set_num_threads(1)  # xdist runs one process per core
+torch.backends.cudnn.allow_tf32 = False  # cuDNN's RNNs are compared with exact ones
 
 
 def pytest_addoption(parser):

@@ -136,9 +136,10 @@ def test_running_mean_refuses_impossible_weights(weight):
         loss.RunningMean().update(1.0, weight)
 
 
-def test_running_mean_refuses_more_than_one_number():
-    with pytest.raises(ValueError, match=r"\[2\]"):
-        loss.RunningMean().update(torch.ones(2))
+@pytest.mark.parametrize(("value", "text"), [(torch.ones(2), r"\[2\]"), (torch.ones(0), r"\[0\]"), (torch.tensor(1j), "complex64")])
+def test_running_mean_refuses_what_is_not_one_real_number(value, text):
+    with pytest.raises(ValueError, match=text):
+        loss.RunningMean().update(value)
 
 
 GRADIENTS = {

@@ -52,7 +52,7 @@ def with_gradients(rows, device, dtype=torch.float32):
 
 
 def flat(tensors):
-    return torch.cat([tensor.detach().double().cpu().flatten() for tensor in tensors])
+    return torch.cat([tensor.detach().cpu().double().flatten() for tensor in tensors])
 
 
 @given(gradients, st.sampled_from([0.5, 1.0, 50.0, math.inf]), st.sampled_from(["SGD", "SGD fused"]))

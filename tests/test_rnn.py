@@ -106,7 +106,7 @@ def test_input_gradients_are_those_of_the_eval_model(device, net, flags):
     net, x = prepared(net, device, flags)
     with cudnn_rules() as dropouts:
         (gradient,) = rnn.input_gradients(net, x)
-    torch.testing.assert_close(gradient, eval_gradient(net, x), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(gradient, eval_gradient(net, x), rtol=1e-3, atol=1e-5)
     assert gradient.abs().max() > 1e-4  # through BatchNorm in train mode it would be zero
     assert set(dropouts) == {0.0}
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -146,6 +147,8 @@ def results(planted):
 @pytest.mark.xdist_group("planted")
 @pytest.mark.parametrize("name", PLANTED)
 def test_each_planted_reproducer_gets_its_own_verdict_and_detail(results, name):
+    if name in ("eats_memory", "eats_python_memory") and sys.platform != "linux":
+        pytest.skip("only Linux enforces a memory limit")
     _, _, verdict, detail = PLANTED[name]
     result = results[name]
     assert result.verdict == verdict, result
@@ -162,11 +165,11 @@ def test_nothing_of_a_run_is_left_behind(results):
 @pytest.mark.xdist_group("fresh")
 def test_fresh_interpreters_give_the_same_verdicts(planted):
     """As on macOS and Windows, where a fork is unsafe."""
-    names = ("reproduced", "segfault", "hangs", "threads")
-    results = run(planted, fork=False, names=tuple(f"planted/{name}" for name in names), timeout=15)
+    names = ("reproduced", "segfault", "hangs", "claimed_hang", "threads")
+    results = run(planted, fork=False, names=tuple(f"planted/{name}" for name in names))
     assert {name: result.verdict for name, result in results.items()} == {name: PLANTED[name][2] for name in names}
     assert "killed by SIGSEGV" in results["segfault"].detail
-    assert "still running after 15 s" in results["hangs"].detail
+    assert "still running after 1 s" in results["hangs"].detail  # the time that importing torch takes is not counted
 
 
 SOMETIMES = """\
@@ -248,7 +251,7 @@ def test_an_unusable_device_is_unavailable_with_the_probes_reason(root):
 
 @pytest.mark.parametrize(
     ("python", "text"),
-    [("/no/such/python", "cannot start /no/such/python: No such file"), ("/bin/false", "/bin/false: exit code 1")],
+    [("/no/such/python", "cannot start /no/such/python: No such file"), (shutil.which("false"), "false: exit code 1")],
 )
 def test_an_unusable_interpreter_is_one_clear_error(python, text):
     with pytest.raises(runner.RunnerError, match=text):
