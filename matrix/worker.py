@@ -248,9 +248,9 @@ class Child:
         wall = time.perf_counter() - self.started
         self.kill()  # a grandchild may still live
         seen: dict[str, Any] = {"seconds": wall, "peak_mib": None}
-        if self.timed_out:
+        if self.timed_out and not self.report.exists():
             seen.update(outcome="timeout", detail=f"still running after {self.job['timeout']:g} s; killed")
-        elif code < 0:
+        elif code < 0 and not self.timed_out:
             name = signal.Signals(-code).name
             seen.update(outcome="signal", detail=f"killed by {name}{self._tail()}")
         elif self.report.exists():
@@ -324,5 +324,8 @@ def _serve(jobs: int, fork: bool) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "--one":
         run_job(json.loads(sys.argv[2]), sys.argv[3])
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)  # as a forked child ends: tearing torch down takes longer than some time limits
     else:
         _serve(jobs=int(sys.argv[1]), fork=FORK and sys.argv[2] == "fork")

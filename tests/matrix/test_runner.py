@@ -87,7 +87,7 @@ PLANTED = {  # id -> (code, header, verdict, detail or text)
     ),
     "claimed_hang": (
         "import time\n\n\ndef reproduce(device):\n    time.sleep(60)\n",
-        {"kind": '"hang"', "symptom": '"still running"', "timeout": "1"},
+        {"kind": '"hang"', "symptom": '"still running"', "timeout": "3"},
         "reproduced",
         "^$",
     ),
