@@ -8,7 +8,7 @@ import click
 
 from matrix import catalog
 
-OK, RED, USAGE, NO_DEVICE = 0, 1, 2, 3
+OK, RED, NO_DEVICE = 0, 1, 3  # 2 is click's, for wrong usage
 
 DEVICE = click.Choice(catalog.DEVICES)
 FOLDER = click.Path(file_okay=False, path_type=Path)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matrix import records, torches
+from matrix import records
 from matrix.catalog import Reproducer, satisfies
 
 
@@ -85,8 +85,3 @@ def rewrite(difference: Difference) -> str:
     if count != 1:
         raise ValueError(f"{difference.entry.path}: expected affected = {{ ... }} on one line of the header")
     return changed
-
-
-def minors_of(cells: list[records.Cell]) -> list[str]:
-    """The versions that have a record, oldest first."""
-    return list(dict.fromkeys(torches.minor(cell.torch) for cell in cells))

@@ -142,13 +142,11 @@ def contradictions(left: Cell, right: Cell) -> list[str]:
     """Reproducers of which two files of one cell say different things about the same code."""
     both = left.entries.keys() & right.entries.keys()
     different = [
-        id for id in sorted(both) if left.entries[id].hash == right.entries[id].hash and _differ(left.entries[id], right.entries[id])
+        id
+        for id in sorted(both)
+        if left.entries[id].hash == right.entries[id].hash and left.entries[id].verdict != right.entries[id].verdict
     ]
     return [f"{left.name}: {id}: {_say(left.entries[id])} against {_say(right.entries[id])}" for id in different]
-
-
-def _differ(left: Entry, right: Entry) -> bool:
-    return left.verdict != right.verdict
 
 
 def _say(entry: Entry) -> str:
