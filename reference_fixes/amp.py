@@ -166,6 +166,8 @@ def train_epoch(
         raise ValueError(f"accumulate={accumulate!r}: expected a whole number of batches, 1 or more")
     if max_norm is not None and not max_norm > 0:
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number or None")
+    if not 0 <= min_scale < float("inf"):
+        raise ValueError(f"min_scale={min_scale!r}: expected a finite number, 0 or more")
     if not model.training:
         raise ValueError("the model is in eval mode: call model.train() first (something like predict() may have left it so)")
     scaler = make_grad_scaler(precision) if scaler is None and not precision.scaler else scaler
@@ -179,10 +181,9 @@ def train_epoch(
     optimizer.zero_grad(set_to_none=True)
     for window in _windows(batches, accumulate):
         shares = [float(weight(batch)) for batch in window]
-        if not sum(shares) > 0 or min(shares) < 0:
-            raise ValueError(
-                f"weights of the batches {len(weights)} to {len(weights) + len(window) - 1}: {shares}; expected a positive sum"
-            )
+        if not 0 < sum(shares) < float("inf") or min(shares) < 0:
+            numbers = f"{len(weights)} to {len(weights) + len(window) - 1}"
+            raise ValueError(f"weights of the batches {numbers}: {shares}; expected none below 0 and a positive, finite sum")
         for batch, share in zip(window, shares):
             with precision.autocast():
                 loss = loss_fn(model, batch)

@@ -98,7 +98,10 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         raise ValueError(f"mean of nothing: the mask selects 0 of {values.numel()} values")
     if inside or outside:
         raise ValueError(f"{inside} values inside the mask and {outside} outside are not finite; drop those rows before the model")
-    return torch.where(mask, values, torch.zeros_like(values)).sum() / selected
+    # divided before it is summed, and in float32 or better: a sum overflows where its mean does not
+    wide = values.to(torch.promote_types(values.dtype, torch.float32))
+    mean = torch.where(mask, wide / selected, torch.zeros_like(wide)).sum()
+    return mean.to(values.dtype) if values.is_floating_point() or values.is_complex() else mean
 
 
 class RunningMean:
@@ -111,7 +114,7 @@ class RunningMean:
     3.0
     >>> RunningMean().compute()
     Traceback (most recent call last):
-    ValueError: mean of nothing: no value was ever added (is the loader empty?)
+    ValueError: mean of nothing: no value of any weight was added (is the loader empty?)
     """
 
     def __init__(self) -> None:
@@ -127,6 +130,8 @@ class RunningMean:
                 raise ValueError(f"a value of {value.dtype} and shape {list(value.shape)}: expected one real number")
             # float64 where the device has it: a float32 sum of many batches loses digits
             value = value.detach().reshape(()).to(torch.float32 if value.device.type == "mps" else torch.float64)
+        else:
+            value = float(value)
         if weight:
             self._sum = self._sum + value * weight
             self._weight += weight
@@ -134,7 +139,7 @@ class RunningMean:
     def compute(self) -> float:
         """The mean so far. Raises ValueError when nothing (or nothing of any weight) was added."""
         if not self._weight:
-            raise ValueError("mean of nothing: no value was ever added (is the loader empty?)")
+            raise ValueError("mean of nothing: no value of any weight was added (is the loader empty?)")
         return float(self._sum) / self._weight
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
 
 __all__ = ["BestState", "Snapshot", "StepResult", "apply_where", "clip_or_skip", "find_nonfinite"]
+
+_TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class StepResult(NamedTuple):
@@ -40,7 +43,7 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         max_norm: positive; inf clips nothing and only skips.
 
     Raises:
-        ValueError: max_norm is not positive, or no parameter has a gradient.
+        ValueError: max_norm is not positive, or no parameter has a gradient with a value in it.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> optimizer = torch.optim.SGD([weight], lr=1.0)
@@ -57,9 +60,9 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number")
     gradients = _gradients(optimizer)
     if not gradients:
-        raise ValueError("no parameter of the optimizer has a gradient: was backward() called?")
+        raise ValueError("the parameters of the optimizer have no gradient with a value in it: was backward() called?")
     norm = _norm(gradients, 2.0)
-    if getattr(optimizer, "_step_supports_amp_scaling", False):
+    if getattr(optimizer, "_step_supports_amp_scaling", False) and not any(group.get("dampening") for group in optimizer.param_groups):
         return _step_on_device(optimizer, gradients, norm, max_norm)
     length = norm.item()
     if not math.isfinite(length):
@@ -69,7 +72,7 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         wide = [gradient.to(torch.promote_types(gradient.dtype, torch.float32)) / largest for gradient in gradients]
         length = largest * _norm(wide, 2.0).item()  # a product of Python's floats does not overflow
     if length > max_norm:
-        _scale(gradients, max_norm / length)
+        _scale(gradients, norm.new_full((), max_norm / length))
     optimizer.step()
     return StepResult(norm, torch.zeros_like(norm, dtype=torch.bool))
 
@@ -82,6 +85,11 @@ def _step_on_device(optimizer: Any, gradients: list[torch.Tensor], norm: torch.T
     coefficient = torch.where(norm.isfinite(), max_norm / norm, max_norm / largest / _root_of_size(gradients))
     _scale(gradients, torch.where(skipped, torch.ones_like(norm), coefficient.clamp(max=1.0)))
     optimizer.grad_scale, optimizer.found_inf = None, skipped.float()
+    for parameter, group in _with_gradients(optimizer):
+        # Skipped in its first step, SGD would keep memory that nothing was written to as its momentum. It starts as the
+        # first gradient, which is what momentum * 0 + gradient makes of zeros.
+        if group.get("momentum") and "dampening" in group and "momentum_buffer" not in optimizer.state[parameter]:
+            optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter).detach()
     try:
         optimizer.step()
     finally:
@@ -91,15 +99,19 @@ def _step_on_device(optimizer: Any, gradients: list[torch.Tensor], norm: torch.T
 
 def _gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     found = []
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            if parameter.grad.is_sparse:
-                parameter.grad = parameter.grad.coalesce()
-            gradient = parameter.grad._values() if parameter.grad.is_sparse else parameter.grad
-            found.append(torch.view_as_real(gradient) if gradient.is_complex() else gradient)
+    for parameter, _ in _with_gradients(optimizer):
+        if parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.coalesce()
+        elif parameter.grad.stride() != parameter.stride():
+            # Fused optimizers walk over both as if they were laid out alike (or refuse, on CUDA: pytorch#106951).
+            parameter.grad = torch.empty_like(parameter).detach().copy_(parameter.grad)
+        gradient = parameter.grad._values() if parameter.grad.is_sparse else parameter.grad
+        found.append(torch.view_as_real(gradient) if gradient.is_complex() else gradient)
     return [gradient for gradient in found if gradient.numel()]
+
+
+def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dict[str, Any]]]:
+    return ((parameter, group) for group in optimizer.param_groups for parameter in group["params"] if parameter.grad is not None)
 
 
 def _by_device(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
@@ -115,9 +127,14 @@ def _norm(gradients: list[torch.Tensor], order: float) -> torch.Tensor:
     return torch.linalg.vector_norm(norms, order)
 
 
-def _scale(gradients: list[torch.Tensor], factor: float | torch.Tensor) -> None:
+def _scale(gradients: list[torch.Tensor], factor: torch.Tensor) -> None:
+    # A tensor and no Python number, which the CPU would round to float16 together with float16 gradients.
     for group in _by_device(gradients):
-        torch._foreach_mul_(group, factor if isinstance(factor, float) else factor.to(group[0].device))
+        if _TORCH >= (2, 1):
+            torch._foreach_mul_(group, factor.to(group[0].device))
+        else:
+            for gradient in group:
+                gradient.mul_(factor.to(gradient.device))
 
 
 def _root_of_size(gradients: list[torch.Tensor]) -> float:
@@ -186,9 +203,11 @@ def _first_bad_output(model: torch.nn.Module, inputs: tuple[Any, ...], named_inp
 
 
 def _fields(value: Any, place: str) -> Iterator[tuple[str, torch.Tensor]]:
-    """Every tensor inside, with the path to it."""
+    """Every tensor inside, with the path to it; numbers and NumPy arrays count as tensors."""
     if isinstance(value, torch.Tensor):
         yield place, value
+    elif isinstance(value, (float, complex)) or getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c"):
+        yield place, torch.as_tensor(value)
     elif isinstance(value, (list, tuple)):
         for number, inner in enumerate(value):
             yield from _fields(inner, f"{place}[{number}]")

@@ -1,0 +1,743 @@
+"""Every public function of the fixes, given what it did not expect: `python -m tests.bad_inputs` writes docs/bad-inputs.md.
+
+Each cell is run. It is "right" when the answer equals one that was worked out apart from the fix, in float64 on dense tensors; it is an error's
+text when the function refused, and the text has to name the value, its type, dtype, shape, layout or device. Anything else is wrong.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy
+import torch
+from torch import nn
+
+from reference_fixes import amp, data_loading, loss, memory, numerics, rnn
+
+TABLE = Path(__file__).resolve().parent.parent / "docs" / "bad-inputs.md"
+COMMAND = "python -m tests.bad_inputs"
+ROWS = [[0.5, -2.0], [3.0, 1.5]]
+
+
+def quantised() -> torch.Tensor:
+    return torch.quantize_per_tensor(torch.tensor(ROWS), 0.5, 0, torch.qint8)
+
+
+INPUTS: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "text": lambda: "0.5 apples",
+    "object": lambda: object(),
+    "list": lambda: [1.0, 2.0],
+    "empty list": lambda: [],
+    "NumPy array": lambda: numpy.array(ROWS),
+    "int": lambda: 3,
+    "-1": lambda: -1,
+    "0": lambda: 0,
+    "True": lambda: True,
+    "float": lambda: 2.5,
+    "nan": lambda: math.nan,
+    "inf": lambda: math.inf,
+    "complex number": lambda: 1 + 2j,
+    "float32": lambda: torch.tensor(ROWS),
+    "float64": lambda: torch.tensor(ROWS, dtype=torch.float64),
+    "float16": lambda: torch.tensor(ROWS, dtype=torch.float16),
+    "bfloat16": lambda: torch.tensor(ROWS, dtype=torch.bfloat16),
+    "int64": lambda: torch.tensor([[1, 2], [3, 4]]),
+    "bool": lambda: torch.tensor([[True, False], [True, True]]),
+    "complex64": lambda: torch.tensor([[0.5 + 1j, -2.0], [3.0, 1.5j]]),
+    "0-d": lambda: torch.tensor(2.5),
+    "one value": lambda: torch.tensor([2.5]),
+    "empty": lambda: torch.empty(0),
+    "zero-size": lambda: torch.empty(0, 3),
+    "non-contiguous": lambda: torch.tensor(ROWS).t(),
+    "expanded": lambda: torch.tensor([[1.0], [2.0]]).expand(2, 3),
+    "sparse": lambda: torch.tensor([[0.0, -2.0], [3.0, 0.0]]).to_sparse(),
+    "sparse, uncoalesced": lambda: torch.sparse_coo_tensor([[0, 0], [1, 1]], [-1.0, -1.0], (2, 2)),
+    "meta": lambda: torch.tensor(ROWS, device="meta"),
+    "quantised": quantised,
+    "huge": lambda: torch.full((2, 2), 3e38),
+    "huge float16": lambda: torch.full((2, 2), 6e4, dtype=torch.float16),
+    "tensor with nan": lambda: torch.tensor([[0.5, math.nan], [3.0, 1.5]]),
+    "tensor with inf": lambda: torch.tensor([[0.5, -math.inf], [3.0, 1.5]]),
+    "CPU and meta": lambda: [torch.tensor(ROWS), torch.tensor(ROWS, device="meta")],
+}
+
+
+class OnlyAnError(Exception):
+    """There is no right answer to this."""
+
+
+@dataclasses.dataclass
+class Use:
+    function: str
+    argument: str
+    call: Callable[[Any], Any]
+    right: Callable[[Any], Any]
+
+
+USES: list[Use] = []
+
+
+def use(function: str, argument: str, right: Callable[[Any], Any]) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Registers call(value) as a use of the function; right(value) is the answer worked out apart, or raises OnlyAnError."""
+
+    def register(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        USES.append(Use(function, argument, call, right))
+        return call
+
+    return register
+
+
+# ---- answers worked out apart ----
+
+
+def values_of(x: Any) -> torch.Tensor:
+    """The numbers of a tensor, dense and in float64."""
+    if not isinstance(x, torch.Tensor) or x.device.type == "meta" or x.is_quantized:
+        raise OnlyAnError
+    dense = x.detach().to_dense() if x.is_sparse else x.detach()
+    return dense.to(torch.complex128 if dense.is_complex() else torch.float64)
+
+
+def real_values(x: Any) -> torch.Tensor:
+    if isinstance(x, torch.Tensor) and not x.is_floating_point():
+        raise OnlyAnError
+    return values_of(x)
+
+
+def finite_mean(x: Any) -> torch.Tensor:
+    values = values_of(x)
+    if not values.numel() or not values.isfinite().all():
+        raise OnlyAnError
+    return values.mean()
+
+
+def one_number(x: Any) -> float:
+    if isinstance(x, torch.Tensor):
+        if x.is_complex() or x.numel() != 1:
+            raise OnlyAnError
+        return float(values_of(x).reshape(()))
+    if isinstance(x, (int, float)):
+        return float(x)
+    raise OnlyAnError
+
+
+def finite_number(x: Any) -> float:
+    if not math.isfinite(one_number(x)):
+        raise OnlyAnError
+    return one_number(x)
+
+
+def positive(x: Any) -> float:
+    if not one_number(x) > 0:
+        raise OnlyAnError
+    return one_number(x)
+
+
+def itself(x: Any) -> Any:
+    return x
+
+
+def only_an_error(x: Any) -> Any:
+    raise OnlyAnError
+
+
+# ---- the uses ----
+
+
+class Square(nn.Module):
+    def forward(self, x):
+        return x * x
+
+
+class Scaled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(()))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+def with_parameter(x: Any) -> nn.Module:
+    model = nn.Module()
+    model.weight = nn.Parameter(x)
+    return model
+
+
+def with_gradient(x: Any) -> nn.Module:
+    model = with_parameter(torch.zeros(x.shape, dtype=x.dtype, device=x.device))
+    model.weight.grad = x
+    return model
+
+
+def with_buffer(x: Any) -> nn.Module:
+    model = nn.Module()
+    model.register_buffer("table", x)
+    return model
+
+
+def gradient_of_square(x):
+    if isinstance(x, torch.Tensor) and x.is_floating_point() and not x.is_quantized:
+        return 2 * x.detach()
+    raise OnlyAnError
+
+
+@use("rnn.input_gradients", "input", gradient_of_square)
+def _(x):
+    (gradient,) = rnn.input_gradients(Square(), x)
+    assert gradient.shape == x.shape
+    assert gradient.dtype == x.dtype
+    return gradient
+
+
+@use("rnn.input_gradients", "model", only_an_error)
+def _(x):
+    return rnn.input_gradients(x, torch.ones(2))
+
+
+@use("rnn.predict", "input", lambda x: 2 * x)
+def _(x):
+    return rnn.predict(nn.Sequential(Twice(), nn.Identity()), x)
+
+
+class Twice(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+
+@use("rnn.restore_modes", "model", only_an_error)
+def _(x):
+    with rnn.restore_modes(x):
+        return "entered"
+
+
+@use("amp.choose_precision", "device", only_an_error)
+def _(x):
+    return amp.choose_precision(x)
+
+
+@use("amp.choose_precision", "dtype", lambda x: torch.float32 if x is None else only_an_error(x))
+def _(x):
+    return amp.choose_precision("cpu", x).dtype
+
+
+@use("amp.make_grad_scaler", "precision", only_an_error)
+def _(x):
+    return amp.make_grad_scaler(x)
+
+
+@use("amp.load_scaler_state", "state", lambda x: only_an_error(x) if x else False)
+def _(x):
+    scaler = amp.make_grad_scaler(amp.Precision("cpu", torch.float16, True, ""))
+    return amp.load_scaler_state(scaler, x)
+
+
+def trained(**changes):
+    """Loss and weight after one step of SGD on the mean of (weight * batch)^2, from weight 1."""
+    model = changes.pop("model", None) or Scaled()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+    arguments = {
+        "batches": [torch.ones(2)],
+        "loss_fn": lambda model, batch: model(batch).square().mean(),
+        "optimizer": optimizer,
+        "precision": amp.choose_precision("cpu"),
+    }
+    arguments.update(changes)
+    epoch = amp.train_epoch(model, **arguments)
+    return torch.tensor([epoch.loss, float(model.weight.detach())])
+
+
+def loss_and_weight(*batches):
+    losses, weight = [], 1.0
+    for x in batches:
+        x = torch.as_tensor(x)
+        values = values_of(x)
+        if values.is_complex():
+            raise OnlyAnError
+        losses.append(float((x * torch.tensor(weight)).square().to_dense().mean()))  # overflows where the model does
+        weight -= 0.001 * 2 * losses[-1] / weight if values.numel() and losses[-1] else 0.0
+    return torch.tensor([sum(losses) / len(losses), weight])
+
+
+@use("amp.train_epoch", "batch", loss_and_weight)
+def _(x):
+    return trained(batches=[x])
+
+
+@use("amp.train_epoch", "batches", lambda x: loss_and_weight(*x))
+def _(x):
+    return trained(batches=x)
+
+
+@use("amp.train_epoch", "loss", only_an_error)
+def _(x):
+    return trained(loss_fn=lambda model, batch: x)
+
+
+@use("amp.train_epoch", "loss with a graph", lambda x: torch.tensor([one_number(x), 1 - 0.001 * one_number(x)]))
+def _(x):
+    return trained(loss_fn=lambda model, batch: x * model.weight)
+
+
+@use("amp.train_epoch", "accumulate", lambda x: torch.tensor([1, 0.998]) if x == 3 else only_an_error(x))
+def _(x):
+    return trained(accumulate=x)
+
+
+@use("amp.train_epoch", "max_norm", lambda x: torch.tensor([1, 1 - 0.001 * min(2.0, math.inf if x is None else positive(x))]))
+def _(x):
+    return trained(max_norm=x)
+
+
+@use("amp.train_epoch", "weight", lambda x: torch.tensor([1, 0.998]) if 0 < one_number(x) < math.inf else only_an_error(x))
+def _(x):
+    return trained(weight=lambda batch: x)
+
+
+@use("amp.train_epoch", "min_scale", lambda x: torch.tensor([1, 0.998]) if finite_number(x) >= 0 else only_an_error(x))
+def _(x):
+    return trained(min_scale=x)
+
+
+@use("amp.train_epoch", "scaler", lambda x: torch.tensor([1, 0.998]) if x is None else only_an_error(x))
+def _(x):
+    return trained(scaler=x)
+
+
+def pair_with(x):
+    if not isinstance(x, torch.Tensor):
+        raise OnlyAnError
+    return x
+
+
+@use("loss.match", "prediction", pair_with)
+def _(x):
+    return loss.match({"a": x}, {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)})["a"][0]
+
+
+@use("loss.match", "target", pair_with)
+def _(x):
+    return loss.match({"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}, {"a": x})["a"][1]
+
+
+@use("loss.match", "predictions", only_an_error)
+def _(x):
+    return loss.match(x, {"a": torch.ones(2)})
+
+
+@use("loss.masked_mean", "values", finite_mean)
+def _(x):
+    return loss.masked_mean(x, torch.tensor(True))
+
+
+@use("loss.masked_mean", "mask", lambda x: 7.0 if isinstance(x, torch.Tensor) and x.dtype == torch.bool else only_an_error(x))
+def _(x):
+    return loss.masked_mean(torch.full((2, 2), 7.0), x)
+
+
+@use("loss.RunningMean.update", "value", one_number)
+def _(x):
+    mean = loss.RunningMean()
+    mean.update(x)
+    mean.update(x, 3)
+    return mean.compute()
+
+
+@use("loss.RunningMean.update", "weight", lambda x: 5.0 if 0 < finite_number(x) else only_an_error(x))
+def _(x):
+    mean = loss.RunningMean()
+    mean.update(5.0, x)
+    return mean.compute()
+
+
+def fine_gradient(x):
+    values = values_of(x)
+    if not values.isfinite().all() or not (values != 0).any():
+        raise OnlyAnError
+
+
+@use("loss.check_gradients", "gradient", fine_gradient)
+def _(x):
+    return loss.check_gradients(with_gradient(x))
+
+
+@use("loss.check_gradients", "model", only_an_error)
+def _(x):
+    return loss.check_gradients(x)
+
+
+@use("memory.is_out_of_memory", "error", lambda x: False if x is None else only_an_error(x))
+def _(x):
+    return memory.is_out_of_memory(x)
+
+
+def out_of_memory_above(limit):
+    def run(size):
+        if size > limit:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 MiB")
+
+    return run
+
+
+@use("memory.find_batch_size", "largest", lambda x: 2 if x == 3 else only_an_error(x))
+def _(x):
+    return memory.find_batch_size(out_of_memory_above(2), x)
+
+
+@use("memory.find_batch_size", "smallest", lambda x: 5 if x == 3 else only_an_error(x))
+def _(x):
+    return memory.find_batch_size(out_of_memory_above(5), 8, x)
+
+
+@use("memory.find_batch_size", "run", only_an_error)
+def _(x):
+    return memory.find_batch_size(x, 8)
+
+
+@use("memory.drop_frames", "error", only_an_error)
+def _(x):
+    return memory.drop_frames(x)
+
+
+@use("memory.scratch_gradients", "model", only_an_error)
+def _(x):
+    with memory.scratch_gradients(x):
+        return "entered"
+
+
+@use("memory.scratch_gradients", "gradient", itself)
+def _(x):
+    model = with_gradient(x)
+    with memory.scratch_gradients(model):
+        assert model.weight.grad is None
+    return model.weight.grad
+
+
+@use("data_loading.pin_decision", "device", only_an_error)
+def _(x):
+    return data_loading.pin_decision(x)
+
+
+@use("data_loading.map_tensors", "batch", itself)
+def _(x):
+    return data_loading.map_tensors(lambda tensor: tensor, x)
+
+
+@use("data_loading.map_tensors", "batch, nested", itself)
+def _(x):
+    return data_loading.map_tensors(lambda tensor: tensor, {"a": (x, [x])})["a"][1][0]
+
+
+@use("data_loading.to_device", "batch", lambda x: x if "meta" not in str(x) else only_an_error(x))
+def _(x):
+    return data_loading.to_device(x, "cpu")
+
+
+@use("data_loading.to_device", "device", only_an_error)
+def _(x):
+    return data_loading.to_device(torch.ones(2), x)
+
+
+@use("data_loading.make_loader", "sample", itself)
+def _(x):
+    (batch,) = data_loading.make_loader([x], "cpu", batch_size=None)
+    return batch
+
+
+@use("data_loading.make_loader", "dataset", list)
+def _(x):
+    return list(data_loading.make_loader(x, "cpu", batch_size=None))
+
+
+@use("data_loading.Prefetcher", "batch", lambda x: [x] if "meta" not in str(x) else only_an_error(x))
+def _(x):
+    return list(data_loading.Prefetcher([x], "cpu"))
+
+
+@use("data_loading.shard", "rows", lambda x: list(x) if hasattr(x, "__iter__") else only_an_error(x))
+def _(x):
+    return list(data_loading.shard(x))
+
+
+@use("data_loading.worker_count", "batch_bytes", lambda x: data_loading.worker_count(1, 2**30) if positive(x) < math.inf else 0)
+def _(x):
+    return data_loading.worker_count(x, 2**30)
+
+
+@use("data_loading.worker_count", "memory_bytes", lambda x: int(positive(x) // 2) and 1 if positive(x) < math.inf else only_an_error(x))
+def _(x):
+    return min(1, data_loading.worker_count(1, x))
+
+
+def clipped_step(x, max_norm=1.0):
+    values = values_of(x)
+    if not values.numel():
+        raise OnlyAnError
+    if not values.isfinite().all():
+        return torch.zeros_like(values)
+    return -values * min(1.0, max_norm / float(values.abs().square().sum().sqrt()))
+
+
+@use("numerics.clip_or_skip", "gradient", clipped_step)
+def _(x):
+    model = with_gradient(x)
+    numerics.clip_or_skip(torch.optim.SGD(model.parameters(), lr=1.0), 1.0)
+    return model.weight.detach()
+
+
+@use("numerics.clip_or_skip", "gradient, fused", clipped_step)
+def _(x):
+    model = with_gradient(x)
+    numerics.clip_or_skip(torch.optim.SGD(model.parameters(), lr=1.0, fused=True), 1.0)
+    return model.weight.detach()
+
+
+@use("numerics.clip_or_skip", "max_norm", lambda x: clipped_step(torch.tensor([3.0, 4.0]), positive(x)))
+def _(x):
+    model = with_gradient(torch.tensor([3.0, 4.0]))
+    numerics.clip_or_skip(torch.optim.SGD(model.parameters(), lr=1.0), x)
+    return model.weight.detach()
+
+
+@use("numerics.clip_or_skip", "optimizer", only_an_error)
+def _(x):
+    return numerics.clip_or_skip(x, 1.0)
+
+
+def all_finite(x):
+    if isinstance(x, torch.Tensor) and x.is_quantized:
+        return True
+    return bool(values_of(torch.as_tensor(x)).isfinite().all())
+
+
+@use("numerics.find_nonfinite", "input", lambda x: all_finite(x) and all_finite(x * x))
+def _(x):
+    return numerics.find_nonfinite(Square(), x) is None
+
+
+for place, make in (("parameter", with_parameter), ("buffer", with_buffer), ("gradient", with_gradient)):
+
+    def found(x, make=make):
+        return numerics.find_nonfinite(make(x)) is None
+
+    def without_nan(x):  # a buffer may hold inf
+        return x is None or x.is_quantized or not bool(values_of(x).isnan().any())
+
+    def finite_or_absent(x):
+        return x is None or all_finite(x)
+
+    use("numerics.find_nonfinite", place, without_nan if place == "buffer" else finite_or_absent)(found)
+
+
+def restorable(x):
+    if not all_finite(x):
+        raise OnlyAnError
+    return x
+
+
+for place, make in (("parameter", with_parameter), ("buffer", with_buffer)):
+
+    def restored(x, make=make):
+        model = make(x.clone())
+        snapshot = numerics.Snapshot(model)
+        with torch.no_grad():
+            for tensor in (*model.parameters(), *model.buffers()):
+                tensor.zero_()
+        snapshot.restore(model)
+        return next(iter((*model.parameters(), *model.buffers()))).detach()
+
+    use("numerics.Snapshot", place, restorable if place == "parameter" else itself)(restored)
+
+
+@use("numerics.BestState.update", "metric", lambda x: finite_number(x))
+def _(x):
+    best = numerics.BestState(nn.Linear(1, 1))
+    best.update(x)
+    return best.metric
+
+
+@use(
+    "numerics.apply_where",
+    "mask",
+    lambda x: torch.where(x, 3.0, 0.0) if isinstance(x, torch.Tensor) and x.dtype == torch.bool else only_an_error(x),
+)
+def _(x):
+    return numerics.apply_where(x, torch.sqrt, torch.full((2, 2), 9.0))
+
+
+def squares(x):
+    if not isinstance(x, torch.Tensor) or x.is_complex():
+        raise OnlyAnError
+    return torch.where(x > 0, x.square(), torch.zeros_like(x.square()))
+
+
+@use("numerics.apply_where", "input", squares)
+def _(x):
+    return numerics.apply_where(x > 0 if isinstance(x, torch.Tensor) else torch.tensor(True), torch.square, x)
+
+
+# ---- judging ----
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor) and a is b:
+        return True
+    if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor):
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and a.shape != b.shape:
+            return False
+        a, b = (value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in (a, b))
+        if a.is_quantized or b.is_quantized:
+            return a.is_quantized and b.is_quantized and torch.equal(a.int_repr(), b.int_repr())
+        if a.is_meta or b.is_meta:
+            return a.is_meta and b.is_meta and a.dtype == b.dtype
+        low = {torch.float16: 2e-3, torch.bfloat16: 2e-2}.get(a.dtype, 2e-4)
+        return torch.allclose(values_of(a), values_of(b).to(values_of(a).dtype), rtol=low, atol=1e-6, equal_nan=True)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
+    if isinstance(a, float) and isinstance(b, float):
+        return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-5)
+    if isinstance(a, numpy.ndarray) or isinstance(b, numpy.ndarray):
+        return numpy.array_equal(a, b)
+    return a is b or a == b
+
+
+def tokens(x: Any) -> list[str]:
+    """One of these has to be in an error's text."""
+    names = [type(x).__name__, " ".join(repr(x).split()), str(x)]
+    names += ["array", str(x.dtype)] if isinstance(x, numpy.ndarray) else []
+    names += ["device index", "accelerator"] if isinstance(x, int) else []
+    names += ["torch.complex64"] if isinstance(x, complex) else []
+    names += ["sequence"] if isinstance(x, (str, list)) else []
+    names += ["no batches"] if isinstance(x, list) and not x else []
+    names += ["no value of any weight"] if isinstance(x, int) and x == 0 else []
+    for tensor in x if isinstance(x, (list, tuple)) else [x]:
+        names.append(type(tensor).__name__)
+        if isinstance(tensor, torch.Tensor):
+            names += [
+                str(tensor.dtype),
+                str(tensor.dtype).replace("torch.", ""),
+                str(list(tensor.shape)),
+                str(tensor.layout),
+                tensor.device.type,
+            ]
+            names += [f"{tensor.numel()} values", f"{tensor.numel()} elements"]
+            names += ["empty", "no batches", "all zero", "no gradient with a value in it"] if not tensor.numel() else []
+            names += ["no graph", "no grad"] if not tensor.requires_grad else []
+            names += (
+                ["nan", "not finite"] if not tensor.is_meta and not tensor.is_quantized and not values_of(tensor).isfinite().all() else []
+            )
+            names += ["quantized"] if tensor.is_quantized else []
+            names += ["complex", "complexfloat"] if tensor.is_complex() else []
+            names += ["sparse"] if tensor.is_sparse else []
+    return [name.lower() for name in names]
+
+
+@dataclasses.dataclass
+class Cell:
+    use: Use
+    input: str
+    kind: str  # right, error, unclear, wrong, not applicable
+    text: str
+
+
+def judge(use: Use, name: str) -> Cell:
+    x = INPUTS[name]()
+    before = x.clone() if isinstance(x, torch.Tensor) else x
+    try:
+        right: Any = use.right(x)
+        has_answer = True
+    except Exception:
+        right, has_answer = None, False
+    try:
+        answer = use.call(x)
+    except Exception as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        if not _reached_the_fix(error):
+            return Cell(use, name, "not applicable", text)
+        # The text has to name what was given, unless it is the model of the scenario that raised: the fix passes that on.
+        clear = _raised_here(error) or any(re.search(rf"(?<!\w){re.escape(token)}s?(?!\w)", text.lower()) for token in tokens(before))
+        return Cell(use, name, "error" if clear else "unclear", text)
+    if not has_answer:
+        return Cell(use, name, "wrong", f"answered {answer!r}")
+    return Cell(use, name, "right" if same(answer, right) else "wrong", f"answered {answer!r}, right is {right!r}")
+
+
+def _reached_the_fix(error: BaseException) -> bool:
+    """Whether a frame of the reference fixes is in the traceback: torch may have refused to build the scenario at all."""
+    return any(Path(frame.f_code.co_filename).parent.name == "reference_fixes" for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _raised_here(error: BaseException) -> bool:
+    *_, last = traceback.walk_tb(error.__traceback__)
+    return Path(last[0].f_code.co_filename) == Path(__file__)
+
+
+# ---- the table ----
+
+MARKS = {"right": "✓", "error": "E", "not applicable": "", "wrong": "WRONG", "unclear": "UNCLEAR"}
+
+
+def marks(found: dict[str, list[Cell]]) -> list[str]:
+    """Which input met what, one row per input."""
+    names = list(found)
+    lines = ["| input | " + " | ".join(str(number) for number in range(1, len(names) + 1)) + " |", "|---|" + "---|" * len(names)]
+    for position, name in enumerate(INPUTS):
+        lines.append(f"| {name} | " + " | ".join(MARKS[found[use][position].kind] for use in names) + " |")
+    return lines
+
+
+def render(found: dict[str, list[Cell]]) -> str:
+    kinds = [cell.kind for cells in found.values() for cell in cells]
+    lines = [
+        "# Bad inputs",
+        "",
+        f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, CPU. Every argument of every public function, given {len(INPUTS)} things: {len(kinds)} runs,",
+        f"{kinds.count('right')} right answers, {kinds.count('error')} errors that name what was given, {kinds.count('wrong')} wrong numbers,",
+        f"{kinds.count('unclear')} unclear errors. In the other {kinds.count('not applicable')} torch itself refuses to make such a thing.",
+        "",
+        "✓: the answer equals one worked out apart from the fix. E: refused; the texts stand below the table.",
+        "",
+        *marks(found),
+        "",
+        *(f"{number}. `{name}`" for number, name in enumerate(found, 1)),
+        "",
+    ]
+    for name, cells in found.items():
+        errors: dict[str, list[str]] = {}
+        for cell in cells:
+            if cell.kind in ("error", "unclear"):
+                text = re.sub(r"0x[0-9a-f]+", "0x...", cell.text).replace("|", "\\|").replace("`", "'")
+                errors.setdefault(text[:200] + ("..." if len(text) > 200 else ""), []).append(cell.input)
+        if errors:
+            lines += [f"## {name}", "", "| given | error |", "|---|---|"]
+            lines += [f"| {', '.join(given)} | `{text}` |" for text, given in errors.items()]
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def run() -> dict[str, list[Cell]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {f"{use.function}: {use.argument}": [judge(use, name) for name in INPUTS] for use in USES}
+
+
+def main() -> int:
+    found = run()
+    TABLE.write_text(render(found), encoding="utf-8")
+    print(f"wrote {TABLE.name}: {sum(map(len, found.values()))} cells")
+    bad = [cell for cells in found.values() for cell in cells if cell.kind in ("wrong", "unclear")]
+    for cell in bad:
+        print(f"{cell.kind}: {cell.use.function}, {cell.use.argument}: {cell.input}: {cell.text}", file=sys.stderr)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
