@@ -143,3 +143,25 @@ def lint(session: nox.Session) -> None:
     session.run("mypy")
     session.run("python", "-m", "matrix", "lint")
     session.run("python", "-m", "matrix", "grid", "--check")
+
+
+@nox.session(python=python_for(NEWEST))
+def mutants(session: nox.Session) -> None:
+    """Change the fixes in every way a tool knows and count what their tests notice: `nox -s mutants -- --minutes 20`, again to go on."""
+    install(session, NEWEST, backend="cpu")
+    session.install("-e", ".[mutants]")
+    session.run("python", "-m", "matrix.mutants", *session.posargs)
+
+
+# mosaicml pins a torch of its own
+PEERS = {"newest": ["accelerate", "lightning", "toma", "torchtnt", "transformers"], "mosaicml": ["mosaicml"]}
+
+
+@nox.session(python="3.11")
+@nox.parametrize("group", list(PEERS))
+def peers(session: nox.Session, group: str) -> None:
+    """Put what people use today under the properties of the fixes; writes docs/peers.md."""
+    if group == "newest":
+        install(session, NEWEST, backend="cpu")
+    session.install("-e", ".[test]", "setuptools<81", *PEERS[group])  # older releases still ask for pkg_resources
+    session.run("python", "-W", "ignore", "-m", "tests.peers", group, *session.posargs)

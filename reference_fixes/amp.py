@@ -207,8 +207,9 @@ def train_epoch(
             )
     if not losses:
         raise ValueError("no batches: the loader is empty (drop_last with fewer rows than a batch, or an empty split?)")
-    means = torch.stack([loss.float().cpu() for loss in losses]).double() if precision.device == "mps" else torch.stack(losses).double()
-    return Epoch(float((means.cpu() * torch.tensor(weights, dtype=torch.float64)).sum() / sum(weights)), steps, skipped)
+    # on the CPU before float64, which MPS does not have
+    means = torch.stack(losses).cpu().double()
+    return Epoch(float((means * torch.tensor(weights, dtype=torch.float64)).sum() / sum(weights)), steps, skipped)
 
 
 def _windows(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -108,8 +108,7 @@ def make_loader(dataset: Dataset[Any], device: torch.device | str, **options: An
         if option in options:
             raise ValueError(f"{option}={options[option]!r}: make_loader decides about pinning; see pin_decision({str(device)!r})")
     decision = pin_decision(device)
-    batched = options.get("batch_size", 1) is not None or options.get("batch_sampler") is not None
-    collate = options.pop("collate_fn", None) or (default_collate if batched else _as_it_is)
+    collate = options.pop("collate_fn", None) or (default_collate if options.get("batch_size", 1) is not None else _as_it_is)
     options.setdefault("worker_init_fn", seed_worker)
     return DataLoader(dataset, collate_fn=_Collate(collate, decision.pin), pin_memory=decision.pin, **options)
 

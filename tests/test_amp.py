@@ -13,13 +13,13 @@ FLOAT32 = amp.Precision("cpu", torch.float32, False, "")
 
 
 @contextlib.contextmanager
-def pretend(torch_version=(2, 15), macos="15.1", cuda=True, capability=(9, 0)):
-    """The machine that a decision is made for."""
+def pretend(torch_version=(2, 15), macos="15.1", cuda=True, capability=(9, 0), capabilities=None):
+    """The machine that a decision is made for; capabilities are those of single GPUs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(amp, "_TORCH", torch_version)
         patch.setattr("platform.mac_ver", lambda: (macos, ("", "", ""), ""))
         patch.setattr(torch.cuda, "is_available", lambda: cuda)
-        patch.setattr(torch.cuda, "get_device_capability", lambda device=None: capability)
+        patch.setattr(torch.cuda, "get_device_capability", lambda device=None: (capabilities or {}).get(str(device), capability))
         yield
 
 
@@ -30,6 +30,8 @@ def pretend(torch_version=(2, 15), macos="15.1", cuda=True, capability=(9, 0)):
         ("mps", None, {}, (torch.float32, False)),
         ("cuda", None, {}, (torch.bfloat16, False)),
         ("cuda:1", None, {"capability": (7, 5)}, (torch.float16, True)),
+        ("cuda:1", None, {"capabilities": {"cuda:1": (7, 5)}}, (torch.float16, True)),
+        ("cuda", None, {"capability": (8, 0)}, (torch.bfloat16, False)),
         ("cuda", torch.float32, {"cuda": False}, (torch.float32, False)),
         ("cuda", torch.float16, {}, (torch.float16, True)),
         ("cpu", torch.bfloat16, {"torch_version": (1, 13)}, (torch.bfloat16, False)),
@@ -50,13 +52,14 @@ def test_precision_is_decided_per_device(device, dtype, machine, expected):
     ("device", "dtype", "machine", "text"),
     [
         ("cuda", torch.bfloat16, {"capability": (7, 5)}, r"compute capability \(7, 5\), bfloat16 needs \(8, 0\)"),
+        ("cuda:1", torch.bfloat16, {"capabilities": {"cuda:1": (7, 0)}}, r"compute capability \(7, 0\)"),
         ("cuda", None, {"cuda": False}, "is_available"),
         ("cuda", torch.float16, {"cuda": False}, "is_available"),
         ("cpu", torch.float16, {"torch_version": (2, 2)}, "needs torch 2.3"),
         ("mps", torch.float16, {"torch_version": (2, 7)}, "needs torch 2.8"),
         ("mps", torch.bfloat16, {"torch_version": (2, 5)}, "needs torch 2.6"),
         ("mps", torch.bfloat16, {"macos": "13.6"}, "needs macOS 14, this is 13.6"),
-        ("mps", torch.bfloat16, {"macos": ""}, "not macOS"),
+        ("mps", torch.bfloat16, {"macos": ""}, "needs macOS 14, this is not macOS$"),
         ("meta", None, {}, "'meta': expected cpu, cuda or mps"),
         ("cpu", torch.float64, {}, r"torch\.float64: expected"),
     ],
@@ -239,7 +242,10 @@ def test_a_skipped_step_is_counted_and_the_next_one_goes_on_23905():
 @given(st.sampled_from([2.0**-3, 2.0**-10, 1.0]))
 def test_a_collapsing_scale_stops_before_it_is_zero(min_scale):
     scaler = FakeScaler(4.0)
-    with pytest.raises(amp.ScaleCollapsed, match="loss scale"):
+    text = (
+        r"^loss scale .* \(\d+ skipped\): the gradients are infinite whatever the scale, so look for inf or NaN in the data or the model$"
+    )
+    with pytest.raises(amp.ScaleCollapsed, match=text):
         train([math.inf] * 200, 1, precision=SCALED, scaler=scaler, min_scale=min_scale)
     assert scaler.value == min_scale / 2
 
@@ -277,6 +283,25 @@ def test_frozen_submodules_stay_frozen_and_old_gradients_are_dropped(device):
     assert (model[0].weight - before).abs().max() < 1e-2
 
 
+def test_a_parameter_without_a_gradient_is_not_touched_whatever_it_had_before():
+    model = nn.Linear(1, 1)
+    model.unused = nn.Parameter(torch.ones(1))
+    model.unused.grad = torch.ones(1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.5)
+    amp.train_epoch(**options(model=model, optimizer=optimizer, batches=[torch.ones(1, 1)] * 2))
+    assert model.unused.item() == 1.0  # a gradient of zeros would have let weight decay move it
+    assert model.unused.grad is None
+
+
+def test_every_batch_is_a_step_unless_asked_otherwise():
+    assert amp.train_epoch(**options(batches=[torch.ones(1, 1)] * 3)).steps == 3
+
+
+def test_a_scale_may_fall_to_any_least_value_even_zero():
+    scaler = FakeScaler(4.0)
+    assert train([1.0], 1, precision=SCALED, scaler=scaler, min_scale=0.0)[0].steps == 1
+
+
 def options(**changed):
     model = nn.Linear(1, 1)
     given = {
@@ -297,14 +322,18 @@ def options(**changed):
         ({"accumulate": 2.0}, "accumulate=2.0"),
         ({"max_norm": 0.0}, "max_norm=0.0"),
         ({"max_norm": math.nan}, "max_norm=nan"),
-        ({"model": nn.Linear(1, 1).eval()}, "eval mode"),
-        ({"batches": []}, "no batches"),
+        ({"min_scale": math.nan}, "min_scale=nan: expected a finite number, 0 or more"),
+        ({"min_scale": math.inf}, "min_scale=inf"),
+        ({"min_scale": -1.0}, "min_scale=-1.0"),
+        ({"model": nn.Linear(1, 1).eval()}, r"^the model is in eval mode: call model.train\(\) first"),
+        ({"batches": []}, "^no batches: the loader is empty"),
         ({"loss_fn": lambda m, x: 0.0}, "loss of batch 0: expected a tensor with one number, got 0.0"),
         ({"loss_fn": lambda m, x: m(x).expand(3, 1)}, r"got shape \[3, 1\]"),
         ({"loss_fn": lambda m, x: m(x).detach().sum()}, "loss of batch 0 has no graph"),
         ({"precision": SCALED}, "no scaler do not fit"),
         ({"scaler": FakeScaler()}, r"is_enabled\(\)=True do not fit"),
         ({"weight": lambda batch: -1.0}, r"batches 0 to 0: \[-1.0\]"),
+        ({"weight": lambda batch: math.inf}, r"batches 0 to 0: \[inf\]"),
     ],
 )
 def test_wrong_use_is_loud(changed, text):

@@ -1,3 +1,4 @@
+import contextlib
 import copy
 import random
 from collections import OrderedDict, defaultdict, namedtuple
@@ -9,9 +10,9 @@ from unittest import mock
 import numpy
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from torch.nn.utils.rnn import pack_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
 from reference_fixes import data_loading
@@ -133,29 +134,28 @@ def test_only_copies_from_pinned_memory_to_cuda_are_asynchronous(source, target,
     assert moved == (target, (source, target, pinned) == ("cpu", "cuda", True))
 
 
-def test_a_packed_sequence_moves_itself(device):
-    packed = data_loading.to_device(pack_sequence([torch.ones(2), torch.ones(1)]), device)
-    assert packed.data.device.type == device
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_packed_sequence_moves_itself(device, elsewhere):
+    target = "meta" if elsewhere else device
+    packed = data_loading.to_device(pack_sequence([torch.ones(2), torch.ones(1)]), target)
+    assert packed.data.device.type == target
     assert packed.batch_sizes.device.type == "cpu"
 
 
 @pytest.mark.parametrize(
     ("target", "cuda", "expected", "reason"),
     [
-        ("cpu", True, False, "stay on the CPU"),
-        ("mps", True, False, "shares the memory"),
-        ("cuda", True, True, "beside the computation"),
-        ("cuda:1", True, True, "beside the computation"),
-        ("cuda", False, False, r"is_available\(\) is False"),
-        ("meta", True, False, "'meta' was never measured"),
+        ("cpu", True, False, "batches stay on the CPU: there is no copy to speed up"),
+        ("mps", True, False, "MPS shares the memory of the CPU, and the DataLoader does not pin for it"),
+        ("cuda", True, True, "from pinned memory the copy to CUDA runs beside the computation"),
+        ("cuda:1", True, True, "from pinned memory the copy to CUDA runs beside the computation"),
+        ("cuda", False, False, "torch.cuda.is_available() is False: the DataLoader would ignore the request"),
+        ("meta", True, False, "pinning for 'meta' was never measured"),
     ],
 )
 def test_pinning_is_decided_with_a_reason(target, cuda, expected, reason):
     with mock.patch("torch.cuda.is_available", return_value=cuda):
-        decision = data_loading.pin_decision(target)
-    assert decision.pin is expected
-    with pytest.raises(AssertionError, match=reason):
-        raise AssertionError(decision.reason)
+        assert data_loading.pin_decision(target) == (expected, reason)
 
 
 class Rows(Dataset):
@@ -189,6 +189,11 @@ def test_every_batch_type_is_pinned_and_keeps_its_type_48419(batch):
         pinned = data_loading._Pinnable(batch).pin_memory()
     assert type(pinned) is type(batch)
     assert [type(tensor) for tensor in flatten(pinned)[1]] == [Pinned]
+
+
+def test_a_packed_sequence_pins_itself():
+    with mock.patch.object(PackedSequence, "pin_memory", lambda sequence: "pinned"):
+        assert data_loading._Pinnable(pack_sequence([torch.ones(2)])).pin_memory() == "pinned"
 
 
 @pytest.mark.parametrize("unpinnable", [torch.ones(2, device="meta"), torch.ones(2).to_sparse()], ids=["device", "sparse"])
@@ -244,6 +249,10 @@ def test_batching_is_that_of_a_dataloader(batch_size):
     assert all(torch.equal(a, b) for a, b in zip(ours, theirs))
 
 
+def test_without_a_batch_size_batches_are_of_one_row():
+    assert next(iter(data_loading.make_loader(Rows([1.0, 2.0]), "cpu"))).tolist() == [1.0]
+
+
 def test_a_batch_sampler_still_collates():
     loader = data_loading.make_loader(Rows([1.0, 2.0]), "cpu", batch_sampler=[[0, 1]])
     assert next(iter(loader)).tolist() == [1.0, 2.0]
@@ -251,7 +260,7 @@ def test_a_batch_sampler_still_collates():
 
 @pytest.mark.parametrize("option", ["pin_memory", "pin_memory_device"])
 def test_deciding_twice_is_refused(option):
-    with pytest.raises(ValueError, match=f"{option}=True: make_loader decides"):
+    with pytest.raises(ValueError, match=rf"{option}=True: make_loader decides about pinning; see pin_decision\('cpu'\)"):
         data_loading.make_loader(Rows([1.0]), "cpu", **{option: True})
 
 
@@ -275,6 +284,65 @@ def test_the_prefetcher_passes_errors_on(device):
     iterator = iter(data_loading.Prefetcher(broken(), device))
     with pytest.raises(KeyError, match="row 2"):
         list(iterator)
+
+
+class OnCuda(torch.Tensor):
+    """A tensor that says it is on CUDA, and keeps which streams it was recorded on."""
+
+    device = torch.device("cuda")
+
+    def record_stream(self, stream):
+        EVENTS.append(("record", float(self.as_subclass(torch.Tensor)), stream))
+
+
+EVENTS = []
+
+
+class Stream:
+    def __init__(self, device):
+        self.device = device
+
+    def wait_stream(self, other):
+        EVENTS.append(("wait", self.device, other.device))
+
+
+@pytest.mark.parametrize("wrap", [lambda x: {"x": x}, lambda x: PackedSequence(x, torch.tensor([1]))], ids=["dict", "packed"])
+def test_the_next_copy_starts_before_a_batch_is_used_and_on_a_stream_of_its_own(wrap):
+    EVENTS.clear()
+    entered = []
+
+    def source():
+        for number in range(3):
+            EVENTS.append(("load", number))
+            yield number
+
+    @contextlib.contextmanager
+    def stream(chosen):
+        entered.append(chosen)
+        yield
+        entered.pop()
+
+    def to_device(batch, device):
+        EVENTS.append(("copy", batch, device.type, entered[-1].device))
+        return wrap(torch.Tensor._make_subclass(OnCuda, torch.tensor(float(batch))))
+
+    current = Stream("compute")
+    with (
+        mock.patch.multiple("torch.cuda", Stream=lambda device: Stream(f"copies of {device}"), stream=stream),
+        mock.patch("torch.cuda.current_stream", lambda device: current if device == torch.device("cuda") else None),
+        mock.patch.object(data_loading, "to_device", to_device),
+    ):
+        for number, _batch in enumerate(data_loading.Prefetcher(source(), "cuda")):
+            EVENTS.append(("use", number))
+    copied, used = [[("load", n), ("copy", n, "cuda", "copies of cuda")] for n in range(3)], "copies of cuda"
+    ready = [[("wait", "compute", used), ("record", float(n), current)] for n in range(3)]
+    assert EVENTS == [
+        *copied[0], *ready[0], *copied[1], ("use", 0), *ready[1], *copied[2], ("use", 1), *ready[2], ("use", 2),
+    ]  # fmt: skip
+
+
+def test_what_stays_on_the_cpu_is_not_recorded_on_a_stream():
+    data_loading._record({"x": torch.ones(1)}, None)  # a CPU tensor has no record_stream
 
 
 class Noise(Dataset):
@@ -305,8 +373,44 @@ def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(datase
         assert len(set(column.tolist())) == 4
 
 
+def in_worker(**info):
+    """What a worker's process sees, here in the process of the tests."""
+    return mock.patch.object(data_loading, "get_worker_info", return_value=SimpleNamespace(**info))
+
+
+class Slotted:
+    __slots__ = ()
+
+
+class RandomState:
+    """A namesake of NumPy's."""
+
+
+class Generator:
+    """A namesake of NumPy's."""
+
+
+def test_every_generator_in_a_dataset_gets_the_seed_of_the_worker_and_keeps_its_kind():
+    seed = 3 * 2**32 + 5
+    dataset = Noise(inner=Noise())
+    dataset.inner.numpy = numpy.random.Generator(numpy.random.Philox(0))
+    dataset.others = others = [RandomState(), Generator()]
+    dataset.state, dataset.generator = others
+    with in_worker(dataset=dataset, seed=seed):
+        data_loading.seed_worker(0)
+    for noise, kind in ((dataset, numpy.random.PCG64), (dataset.inner, numpy.random.Philox)):
+        assert noise.python.random() == random.Random(seed).random()
+        assert noise.torch.initial_seed() == seed
+        assert type(noise.numpy.bit_generator) is kind
+        assert noise.numpy.random() == numpy.random.Generator(kind(seed)).random()
+        assert noise.legacy.random_sample() == numpy.random.RandomState(5).random_sample()
+    assert [dataset.state, dataset.generator] == others
+    with in_worker(dataset=Slotted(), seed=seed):
+        data_loading.seed_worker(0)  # nothing to seed, nothing to fail on
+
+
 def test_seed_worker_outside_of_a_worker_says_so():
-    with pytest.raises(RuntimeError, match="outside of a DataLoader worker"):
+    with pytest.raises(RuntimeError, match=r"^seed_worker\(\) outside of a DataLoader worker: pass it as worker_init_fn$"):
         data_loading.seed_worker(0)
 
 
@@ -325,7 +429,17 @@ def test_sharded_rows_arrive_exactly_once(rows, workers):
     assert sorted(DataLoader(Sharded(rows), batch_size=None, **options)) == list(range(rows))
 
 
+@given(st.integers(0, 9), st.integers(1, 4))
+def test_a_worker_gets_every_nth_row_from_its_own_number_on(rows, workers):
+    shares = []
+    for worker in range(workers):
+        with in_worker(id=worker, num_workers=workers):
+            shares.append(list(data_loading.shard(iter(range(rows)))))
+    assert shares == [list(range(worker, rows, workers)) for worker in range(workers)]
+
+
 @given(st.integers(1, 10**9), st.integers(1, 10**12), st.integers(1, 8), st.integers(0, 16))
+@example(10**17, 2 * 10**17 - 1, 1, 8)
 def test_workers_fit_the_cores_and_the_memory(batch_bytes, memory_bytes, prefetch_factor, limit):
     with mock.patch("os.sched_getaffinity", return_value=set(range(6)), create=True):
         count = data_loading.worker_count(batch_bytes, memory_bytes, prefetch_factor, limit)
@@ -333,6 +447,19 @@ def test_workers_fit_the_cores_and_the_memory(batch_bytes, memory_bytes, prefetc
     assert count * prefetch_factor * batch_bytes <= memory_bytes
     if count < min(6, limit):
         assert (count + 1) * prefetch_factor * batch_bytes > memory_bytes
+
+
+def test_at_most_eight_workers_unless_asked_for_more_and_two_batches_each():
+    with mock.patch("os.sched_getaffinity", return_value=set(range(64)), create=True):
+        assert data_loading.worker_count(1, 2**30) == 8
+        assert data_loading.worker_count(2**20, 7 * 2**20) == 3
+
+
+@pytest.mark.parametrize(("counted", "expected"), [(3, 3), (None, 1)])
+def test_where_the_system_does_not_tell_a_process_its_cores_all_count(monkeypatch, counted, expected):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: counted)
+    assert data_loading.worker_count(1, 2**30) == expected
 
 
 @pytest.mark.parametrize("wrong", [{"batch_bytes": 0}, {"memory_bytes": -1}, {"prefetch_factor": 0}])

@@ -122,6 +122,29 @@ def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updat
         assert mean.compute() == pytest.approx(expected, rel=1e-5 if device == "mps" else 1e-9, abs=1e-5 if device == "mps" else 1e-9)
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (torch.full((2, 2), 3e38), 3e38),
+        (torch.full((300,), 6e4, dtype=torch.float16), 6e4),
+        (torch.full((3,), 250.0, dtype=torch.bfloat16), 250.0),
+        (torch.tensor([1, 2]), 1.5),
+        (torch.tensor([True, False]), 0.5),
+        (torch.tensor([1 + 2j, 3 + 0j]), 2 + 1j),
+    ],
+)
+def test_a_mean_is_had_where_the_sum_would_overflow_and_of_every_kind_of_number(device, values, expected):
+    mean = loss.masked_mean(values.to(device), torch.tensor(True, device=device))
+    assert mean.dtype == (values.dtype if values.is_floating_point() or values.is_complex() else torch.float32)
+    assert mean.item() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("value", ["0.5 apples", [1.0], None])
+def test_running_mean_refuses_what_is_no_number(value):
+    with pytest.raises((TypeError, ValueError), match="0.5 apples|list|NoneType"):
+        loss.RunningMean().update(value)
+
+
 def test_running_mean_keeps_no_graph_and_ignores_what_has_no_weight(device):
     mean, weight = loss.RunningMean(), torch.ones(1, device=device, requires_grad=True)
     mean.update((weight * 2).sum())

@@ -1,0 +1,496 @@
+"""Thin adapters: each says how a peer does one of the parts, with the peer's own calls and nothing around them.
+
+A part that a peer does not have is left out. Libraries are imported where they are used, so this file imports without any of them.
+The write-ups are five published fixes of such failures; their code is done again here in the fewest lines that keep what they advise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import tempfile
+from typing import Any
+
+import torch
+from torch import nn
+
+from reference_fixes import amp, data_loading, loss, memory, numerics, rnn
+
+
+class Peer:
+    name = ""
+    package = ""  # whose version is stated; "" for what needs torch alone
+    max_examples = 40  # fewer where a whole trainer runs for each
+
+    # The parts, each None where the peer has no such part:
+    # recognises(error) -> bool
+    recognises: Any = None
+    # search(run, largest) -> size; run(size) raises an out-of-memory error above some size
+    search: Any = None
+    # step(model, optimizer, max_norm): gradients are set; clip them and step, in the way the peer advises
+    step: Any = None
+    # epoch(model, rows, loss_fn, accumulate) -> mean loss or None: one epoch of SGD, lr=1, a batch per row
+    epoch: Any = None
+    # precision(device, dtype) -> dtype that the matrix products run in
+    precision: Any = None
+    # to_device(batch, device) -> batch
+    to_device: Any = None
+    # snapshot(model) -> restore
+    snapshot: Any = None
+    # total_loss(predictions, targets) -> scalar; predictions and targets by name
+    total_loss: Any = None
+    # input_gradient(model, x) -> gradient of model(x).sum() in eval mode
+    input_gradient: Any = None
+    # predict(model, x) -> output in eval mode
+    predict: Any = None
+
+
+class Ours(Peer):
+    name = "reference_fixes"
+
+    def recognises(self, error):
+        return memory.is_out_of_memory(error)
+
+    def search(self, run, largest):
+        return memory.find_batch_size(run, largest)
+
+    def step(self, model, optimizer, max_norm):
+        numerics.clip_or_skip(optimizer, max_norm)
+
+    def epoch(self, model, rows, loss_fn, accumulate):
+        optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+        return amp.train_epoch(model.train(), rows, loss_fn, optimizer, amp.choose_precision("cpu"), accumulate=accumulate).loss
+
+    def precision(self, device, dtype):
+        with amp.choose_precision(device, dtype).autocast():
+            return product_dtype(device)
+
+    def to_device(self, batch, device):
+        return data_loading.to_device(batch, device)
+
+    def snapshot(self, model):
+        taken = numerics.Snapshot(model)
+        return lambda: taken.restore(model)
+
+    def total_loss(self, predictions, targets):
+        pairs = loss.match(predictions, targets)
+        return sum((prediction - target).square().mean() for prediction, target in pairs.values())
+
+    def input_gradient(self, model, x):
+        return rnn.input_gradients(model, x, target=lambda output: output[0].sum())[0]
+
+    def predict(self, model, x):
+        return rnn.predict(model, x)
+
+
+class Torch(Peer):
+    """torch's own functions, called as the documentation shows."""
+
+    name = "torch"
+
+    def recognises(self, error):
+        return isinstance(error, torch.cuda.OutOfMemoryError)
+
+    def step(self, model, optimizer, max_norm):
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        optimizer.step()
+
+    def epoch(self, model, rows, loss_fn, accumulate):
+        # https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation, without the scaler
+        optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+        for number, row in enumerate(rows):
+            (loss_fn(model, row) / accumulate).backward()
+            if (number + 1) % accumulate == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+
+    def precision(self, device, dtype):
+        with torch.autocast(device, dtype):
+            return product_dtype(device)
+
+    def snapshot(self, model):
+        taken = model.state_dict()
+        return lambda: model.load_state_dict(taken)
+
+    def input_gradient(self, model, x):
+        model.eval()
+        x = x.clone().requires_grad_()
+        with torch.backends.cudnn.flags(enabled=False):
+            model(x)[0].sum().backward()
+        return x.grad
+
+    def predict(self, model, x):
+        model.eval()
+        with torch.no_grad():
+            return model(x)
+
+
+class TorchErrorIfNonfinite(Peer):
+    name = "torch, error_if_nonfinite"
+
+    def step(self, model, optimizer, max_norm):
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm, error_if_nonfinite=True)
+        optimizer.step()
+
+    def snapshot(self, model):
+        taken = copy.deepcopy(model.state_dict())
+        return lambda: model.load_state_dict(taken)
+
+
+class Accelerate(Peer):
+    name = "accelerate"
+    package = "accelerate"
+
+    def recognises(self, error):
+        from accelerate.utils.memory import should_reduce_batch_size
+
+        return should_reduce_batch_size(error)
+
+    def search(self, run, largest):
+        from accelerate.utils import find_executable_batch_size
+
+        found = []
+
+        @find_executable_batch_size(starting_batch_size=largest)
+        def inner(batch_size):
+            run(batch_size)
+            found.append(batch_size)
+
+        inner()
+        return found[-1]
+
+    def accelerator(self, **options):
+        from accelerate import Accelerator
+        from accelerate.state import AcceleratorState, GradientState
+
+        AcceleratorState._reset_state(reset_partial_state=True)
+        GradientState._reset_state()
+        return Accelerator(cpu=True, **options)
+
+    def step(self, model, optimizer, max_norm):
+        accelerator = self.accelerator()
+        accelerator.clip_grad_norm_(model.parameters(), max_norm)
+        accelerator.prepare(optimizer).step()
+
+    def epoch(self, model, rows, loss_fn, accumulate):
+        accelerator = self.accelerator(gradient_accumulation_steps=accumulate)
+        loader = torch.utils.data.DataLoader(rows, batch_size=None)
+        model, optimizer, loader = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=1.0), loader)
+        for row in loader:
+            with accelerator.accumulate(model):
+                accelerator.backward(loss_fn(model, row))
+                optimizer.step()
+                optimizer.zero_grad()
+
+    def precision(self, device, dtype):
+        accelerator = self.accelerator(mixed_precision={torch.bfloat16: "bf16", torch.float16: "fp16"}[dtype])
+        with accelerator.autocast():
+            return product_dtype(device)
+
+    def to_device(self, batch, device):
+        from accelerate.utils import send_to_device
+
+        return send_to_device(batch, device)
+
+
+class Transformers(Peer):
+    name = "transformers.Trainer"
+    max_examples = 12
+    package = "transformers"
+
+    def epoch(self, model, rows, loss_fn, accumulate):
+        import transformers
+
+        class Wrapped(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = model
+
+            def forward(self, row):
+                return {"loss": loss_fn(self.inner, row[0])}
+
+        class InOrder(transformers.Trainer):
+            def _get_train_sampler(self, *args):
+                return torch.utils.data.SequentialSampler(self.train_dataset)
+
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = transformers.TrainingArguments(
+                folder,
+                num_train_epochs=1,
+                per_device_train_batch_size=1,
+                gradient_accumulation_steps=accumulate,
+                max_grad_norm=0.0,
+                logging_strategy="no",
+                save_strategy="no",
+                report_to=[],
+                disable_tqdm=True,
+                use_cpu=True,
+            )
+            optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+            constant = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+            trainer = InOrder(Wrapped(), arguments, train_dataset=[{"row": row} for row in rows], optimizers=(optimizer, constant))
+            with contextlib.redirect_stdout(None):
+                return trainer.train().training_loss
+
+
+class Lightning(Peer):
+    name = "lightning"
+    max_examples = 12
+    package = "lightning"
+
+    def recognises(self, error):
+        from lightning.pytorch.utilities.memory import is_oom_error
+
+        return is_oom_error(error)
+
+    def trainer(self, **options):
+        import lightning
+
+        quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+        return lightning.Trainer(accelerator="cpu", devices=1, max_epochs=1, **{**quiet, **options})
+
+    def module(self, model, step):
+        import lightning
+
+        class Module(lightning.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.inner, self.batch_size = model, 1
+
+            def training_step(self, batch, number):
+                return step(self, batch)
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), lr=1.0)
+
+        return Module()
+
+    def search(self, run, largest):
+        from lightning.pytorch.tuner import Tuner
+
+        model = nn.Linear(1, 1)
+
+        def step(module, batch):
+            run(len(batch))
+            return model(batch).sum()
+
+        module = self.module(model, step)
+        rows = torch.ones(largest, 1)
+        module.train_dataloader = lambda: torch.utils.data.DataLoader(rows, batch_size=module.batch_size)
+        with tempfile.TemporaryDirectory() as folder:
+            trainer = self.trainer(default_root_dir=folder)
+            found = Tuner(trainer).scale_batch_size(module, mode="binsearch", init_val=1, steps_per_trial=1, max_val=largest, margin=0.0)
+        return found
+
+    def epoch(self, model, rows, loss_fn, accumulate):
+        module = self.module(model, lambda module, row: loss_fn(model, row))
+        loader = torch.utils.data.DataLoader(rows, batch_size=None)
+        self.trainer(accumulate_grad_batches=accumulate).fit(module, loader)
+
+    def to_device(self, batch, device):
+        from lightning.fabric.utilities import move_data_to_device
+
+        return move_data_to_device(batch, torch.device(device))
+
+    def predict(self, model, x):
+        module = self.module(model, None)
+        module.predict_step = lambda batch, number: model(batch)
+        return self.trainer().predict(module, [x])[0]
+
+
+class Fabric(Peer):
+    name = "lightning.Fabric"
+    package = "lightning"
+
+    def fabric(self, **options):
+        import lightning
+
+        return lightning.Fabric(accelerator="cpu", devices=1, **options)
+
+    def step(self, model, optimizer, max_norm):
+        fabric = self.fabric()
+        model, optimizer = fabric.setup(model, optimizer)
+        fabric.clip_gradients(model, optimizer, max_norm=max_norm)
+        optimizer.step()
+
+    def precision(self, device, dtype):
+        fabric = self.fabric(precision={torch.bfloat16: "bf16-mixed", torch.float16: "16-mixed"}[dtype])
+        with fabric.autocast():
+            return product_dtype(device)
+
+
+class TorchTNT(Peer):
+    name = "torchtnt"
+    max_examples = 12
+    package = "torchtnt"
+
+    def recognises(self, error):
+        from torchtnt.utils.oom import is_out_of_memory_error
+
+        return is_out_of_memory_error(error)
+
+    def epoch(self, model, rows, loss_fn, accumulate):
+        from torchtnt.framework.auto_unit import AutoUnit
+        from torchtnt.framework.train import train
+
+        class Unit(AutoUnit):
+            def compute_loss(self, state, data):
+                return loss_fn(self.module, data), None
+
+            def configure_optimizers_and_lr_scheduler(self, module):
+                return torch.optim.SGD(module.parameters(), lr=1.0), None
+
+        unit = Unit(module=model, device=torch.device("cpu"), gradient_accumulation_steps=accumulate)
+        train(unit, torch.utils.data.DataLoader(rows, batch_size=None), max_epochs=1)
+
+    def to_device(self, batch, device):
+        from torchtnt.utils.device import copy_data_to_device
+
+        return copy_data_to_device(batch, torch.device(device))
+
+
+class Toma(Peer):
+    name = "toma"
+    package = "toma"
+
+    def recognises(self, error):
+        from toma import should_reduce_batch_size
+
+        return should_reduce_batch_size(error)
+
+    def search(self, run, largest):
+        from toma import toma
+
+        found = []
+
+        @toma.execute.batch(initial_batchsize=largest)
+        def inner(batchsize):
+            run(batchsize)
+            found.append(batchsize)
+
+        return found[-1]
+
+
+class Composer(Peer):
+    name = "composer"
+    package = "mosaicml"
+
+    def recognises(self, error):
+        from composer.trainer.trainer import _is_cuda_oom
+
+        return isinstance(error, RuntimeError) and _is_cuda_oom(error)
+
+    def step(self, model, optimizer, max_norm):
+        from composer.algorithms.gradient_clipping import apply_gradient_clipping
+
+        apply_gradient_clipping(model, "norm", max_norm, False)
+        optimizer.step()
+
+    def to_device(self, batch, device):
+        from composer.devices import DeviceCPU
+
+        assert device == "cpu"
+        return DeviceCPU().batch_to_device(batch)
+
+
+class WriteUpRNN(Peer):
+    """Predict under inference_mode; flip to training mode for input gradients."""
+
+    name = "write-up: cuDNN RNN"
+
+    def input_gradient(self, model, x):
+        was_training = model.training
+        model.train()
+        try:
+            x = x.clone().requires_grad_()
+            with torch.enable_grad():
+                model(x)[0].sum().backward()
+            return x.grad
+        finally:
+            if not was_training:
+                model.eval()
+
+    def predict(self, model, x):
+        model.eval()
+        with torch.inference_mode():
+            return model(x)
+
+
+class WriteUpAMP(Peer):
+    """A scaler that is "disabled" by naming the CPU, and a loop that steps on every k-th batch."""
+
+    name = "write-up: mixed precision"
+
+    def epoch(self, model, rows, loss_fn, accumulate):
+        optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+        scaler = torch.amp.GradScaler("cuda", enabled=False)  # with the write-up's GradScaler("cpu") its loop raises
+        total = 0.0
+        for step, row in enumerate(rows, start=1):
+            value = loss_fn(model, row) / accumulate
+            value.backward()
+            if step % accumulate == 0:
+                scaler.step(optimizer)
+                optimizer.zero_grad()
+            total += value.item()
+        return total / len(rows)
+
+    def precision(self, device, dtype):
+        scaler = torch.amp.GradScaler(device)
+        with torch.cuda.amp.autocast(enabled=True) if scaler.is_enabled() and device == "cuda" else contextlib.nullcontext():
+            return product_dtype(device)
+
+
+class WriteUpZeroLoss(Peer):
+    """Unwraps outputs["predictions"] by guess, and the loss skips what does not match."""
+
+    name = "write-up: zero loss"
+
+    def total_loss(self, predictions, targets):
+        outputs = predictions["predictions"] if isinstance(predictions, dict) and "predictions" in predictions else predictions
+        found = [(outputs[name] - targets[name]).square().mean() for name in targets if name in outputs]
+        return sum(found) if found else torch.zeros((), requires_grad=True)
+
+
+class WriteUpPinning(Peer):
+    """Every tensor is moved by hand, non_blocking."""
+
+    name = "write-up: pinning"
+
+    def to_device(self, batch, device):
+        features, targets = batch
+        return features.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+
+
+class WriteUpNaN(Peer):
+    """Clip, and stop when the output or the loss is NaN."""
+
+    name = "write-up: NaN"
+
+    def step(self, model, optimizer, max_norm):
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=max_norm)
+        optimizer.step()
+
+
+PEERS: list[type[Peer]] = [
+    Ours,
+    Torch,
+    TorchErrorIfNonfinite,
+    Accelerate,
+    Transformers,
+    Lightning,
+    Fabric,
+    TorchTNT,
+    Toma,
+    Composer,
+    WriteUpRNN,
+    WriteUpAMP,
+    WriteUpZeroLoss,
+    WriteUpPinning,
+    WriteUpNaN,
+]
+
+
+def product_dtype(device: str) -> torch.dtype:
+    """The dtype in which a matrix product comes out here."""
+    ones = torch.ones(2, 2, device=device)
+    return (ones @ ones).dtype
