@@ -1,7 +1,8 @@
 """Every public function of the fixes, given what it did not expect: `python -m tests.bad_inputs` writes docs/bad-inputs.md.
 
-Each cell is run. It is "right" when the answer equals one that was worked out apart from the fix, in float64 on dense tensors; it is an error's
-text when the function refused, and the text has to name the value, its type, dtype, shape, layout or device. Anything else is wrong.
+Each cell is run. It is "right" when the answer equals one that was worked out apart from the fix, in float64 on dense tensors; it
+is an error's text when the function refused, and the text has to name the value, its type, dtype, shape, layout or device. Anything
+else is wrong.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import re
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import numpy
 import torch
@@ -351,7 +353,7 @@ def _(x):
     return mean.compute()
 
 
-@use("loss.RunningMean.update", "weight", lambda x: 5.0 if 0 < finite_number(x) else only_an_error(x))
+@use("loss.RunningMean.update", "weight", lambda x: 5.0 if finite_number(x) > 0 else only_an_error(x))
 def _(x):
     mean = loss.RunningMean()
     mean.update(5.0, x)
@@ -699,9 +701,10 @@ def render(found: dict[str, list[Cell]]) -> str:
     lines = [
         "# Bad inputs",
         "",
-        f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, CPU. Every argument of every public function, given {len(INPUTS)} things: {len(kinds)} runs,",
-        f"{kinds.count('right')} right answers, {kinds.count('error')} errors that name what was given, {kinds.count('wrong')} wrong numbers,",
-        f"{kinds.count('unclear')} unclear errors. In the other {kinds.count('not applicable')} torch itself refuses to make such a thing.",
+        f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, CPU. Every argument of every public function,",
+        f"given {len(INPUTS)} things. {len(kinds)} runs: {kinds.count('right')} right answers, {kinds.count('error')} errors naming what",
+        f"was given, {kinds.count('wrong')} wrong numbers, {kinds.count('unclear')} unclear errors. In the other",
+        f"{kinds.count('not applicable')} torch itself refuses to make such a thing.",
         "",
         "✓: the answer equals one worked out apart from the fix. E: refused; the texts stand below the table.",
         "",

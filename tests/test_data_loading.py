@@ -192,8 +192,9 @@ def test_every_batch_type_is_pinned_and_keeps_its_type_48419(batch):
 
 
 def test_a_packed_sequence_pins_itself():
-    with mock.patch.object(PackedSequence, "pin_memory", lambda sequence: "pinned"):
-        assert data_loading._Pinnable(pack_sequence([torch.ones(2)])).pin_memory() == "pinned"
+    with mock.patch.object(PackedSequence, "pin_memory", return_value="pinned"):
+        pinned = data_loading._Pinnable(pack_sequence([torch.ones(2)])).pin_memory()
+    assert pinned == "pinned"
 
 
 @pytest.mark.parametrize("unpinnable", [torch.ones(2, device="meta"), torch.ones(2).to_sparse()], ids=["device", "sparse"])
@@ -336,9 +337,10 @@ def test_the_next_copy_starts_before_a_batch_is_used_and_on_a_stream_of_its_own(
             EVENTS.append(("use", number))
     copied, used = [[("load", n), ("copy", n, "cuda", "copies of cuda")] for n in range(3)], "copies of cuda"
     ready = [[("wait", "compute", used), ("record", float(n), current)] for n in range(3)]
-    assert EVENTS == [
+    expected = [
         *copied[0], *ready[0], *copied[1], ("use", 0), *ready[1], *copied[2], ("use", 1), *ready[2], ("use", 2),
     ]  # fmt: skip
+    assert expected == EVENTS
 
 
 def test_what_stays_on_the_cpu_is_not_recorded_on_a_stream():
