@@ -195,7 +195,7 @@ def train_epoch(
         if max_norm is not None:
             torch.nn.utils.clip_grad_norm_(parameters, max_norm)
         before = scaler.get_scale()
-        scaler.step(optimizer)
+        _step(scaler, optimizer)
         scaler.update()
         optimizer.zero_grad(set_to_none=True)
         steps += 1
@@ -210,6 +210,21 @@ def train_epoch(
     # on the CPU before float64, which MPS does not have
     means = torch.stack(losses).cpu().double()
     return Epoch(float((means * torch.tensor(weights, dtype=torch.float64)).sum() / sum(weights)), steps, skipped)
+
+
+def _step(scaler: Any, optimizer: torch.optim.Optimizer) -> None:
+    """scaler.step(optimizer); for fused SGD, which is told to skip on the device, the scaler decides on the host instead.
+
+    Skipped in its first step, fused SGD keeps memory that nothing was written to as its momentum.
+    """
+    told_on_device = isinstance(optimizer, torch.optim.SGD) and getattr(optimizer, "_step_supports_amp_scaling", False)
+    if told_on_device:
+        optimizer._step_supports_amp_scaling = False
+    try:
+        scaler.step(optimizer)
+    finally:
+        if told_on_device:
+            optimizer._step_supports_amp_scaling = True
 
 
 def _windows(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:

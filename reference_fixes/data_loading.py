@@ -125,10 +125,16 @@ class _Collate:
         self.collate, self.pin = collate, pin
 
     def __call__(self, samples: Any) -> Any:
-        # torch.device is a context manager from 2.0 on, as set_default_device is
-        with torch.device("cpu") if hasattr(torch, "set_default_device") else contextlib.nullcontext():
+        # Only where it has to: inside the block every call of torch takes a detour through Python.
+        with torch.device("cpu") if _default_device_is_elsewhere() else contextlib.nullcontext():
             batch = self.collate(samples)
         return _Pinnable(batch) if self.pin else batch
+
+
+def _default_device_is_elsewhere() -> bool:
+    if hasattr(torch, "get_default_device"):
+        return torch.get_default_device().type != "cpu"
+    return hasattr(torch, "set_default_device")  # 2.0 to 2.2 cannot be asked
 
 
 class _Pinnable:

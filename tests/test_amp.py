@@ -1,5 +1,6 @@
 import contextlib
 import math
+from unittest import mock
 
 import pytest
 import torch
@@ -53,7 +54,7 @@ def test_precision_is_decided_per_device(device, dtype, machine, expected):
     [
         ("cuda", torch.bfloat16, {"capability": (7, 5)}, r"compute capability \(7, 5\), bfloat16 needs \(8, 0\)"),
         ("cuda:1", torch.bfloat16, {"capabilities": {"cuda:1": (7, 0)}}, r"compute capability \(7, 0\)"),
-        ("cuda", None, {"cuda": False}, "is_available"),
+        ("cuda", None, {"cuda": False}, r"^device 'cuda' was asked for, but torch.cuda.is_available\(\) is False$"),
         ("cuda", torch.float16, {"cuda": False}, "is_available"),
         ("cpu", torch.float16, {"torch_version": (2, 2)}, "needs torch 2.3"),
         ("mps", torch.float16, {"torch_version": (2, 7)}, "needs torch 2.8"),
@@ -78,6 +79,13 @@ def test_autocast_computes_in_its_dtype(device):
     precision = amp.Precision(device, torch.float16 if device == "mps" else torch.bfloat16, False, "")
     with precision.autocast():
         assert nn.Linear(2, 1).to(device)(torch.ones(1, 2, device=device)).dtype == precision.dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_autocast_is_entered_for_the_device_with_the_dtype_that_was_decided(dtype):
+    with mock.patch("torch.autocast") as autocast:
+        amp.Precision("mps", dtype, False, "").autocast()
+    assert autocast.call_args.args == ("mps", dtype)
 
 
 def test_a_no_grad_forward_in_the_same_block_costs_no_gradient_112583(device):
@@ -106,6 +114,36 @@ def test_the_scaler_is_enabled_exactly_where_the_precision_needs_one(device, sca
     if scaler:
         made.scale(torch.ones(1, device=device))
         assert made.get_scale() == 8.0
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+@pytest.mark.parametrize(
+    ("torch_version", "maker", "arguments"), [((2, 2), "torch.cuda.amp.GradScaler", ()), ((2, 3), "torch.amp.GradScaler", ("mps",))]
+)
+def test_the_scaler_is_made_by_what_this_torch_has(torch_version, maker, arguments, enabled):
+    with pretend(torch_version=torch_version), mock.patch(maker, create=True) as made:
+        amp.make_grad_scaler(amp.Precision("mps", torch.float16, enabled, ""), init_scale=8.0)
+    made.assert_called_once_with(*arguments, enabled=enabled, init_scale=8.0)
+
+
+@pytest.mark.parametrize(
+    ("device", "dtype", "machine", "reason"),
+    [
+        ("cpu", torch.float32, {}, "float32 was asked for"),
+        ("cpu", torch.bfloat16, {}, "torch.bfloat16 was asked for, and cpu can train in it"),
+        ("mps", None, {}, "mps: low precision is seldom faster here; ask for a dtype to have it"),
+        ("cuda", None, {}, "bfloat16 has the range of float32, so it needs no GradScaler"),
+        (
+            "cuda",
+            None,
+            {"capability": (7, 5)},
+            "no bfloat16: this GPU has compute capability (7, 5), bfloat16 needs (8, 0); float16 needs a GradScaler",
+        ),
+    ],
+)
+def test_every_decision_gives_its_reason(device, dtype, machine, reason):
+    with pretend(**machine):
+        assert amp.choose_precision(device, dtype).reason == reason
 
 
 def test_the_disabled_scaler_can_be_unscaled_stepped_and_updated(device):
@@ -222,6 +260,12 @@ def test_batches_count_by_their_weight(rows, window):
     assert still.loss == pytest.approx(sum(n * w for n, w in rows) / sum(weights), abs=1e-5)
 
 
+def test_weights_too_large_for_float32_still_count_exactly():
+    weight = 2.0**24 + 1
+    epoch, _, _ = train([1.0, 0.0], 1, [weight, 1.0], lr=0.0)
+    assert epoch.loss == pytest.approx(weight / (weight + 1), rel=1e-9)
+
+
 @given(st.floats(0.01, 10), st.sampled_from([4.0, 65536.0]))
 def test_the_true_gradient_is_clipped_not_the_scaled_one(max_norm, scale):
     _, path, _ = train([5.0], 1, precision=SCALED, scaler=FakeScaler(scale), max_norm=max_norm)
@@ -268,6 +312,26 @@ def test_a_real_scaler_on_this_device_trains_and_stops_when_it_collapses(device)
     with pytest.raises(amp.ScaleCollapsed):
         amp.train_epoch(model, batches * 20, lambda m, x: m(x).float().sum() * math.inf, optimizer, precision, scaler)
     assert all(parameter.isfinite().all() for parameter in model.parameters())
+
+
+def test_a_skipped_first_step_leaves_fused_sgd_no_garbage_for_momentum(device):
+    if amp._TORCH < (2, 4):
+        pytest.skip("fused SGD for the CPU needs torch 2.4")
+    model = nn.Linear(1, 1, bias=False).to(device)
+    try:
+        optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=True)
+    except RuntimeError as error:
+        pytest.skip(f"no fused SGD here: {error}")
+    precision = amp.Precision(device, torch.float16, True, "")
+    nn.init.zeros_(model.weight)
+    batches = [torch.tensor([math.inf], device=device), torch.ones(1, device=device)]
+    torch.use_deterministic_algorithms(True)  # fills memory that is not initialised with NaN
+    try:
+        epoch = amp.train_epoch(model, batches, lambda m, x: (m.weight * x).sum(), optimizer, precision, amp.make_grad_scaler(precision))
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert (epoch.steps, epoch.skipped, model.weight.item()) == (2, 1, -1.0)
+    assert optimizer._step_supports_amp_scaling is True
 
 
 def test_frozen_submodules_stay_frozen_and_old_gradients_are_dropped(device):

@@ -241,6 +241,21 @@ def test_collating_ignores_the_default_device():
     assert (batch.device.type, outside.device.type) == ("cpu", "meta")
 
 
+def test_the_detour_through_the_cpu_is_taken_only_where_a_default_device_may_be_set(monkeypatch):
+    assert data_loading._default_device_is_elsewhere() is (
+        hasattr(torch, "set_default_device") and not hasattr(torch, "get_default_device")
+    )
+    monkeypatch.setattr(torch, "get_default_device", lambda: torch.device("cpu"), raising=False)
+    assert not data_loading._default_device_is_elsewhere()
+    monkeypatch.setattr(torch, "get_default_device", lambda: torch.device("meta"))
+    assert data_loading._default_device_is_elsewhere()
+    monkeypatch.delattr(torch, "get_default_device")
+    monkeypatch.setattr(torch, "set_default_device", None, raising=False)
+    assert data_loading._default_device_is_elsewhere()  # it cannot be asked
+    monkeypatch.delattr(torch, "set_default_device")
+    assert not data_loading._default_device_is_elsewhere()
+
+
 @pytest.mark.parametrize("batch_size", [None, 1, 3])
 def test_batching_is_that_of_a_dataloader(batch_size):
     rows = [torch.full((2,), float(number)) for number in range(4)]

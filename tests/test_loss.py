@@ -2,6 +2,7 @@ import math
 from collections import OrderedDict, UserDict, namedtuple
 from dataclasses import make_dataclass
 from types import MappingProxyType
+from unittest import mock
 
 import pytest
 import torch
@@ -25,6 +26,31 @@ containers = st.sampled_from(sorted(CONTAINERS))
 
 def tensors(names, offset=0.0):
     return {name: torch.full((2,), offset + number) for number, name in enumerate(names)}
+
+
+def test_only_the_first_dimension_has_to_agree():
+    for prediction, target in ((torch.ones(2, 3), torch.ones(2)), (torch.ones(2), torch.ones(2, 3))):
+        assert loss.match({"a": prediction}, {"a": target})["a"] == (prediction, target)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "targets", "error", "text"),
+    [
+        ({"a": 1}, {}, LookupError, "no targets: a loss over nothing would be zero or NaN"),
+        ({"a": 1}, [1], TypeError, "targets is a list; expected a mapping, a dataclass or a named tuple of tensors"),
+        ({"b": 1}, {"a": 1}, LookupError, "predictions lack ['a']; got ['b']"),
+        (
+            {"x": {"a": 1}, "y": {"a": 1}, "z": {"b": 1}},
+            {"a": 1},
+            LookupError,
+            "predictions lack ['a']; got ['x', 'y', 'z']; all of them are in 'x', 'y'",
+        ),
+    ],
+)
+def test_what_does_not_match_is_said_in_so_many_words(predictions, targets, error, text):
+    with pytest.raises(error) as caught:
+        loss.match(predictions, targets)
+    assert str(caught.value) == text
 
 
 @given(NAMES, NAMES, containers, containers)
@@ -115,7 +141,7 @@ def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updat
         mean.update(torch.tensor([value], device=device, requires_grad=True) if as_tensor else value, weight)
     total = sum(weight for _, weight in updates)
     if total == 0:
-        with pytest.raises(ValueError, match="mean of nothing"):
+        with pytest.raises(ValueError, match=r"^mean of nothing: no value of any weight was added \(is the loader empty\?\)$"):
             mean.compute()
     else:
         expected = math.fsum(value * weight for value, weight in updates) / total
@@ -143,6 +169,34 @@ def test_a_mean_is_had_where_the_sum_would_overflow_and_of_every_kind_of_number(
 def test_running_mean_refuses_what_is_no_number(value):
     with pytest.raises((TypeError, ValueError), match="0.5 apples|list|NoneType"):
         loss.RunningMean().update(value)
+
+
+def test_low_precision_is_not_rounded_on_the_way_to_the_mean(device):
+    for dtype in (torch.float16, torch.bfloat16):
+        means = [
+            loss.masked_mean(torch.ones(count, dtype=dtype, device=device), torch.tensor(True, device=device)) for count in range(1, 200)
+        ]
+        assert all(mean.item() == 1.0 for mean in means)
+
+
+class OnMPS(torch.Tensor):
+    """A tensor that says it is on MPS, which has no float64."""
+
+    device = torch.device("mps")
+
+
+def test_running_mean_sums_in_float64_where_the_device_has_it():
+    for value, dtype in ((torch.ones(1), torch.float64), (torch.ones(1).as_subclass(OnMPS), torch.float32)):
+        mean = loss.RunningMean()
+        mean.update(value)
+        assert mean._sum.dtype == dtype
+
+
+def test_a_value_counts_once_unless_it_has_a_weight():
+    mean = loss.RunningMean()
+    mean.update(1.0)
+    mean.update(4.0, 1)
+    assert mean.compute() == 2.5
 
 
 def test_running_mean_keeps_no_graph_and_ignores_what_has_no_weight(device):
@@ -216,10 +270,36 @@ def test_check_gradients_reads_sparse_gradients():
         loss.check_gradients(model)
 
 
-def test_check_gradients_shortens_long_lists():
-    model = nn.ModuleList(nn.Linear(1, 1, bias=False) for _ in range(12))
-    with pytest.raises(loss.GradientError, match="7.weight and 4 more$"):
+@pytest.mark.parametrize(("count", "end"), [(8, "6.weight, 7.weight"), (9, "7.weight and 1 more"), (12, "7.weight and 4 more")])
+def test_check_gradients_shortens_long_lists(count, end):
+    model = nn.ModuleList(nn.Linear(1, 1, bias=False) for _ in range(count))
+    with pytest.raises(loss.GradientError, match=f"{end}$"):
         loss.check_gradients(model)
+
+
+def test_a_pattern_may_be_given_alone_and_is_not_taken_for_its_letters():
+    with pytest.raises(loss.GradientError, match="no gradient: weight, bias"):
+        loss.check_gradients(nn.Linear(2, 1), ignore="*.other")
+
+
+class Elsewhere(torch.Tensor):
+    """A gradient on a second device: facts about it have to come to the first one."""
+
+    device = torch.device("meta")
+    moved = []
+
+    def to(self, device):
+        self.moved.append(device)
+        return self.as_subclass(torch.Tensor)
+
+
+def test_facts_from_several_devices_are_read_at_once():
+    model = nn.Sequential(nn.Linear(2, 1, bias=False), nn.Linear(1, 1, bias=False))
+    for layer, kind in zip(model, (torch.Tensor, Elsewhere)):
+        layer.weight.grad = torch.ones_like(layer.weight).detach().as_subclass(kind)
+    with mock.patch.object(Elsewhere, "moved", []) as moved:
+        loss.check_gradients(model)
+    assert moved == [torch.device("cpu")]
 
 
 @pytest.mark.parametrize("zero", ["0 * output", "leaf", "rewrapped"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import gc
 import io
 import logging
 import math
@@ -58,6 +59,9 @@ def judge(peer: Peer, property: Property) -> Outcome:
     def fails(example: Any) -> bool:
         return _wrong(peer, property, example) is not None
 
+    # What is imported by now is not looked at again: with a large library it would make each collection take half a second.
+    gc.collect()
+    gc.freeze()
     settings = hypothesis.settings(
         max_examples=peer.max_examples, derandomize=True, database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
     )
