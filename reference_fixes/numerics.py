@@ -154,10 +154,10 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
     >>> find_nonfinite(model)
     "buffer '1.running_mean': 1 of 2 values are nan"
     """
-    for place, tensor in _fields({f"input {number}": value for number, value in enumerate(inputs)}, ""):
+    for place, tensor in _fields({f"input {number}": value for number, value in enumerate(inputs)}):
         if problem := _problem(tensor):
             return f"{place}: {problem}"
-    for place, tensor in _fields(named_inputs, ""):
+    for place, tensor in _fields(named_inputs):
         if problem := _problem(tensor):
             return f"input {place}: {problem}"
     for name, parameter in model.named_parameters():
@@ -179,7 +179,7 @@ class _Found(Exception):
 def _first_bad_output(model: torch.nn.Module, inputs: tuple[Any, ...], named_inputs: dict[str, Any]) -> str | None:
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
-            for place, tensor in _fields(output, ""):
+            for place, tensor in _fields(output):
                 if problem := _problem(tensor):
                     raise _Found(f"output of module {name!r} ({type(module).__name__}){place and ' ' + place}: {problem}")
 
@@ -202,7 +202,7 @@ def _first_bad_output(model: torch.nn.Module, inputs: tuple[Any, ...], named_inp
     return None
 
 
-def _fields(value: Any, place: str) -> Iterator[tuple[str, torch.Tensor]]:
+def _fields(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
     """Every tensor inside, with the path to it; numbers and NumPy arrays count as tensors."""
     if isinstance(value, torch.Tensor):
         yield place, value
@@ -256,7 +256,7 @@ class Snapshot:
         # Buffers registered with persistent=False are not in the state dict.
         self.buffers = {name: buffer.detach().clone() for name, buffer in model.named_buffers() if name not in self.model}
         self.optimizer = copy.deepcopy(optimizer.state_dict()) if optimizer else None
-        for place, tensor in _fields(self.optimizer["state"] if self.optimizer else {}, ""):
+        for place, tensor in _fields(self.optimizer["state"] if self.optimizer else {}):
             if problem := _problem(tensor):
                 raise ValueError(f"no snapshot of a broken optimizer: state {place}: {problem}")
 

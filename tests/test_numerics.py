@@ -1,5 +1,7 @@
 import copy
 import math
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy
 import pytest
@@ -105,6 +107,52 @@ def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(device, optim
     assert not torch.equal(flat(parameters), weights)
     assert flat(parameters).isfinite().all()
     assert not hasattr(optimizer, "found_inf")  # or every later step() would be skipped too
+
+
+def test_only_optimizers_that_can_be_told_on_the_device_are(device, optimizer_name):
+    optimizer = optimizer_for(optimizer_name, with_gradients([[1.0]], device))
+    with mock.patch.object(numerics, "_step_on_device", return_value="told") as told:
+        numerics.clip_or_skip(optimizer, 1.0)
+    assert told.called is (optimizer_name.endswith(" fused") and "damped" not in optimizer_name)
+
+
+def test_a_complex_gradient_whose_length_overflows_keeps_its_direction():
+    parameter = nn.Parameter(torch.zeros(1, dtype=torch.cfloat))
+    parameter.grad = torch.tensor([3e38 + 3e38j])
+    assert not numerics.clip_or_skip(torch.optim.SGD([parameter], lr=1.0), 1.0).skipped
+    torch.testing.assert_close(parameter.detach(), torch.tensor([-(0.5**0.5) * (1 + 1j)]))
+
+
+class Elsewhere(torch.Tensor):
+    """Says it is on a second device, and keeps where it was asked to go."""
+
+    device = torch.device("meta")
+    moved = []
+
+    def to(self, device, dtype=None):
+        self.moved.append(device)
+        return self.as_subclass(torch.Tensor).to(dtype or self.dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_norms_of_several_devices_meet_on_the_first_one(dtype):
+    gradients = [torch.tensor([3.0], dtype=dtype), torch.tensor([4.0], dtype=dtype).as_subclass(Elsewhere)]
+    with mock.patch.object(Elsewhere, "moved", []) as moved:
+        norm = numerics._norm(gradients, 2.0)
+    assert (norm.item(), norm.dtype, moved) == (5.0, dtype, [torch.device("cpu")])
+
+
+@pytest.mark.parametrize("torch_version", [(2, 0), (2, 1), (2, 15)])
+def test_the_factor_goes_to_each_device_whatever_this_torch_can_multiply_by(monkeypatch, torch_version):
+    monkeypatch.setattr(numerics, "_TORCH", torch_version)
+    at_once = []
+    monkeypatch.setattr(torch, "_foreach_mul_", lambda group, factor: [at_once.append(factor), [one.mul_(factor) for one in group]])
+    gradients, factor = [torch.tensor([3.0]), torch.tensor([4.0]).as_subclass(Elsewhere)], torch.tensor(2.0).as_subclass(Elsewhere)
+    with mock.patch.object(Elsewhere, "moved", []) as moved:
+        numerics._scale(gradients, factor)
+    assert moved == [torch.device("cpu"), torch.device("meta")]
+    assert [gradient.tolist() for gradient in gradients] == [[6.0], [8.0]]
+    assert bool(at_once) is (torch_version >= (2, 1))
 
 
 def test_a_skipped_first_step_leaves_no_garbage_in_the_moments(device, optimizer_name):
@@ -264,6 +312,7 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
         (complex(math.inf, 0), "input 0: 1 of 1 values are inf"),
         ([1.0, {"a": math.inf}], "input 0[1]['a']: 1 of 1 values are inf"),
         (numpy.array([1.0, math.nan]), "input 0: 1 of 2 values are nan"),
+        (numpy.array([1, complex(0, math.nan)]), "input 0: 1 of 2 values are nan"),
         (numpy.array([1, 2]), None),
         (numpy.array(["a"]), None),
         ("nan", None),
@@ -300,6 +349,45 @@ def test_the_search_leaves_no_trace(device, explodes):
     assert not any(module._forward_hooks for module in model.modules())
     assert bool((model[0].weight.grad == 1).all())
     assert model.training
+
+
+def test_the_place_in_a_module_s_output_is_told_and_keywords_reach_the_model():
+    class Two(nn.Module):
+        def forward(self, x, *, shift):
+            return {"a": [x, x + shift]}
+
+    with mock.patch.object(numerics, "_problem", side_effect=[None, None, None, "broken"]):
+        found = numerics.find_nonfinite(Two(), torch.ones(1), shift=torch.ones(1))
+    assert found == "output of module '' (Two) a[1]: broken"
+
+
+def test_the_random_state_of_every_gpu_of_the_model_is_kept():
+    class Spread(nn.Module):
+        def parameters(self):
+            return [SimpleNamespace(device=torch.device(name)) for name in ("cuda:1", "cpu", "cuda")]
+
+        def forward(self):
+            return None
+
+    with mock.patch("torch.random.fork_rng") as fork:
+        numerics._first_bad_output(Spread(), (), {})
+    fork.assert_called_once_with([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([math.nan, math.inf, -math.inf, 1.0], "1 of 4 values are nan and 2 of 4 values are inf"),
+        ([3e38, 3e38], None),
+        ([math.inf, -math.inf], "2 of 2 values are inf"),
+        ([], None),
+    ],
+)
+def test_what_is_wrong_with_a_tensor_is_counted(device, values, text):
+    tensor = torch.tensor(values, device=device)
+    assert numerics._problem(tensor) == text
+    if device == "cpu":
+        assert numerics._problem(tensor.to_sparse()) == (text and text.replace(" 4 ", f" {len(values)} "))
 
 
 def test_errors_of_the_model_pass_through_the_search():
@@ -361,6 +449,15 @@ def test_a_broken_state_is_no_snapshot(spoil, text):
         numerics.Snapshot(model, optimizer)
 
 
+def test_a_buffer_may_hold_inf_in_a_snapshot():
+    model = nn.Linear(1, 1)
+    model.register_buffer("mask", torch.tensor([-math.inf]))
+    saved = numerics.Snapshot(model)
+    model.mask.zero_()
+    saved.restore(model)
+    assert model.mask.item() == -math.inf
+
+
 def test_weights_and_moments_are_restored_together():
     model, optimizer = training("cpu")
     with pytest.raises(ValueError, match="holds an optimizer and restore\\(\\) was given none"):
@@ -388,13 +485,25 @@ def test_a_metric_that_is_not_finite_is_no_patience():
     best = numerics.BestState(nn.Linear(1, 1))
     best.update(0.5)
     for metric in (math.nan, math.inf, -math.inf):
-        with pytest.raises(ValueError, match=f"metric {metric} at update"):
+        with pytest.raises(ValueError, match=f"^metric {metric} at update {best.updates + 1}: not finite"):
             best.update(metric)
-    assert best.metric == 0.5
+    assert (best.metric, best.updates) == (0.5, 4)
+
+
+@pytest.mark.parametrize("mode", ["min", "max"])
+def test_the_first_of_equals_is_kept(mode):
+    best = numerics.BestState(nn.Linear(1, 1), mode=mode)
+    assert [best.update(0.5), best.update(0.5)] == [True, False]
+
+
+def test_where_the_mask_is_false_the_function_sees_one():
+    seen = []
+    numerics.apply_where(torch.tensor([True, False]), lambda x: seen.append(x.tolist()) or x, torch.tensor([3.0, 5.0]))
+    assert seen == [[3.0, 1.0]]
 
 
 def test_wrong_use_of_best_state_is_loud():
-    with pytest.raises(ValueError, match="nothing to restore"):
+    with pytest.raises(ValueError, match=r"^nothing to restore: update\(\) was never called$"):
         numerics.BestState(nn.Linear(1, 1)).restore()
     with pytest.raises(ValueError, match="mode='lowest'"):
         numerics.BestState(nn.Linear(1, 1), mode="lowest")

@@ -91,12 +91,12 @@ def main(group: str, only: tuple[str, ...]) -> None:
     if not chosen:
         raise click.UsageError("none of the peers is installed here: run `nox -s peers`")
     path = RESULTS / f"{group}.json"
-    kept = json.loads(path.read_text()) if only and path.is_file() else {}
+    kept: dict[str, Any] = json.loads(path.read_text()) if only and path.is_file() else {}
     with click.progressbar(length=len(chosen) * len(PROPERTIES), label="peers", file=sys.stderr) as bar:
         for peer in chosen:
             kept[peer.name] = measure(peer(), bar.update)
-    RESULTS.mkdir(exist_ok=True)
-    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+            RESULTS.mkdir(exist_ok=True)
+            path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     found = load()
     TABLE.write_text(render(found), encoding="utf-8")
     click.echo(f"wrote {TABLE.name}")
@@ -148,7 +148,7 @@ def render(found: dict[str, dict[str, Any]]) -> str:
     )
     lines += ["", "## Batch size found, in how many tries", ""]
     hunters = {name: entry["searches"] for name, entry in found.items() if entry["searches"]}
-    lines += ["| up to, of which fit | best possible | " + " | ".join(hunters) + " |", "|---|---|" + "---|" * len(hunters)]
+    lines += ["| up to, of which fit | at best, in at most | " + " | ".join(hunters) + " |", "|---|---|" + "---|" * len(hunters)]
     for position, (largest, limit) in enumerate(SEARCHES):
         cells = [f"{rows[position][1] if rows[position][1] >= 0 else 'raises'} in {rows[position][2]}" for rows in hunters.values()]
         lines.append(f"| {largest}, {limit} | {limit} in {math.ceil(math.log2(largest)) + 1} | " + " | ".join(cells) + " |")

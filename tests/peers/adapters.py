@@ -359,16 +359,29 @@ class Toma(Peer):
         return should_reduce_batch_size(error)
 
     def search(self, run, largest):
+        from toma import NoBatchsizeCache
+
+        return self.execute(run, largest, cache_type=NoBatchsizeCache)
+
+    def execute(self, run, largest, **options):
         from toma import toma
 
         found = []
 
-        @toma.execute.batch(initial_batchsize=largest)
+        @toma.execute.batch(initial_batchsize=largest, **options)
         def inner(batchsize):
             run(batchsize)
             found.append(batchsize)
 
         return found[-1]
+
+
+class TomaCached(Toma):
+    name = "toma, default cache"
+    recognises = None
+
+    def search(self, run, largest):
+        return self.execute(run, largest)
 
 
 class Composer(Peer):
@@ -481,6 +494,7 @@ PEERS: list[type[Peer]] = [
     Fabric,
     TorchTNT,
     Toma,
+    TomaCached,
     Composer,
     WriteUpRNN,
     WriteUpAMP,
