@@ -122,9 +122,12 @@ for device in ("cpu", "cuda", "mps"):
 
 @nox.session(python=python_for(NEWEST))
 def bench(session: nox.Session) -> None:
-    """What the machine costs: the whole corpus, the overhead of one run, and a fresh interpreter per run beside it."""
-    install(session, NEWEST, backend="cpu")
-    session.run("python", "-m", "matrix.bench", *session.posargs)
+    """What the machine costs, and what the fixes cost beside what they replace: `nox -s bench -- --device cuda`."""
+    device = next((value for option, value in zip(session.posargs, session.posargs[1:]) if option == "--device"), "cpu")
+    require(session, device)
+    install(session, NEWEST, backend="cpu" if device == "cpu" else "auto")
+    session.run("python", "-m", "matrix.bench")
+    session.run("python", "-m", "tests.speed", *session.posargs)
 
 
 @nox.session

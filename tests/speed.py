@@ -263,9 +263,8 @@ def overlap(clock: Clock, rounds: int) -> list[Row]:
             batch.to("cuda", non_blocking=True)
 
     copying = clock.seconds(copy_only, 3) / len(batches)
-    products = 1
-    while clock.seconds(lambda: [weight @ weight for _ in range(products)], 3) < copying:
-        products *= 2
+    # how many products take as long as one copy
+    products = max(1, round(copying / clock.seconds(lambda: weight @ weight, 20)))
 
     def compute(batch: torch.Tensor) -> None:
         for _ in range(products):

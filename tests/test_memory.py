@@ -242,6 +242,28 @@ def test_drop_frames_frees_tensors_of_the_whole_chain_and_keeps_the_traceback(de
         assert error.__traceback__.tb_next.tb_frame.f_code.co_name == "step"
 
 
+def test_drop_frames_ends_on_a_circle_of_exceptions_and_leaves_out_none():
+    alive = []
+
+    def failed():
+        activations = torch.ones(8)
+        alive.append(weakref.ref(activations))
+        raise RuntimeError("step failed")
+
+    def caught():
+        try:
+            failed()
+        except RuntimeError as error:
+            return error
+
+    top, cause, context = caught(), caught(), caught()
+    top.__cause__, top.__context__ = cause, context
+    context.__cause__ = top
+    memory.drop_frames(top)
+    gc.collect()
+    assert [tensor() for tensor in alive] == [None, None, None]
+
+
 @given(st.lists(st.booleans(), min_size=2, max_size=2))
 def test_scratch_gradients_leaves_every_gradient_as_it_was(device, present):
     model = nn.Linear(2, 1).to(device)

@@ -178,10 +178,11 @@ def test_each_input_gets_its_own_gradient_and_the_rest_none(device):
     ("model", "inputs", "target", "error", "text"),
     [
         (nn.Identity(), (torch.arange(3),), None, ValueError, r"torch.int64 \[3\]"),
+        (nn.Identity(), (torch.arange(3), "text", 1), None, ValueError, r"got torch.int64 \[3\], str, int$"),
         (nn.Identity(), (), None, ValueError, "got nothing"),
         (nn.LSTM(3, 4), (torch.ones(5, 2, 3),), None, TypeError, "returned a tuple"),
         (nn.Identity(), (torch.ones(2, 3),), lambda y: y, ValueError, r"one number, got torch.float32 \[2, 3\]"),
-        (nn.Identity(), (torch.ones(2),), lambda y: y.detach().sum(), ValueError, "has no graph"),
+        (nn.Identity(), (torch.ones(2),), lambda y: y.detach().sum(), ValueError, "^the target has no graph: the forward"),
         (nn.Identity(), (torch.ones(2),), lambda y: y.sum().item(), ValueError, "one number, got float"),
     ],
 )
@@ -215,6 +216,14 @@ def copy_in_eval(net, x):
 
     with torch.no_grad():
         return copy.deepcopy(net).eval()(x)
+
+
+def test_predict_passes_keywords_on():
+    class Shifted(nn.Module):
+        def forward(self, x, shift=0.0):
+            return x + shift
+
+    assert rnn.predict(Shifted(), torch.ones(1), shift=2.0).item() == 3.0
 
 
 def test_predict_restores_modes_after_an_exception():
