@@ -9,7 +9,7 @@
 # sources = ["https://github.com/pytorch/pytorch/issues/191763", "https://github.com/pytorch/pytorch/pull/192545"]
 # fix = "upgrade"
 # requires = ">=2.4"
-# affected = { cpu = ">=2.4", cuda = "never" }
+# affected = { cpu = "<2.14", cuda = "never" }
 # ///
 """The vectorised part of the kernel (aten/src/ATen/native/cpu/FusedSGDKernel.cpp) computes the new values and never stores
 them; only the remainder that fills no vector is updated. float32 is right.
