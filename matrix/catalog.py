@@ -34,6 +34,7 @@ _KEYS = {  # every key a header may hold, its type, and whether it must be there
     "kind": (_STR, True),
     "symptom": (_STR, True),
     "messages": (_LIST, False),
+    "keywords": (_LIST, False),
     "sources": (_LIST, True),
     "fix": (_STR, True),
     "affected": (_TABLE, True),
@@ -62,6 +63,7 @@ class Reproducer:
     sources: tuple[str, ...]
     affected: dict[str, str]  # device -> PEP 440 specifier of torch, or "never"
     messages: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()  # words that users say for it, where title and docstring do not have them
     requires: str = ""  # the torch that has the API at all
     stand_in: dict[str, str] = field(default_factory=dict)
     platform: str = ""  # sys.platform it needs, where it needs one
@@ -83,13 +85,22 @@ class Reproducer:
         return ast.get_docstring(ast.parse(self.source)) or ""
 
     @property
-    def hash(self) -> str:
-        """Of what decides a verdict: the code and the symptom. Other words of the header and the docstring may change."""
+    def body(self) -> str:
+        """The source after header and docstring."""
         node = ast.parse(self.source).body[0]
         lines = self.source.splitlines()
         has_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        code = "\n".join(lines[node.end_lineno :] if has_docstring else lines)
-        return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{code}".encode()).hexdigest()[:16]
+        return "\n".join(lines[node.end_lineno :] if has_docstring else lines)
+
+    @property
+    def code(self) -> str:
+        """What one would paste into a report: the body without the blank lines around it."""
+        return self.body.strip()
+
+    @property
+    def hash(self) -> str:
+        """Of what decides a verdict: the code and the symptom. Other words of the header and the docstring may change."""
+        return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{self.body}".encode()).hexdigest()[:16]
 
     def expects(self, device: str, torch_version: str) -> str:
         """The verdict its header promises: "reproduced" or "absent"."""

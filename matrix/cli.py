@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from matrix import __version__, arguments, catalog, upkeep
+from matrix import __version__, arguments, catalog, lookup, upkeep
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -45,7 +45,21 @@ def list_(names: tuple[str, ...], as_json: bool) -> None:
     """Every reproducer in one line: id, kind, torch versions affected per device, title."""
     entries = arguments.select(names)
     if as_json:
-        keys = ("id", "title", "kind", "symptom", "messages", "sources", "fix", "requires", "affected", "stand_in", "platform", "retired")
+        keys = (
+            "id",
+            "title",
+            "kind",
+            "symptom",
+            "messages",
+            "keywords",
+            "sources",
+            "fix",
+            "requires",
+            "affected",
+            "stand_in",
+            "platform",
+            "retired",
+        )
         click.echo(json.dumps([{key: getattr(entry, key) for key in keys} for entry in entries], indent=1))
         return
     width = max(len(entry.id) for entry in entries)
@@ -212,5 +226,5 @@ def vendored(folder: Path, diff: bool, update: bool) -> None:
     sys.exit(status)
 
 
-for command in upkeep.COMMANDS:
+for command in (*lookup.COMMANDS, *upkeep.COMMANDS):
     main.add_command(command)

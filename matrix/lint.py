@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from matrix import catalog, expect, records, torches
+from matrix import catalog, expect, explain, records, torches
 
 IDS = Path(__file__).with_name("ids.txt")
 MEND = "mend it with: python -m matrix expect --from-records"
@@ -32,6 +32,7 @@ def lint(
     findings += _ids(entries, ids)
     findings += _fixes(entries, fixes, tests)
     findings += _records(entries, folder)
+    findings += explain.mistakes(entries) if repros == catalog.REPROS else []
     return findings
 
 

@@ -6,6 +6,7 @@
 # title = "The reported loss shrinks with the number of accumulation steps"
 # kind = "silent"
 # symptom = "reports 0.25 for a loss of 1.0"
+# keywords = ["loss too small with gradient accumulation"]
 # sources = [
 #     "https://github.com/huggingface/transformers/issues/34191",
 #     "https://github.com/huggingface/transformers/issues/35203",

@@ -6,6 +6,7 @@
 # title = "A no_grad pass over some layers in an autocast block silently stops their training"
 # kind = "silent"
 # symptom = "of 4 parameters have no gradient"
+# keywords = ["some layers do not learn", "gradients are None for some layers"]
 # sources = ["https://github.com/pytorch/pytorch/issues/112583", "https://github.com/pytorch/pytorch/issues/158232"]
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.11", cuda = "<2.11" }

@@ -6,6 +6,7 @@
 # title = "Clipping scaled gradients turns a step of full length into one 65536 times shorter"
 # kind = "silent"
 # symptom = "step is .* of the clipped length"
+# keywords = ["training very slow", "loss hardly decreases", "tiny steps"]
 # sources = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/9599",
 #     "https://github.com/pytorch/pytorch/issues/40907",

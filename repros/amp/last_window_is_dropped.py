@@ -6,6 +6,7 @@
 # title = "Gradient accumulation drops the last partial window and leaks it into the next epoch"
 # kind = "silent"
 # symptom = "1 step for 6 batches"
+# keywords = ["gradient accumulation last batches ignored", "fewer optimizer steps than expected"]
 # sources = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/19987",
 #     "https://github.com/meta-pytorch/torchtune/pull/2745",

@@ -7,6 +7,7 @@
 # kind = "silent"
 # symptom = "checkpointed block has no gradient"
 # messages = ["None of the inputs have requires_grad=True. Gradients will be None"]
+# keywords = ["some layers do not learn", "gradient checkpointing layers not trained"]
 # sources = [
 #     "https://github.com/huggingface/transformers/issues/21381",
 #     "https://github.com/mlfoundations/open_clip/issues/573",

@@ -6,6 +6,7 @@
 # title = "After enough skipped steps the scale is zero, and the next good step writes NaN weights"
 # kind = "silent"
 # symptom = "scale 0.0, then a finite step wrote nan"
+# keywords = ["weights suddenly nan with mixed precision"]
 # sources = ["https://github.com/pytorch/pytorch/issues/98876", "https://github.com/PaddlePaddle/Paddle/issues/67895"]
 # fix = "amp.train_epoch"
 # requires = ">=2.3"

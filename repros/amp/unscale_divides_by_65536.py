@@ -6,6 +6,7 @@
 # title = "Gradients that were never scaled are divided by 65536, and training stands still"
 # kind = "silent"
 # symptom = "gradient is .* of its true value"
+# keywords = ["loss stays constant", "training very slow", "loss hardly decreases", "tiny steps"]
 # sources = ["https://github.com/pytorch/pytorch/issues/109993", "https://pytorch.org/docs/stable/notes/amp_examples.html"]
 # fix = "amp.train_epoch"
 # requires = ">=2.3"

@@ -6,6 +6,7 @@
 # title = "An IterableDataset with two workers delivers every row twice"
 # kind = "silent"
 # symptom = "8 rows delivered for 4"
+# keywords = ["epoch is longer with more workers", "duplicate samples"]
 # sources = ["https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
 # fix = "data_loading.shard"
 # affected = { cpu = ">=1.13" }

@@ -10,6 +10,7 @@
 #     "'pin_memory' argument is set as true but no accelerator is found",
 #     "'pin_memory' argument is set as true but not supported on MPS",
 # ]
+# keywords = ["pin_memory makes no difference", "slow host to device copy"]
 # sources = ["https://github.com/pytorch/pytorch/issues/146821", "https://github.com/pytorch/pytorch/issues/131858"]
 # fix = "data_loading.pin_decision"
 # affected = { cpu = "<2.7", mps = "<2.7" }

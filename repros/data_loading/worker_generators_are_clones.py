@@ -6,6 +6,7 @@
 # title = "A random generator made in the dataset draws the same numbers in every worker"
 # kind = "silent"
 # symptom = "2 of 4 draws are distinct"
+# keywords = ["same augmentations in every worker", "identical random numbers"]
 # sources = ["https://github.com/pytorch/pytorch/issues/5059", "https://github.com/pytorch/pytorch/issues/56488"]
 # fix = "data_loading.seed_worker"
 # affected = { cpu = ">=1.13" }

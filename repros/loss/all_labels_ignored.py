@@ -6,6 +6,7 @@
 # title = "A batch whose labels are all ignore_index has a NaN loss"
 # kind = "silent"
 # symptom = "loss is nan"
+# keywords = ["loss becomes nan", "padding only batch"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/108148",
 #     "https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",

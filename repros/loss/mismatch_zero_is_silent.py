@@ -6,6 +6,7 @@
 # title = "A loss that matches no key of the model's output returns a zero that trains nothing, silently"
 # kind = "silent"
 # symptom = "0 of 2 parameters have a gradient"
+# keywords = ["loss stays constant", "loss is always zero", "model does not learn", "training does nothing"]
 # sources = ["https://github.com/huggingface/transformers/issues/34191", "https://pytorch.org/docs/stable/notes/autograd.html"]
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

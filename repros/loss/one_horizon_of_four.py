@@ -6,6 +6,7 @@
 # title = "A loss that skips missing targets trains one head of four and reports that head's loss as the mean"
 # kind = "silent"
 # symptom = "3 of 4 heads have no gradient"
+# keywords = ["only one output learns", "other heads do not learn"]
 # sources = ["https://github.com/huggingface/transformers/issues/34191"]
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -6,6 +6,7 @@
 # title = "cross_entropy over a single logit is always 0.0 and never learns"
 # kind = "silent"
 # symptom = "loss 0.0000 and a zero gradient, whatever the logits"
+# keywords = ["loss stays constant", "loss is always zero", "binary classification does not learn"]
 # sources = ["https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html"]
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

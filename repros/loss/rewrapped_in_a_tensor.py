@@ -7,6 +7,7 @@
 # kind = "silent"
 # symptom = "no parameter has a gradient"
 # messages = ["To copy construct from a tensor, it is recommended to use"]
+# keywords = ["loss stays constant", "model does not learn", "loss does not decrease"]
 # sources = ["https://pytorch.org/docs/stable/generated/torch.tensor.html"]
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

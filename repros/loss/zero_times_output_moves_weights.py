@@ -6,6 +6,7 @@
 # title = "A loss of 0 * output trains nothing, yet the weights move"
 # kind = "silent"
 # symptom = "every gradient is zero and the weights moved"
+# keywords = ["weights change but the model does not learn"]
 # sources = ["https://github.com/pytorch/pytorch/issues/92656", "https://github.com/pytorch/pytorch/issues/92731"]
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -7,6 +7,7 @@
 # kind = "oom"
 # symptom = "can't allocate memory|out of memory"
 # messages = ["DefaultCPUAllocator: can't allocate memory", "CUDA out of memory. Tried to allocate"]
+# keywords = ["memory not freed after del model"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/27600",
 #     "https://github.com/pytorch/pytorch/issues/18853",

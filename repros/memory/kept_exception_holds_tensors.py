@@ -6,6 +6,7 @@
 # title = "An exception kept for the log keeps the failed step's tensors"
 # kind = "leak"
 # symptom = "kept exception holds the activations"
+# keywords = ["memory not freed after an exception"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/27600",
 #     "https://pytorch.org/docs/stable/notes/faq.html",

@@ -6,6 +6,7 @@
 # title = "Summing losses for the log keeps the graph of every step alive"
 # kind = "leak"
 # symptom = "5 of 5 graphs are alive"
+# keywords = ["memory leak", "memory grows with every step", "out of memory after some epochs"]
 # sources = ["https://pytorch.org/docs/stable/notes/faq.html"]
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

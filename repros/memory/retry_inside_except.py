@@ -6,6 +6,7 @@
 # title = "Retrying inside the except block runs with the failed step's tensors still alive"
 # kind = "oom"
 # symptom = "activations of the failed step are still alive"
+# keywords = ["second try also out of memory", "smaller batch still out of memory"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/27600",
 #     "https://github.com/pytorch/pytorch/issues/18853",

@@ -6,6 +6,7 @@
 # title = "The saved best state turns out to be the last state"
 # kind = "silent"
 # symptom = "best state changed with training"
+# keywords = ["checkpoint in memory is overwritten", "restored model is not the best"]
 # sources = ["https://github.com/pytorch/pytorch/issues/196083", "https://pytorch.org/docs/stable/notes/serialization.html"]
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

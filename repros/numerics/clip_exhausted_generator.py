@@ -6,6 +6,7 @@
 # title = "A second use of one model.parameters() generator clips nothing"
 # kind = "silent"
 # symptom = "norm 0, gradient still 2000"
+# keywords = ["clip_grad_norm_ has no effect"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/148259",
 #     "https://github.com/pytorch/pytorch/issues/151529",

@@ -6,6 +6,7 @@
 # title = "Large finite gradients make clip_grad_norm_ zero the whole step"
 # kind = "silent"
 # symptom = "norm inf, every clipped gradient 0"
+# keywords = ["loss stays constant although gradients are large", "step is skipped silently"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/46849",
 #     "https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html",

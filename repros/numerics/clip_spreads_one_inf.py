@@ -6,6 +6,7 @@
 # title = "clip_grad_norm_ turns one infinite gradient into a NaN and zeroes all the others"
 # kind = "silent"
 # symptom = "\\[nan, 0.0\\]"
+# keywords = ["one bad batch destroys the model"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/46849",
 #     "https://github.com/pytorch/pytorch/pull/53843",

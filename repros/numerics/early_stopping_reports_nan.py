@@ -6,6 +6,7 @@
 # title = "Training stops early as usual and the metric of the best model is nan"
 # kind = "silent"
 # symptom = "stopped after epoch 45 .* SMAPE nan%"
+# keywords = ["nan predictions after training"]
 # sources = ["https://github.com/pytorch/pytorch/issues/196083", "https://pytorch.org/docs/stable/notes/serialization.html"]
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

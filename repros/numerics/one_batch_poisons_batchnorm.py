@@ -6,6 +6,7 @@
 # title = "One NaN batch makes every later prediction NaN although all weights are finite"
 # kind = "silent"
 # symptom = "eval output is nan after 100 clean batches"
+# keywords = ["nan only in eval mode", "predictions nan but training loss fine"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/1206",
 #     "https://github.com/pytorch/pytorch/issues/10008",

@@ -6,6 +6,7 @@
 # title = "Restoring good weights after a NaN step brings the NaN back at the next step"
 # kind = "silent"
 # symptom = "nan again after one clean step"
+# keywords = ["nan comes back after loading the checkpoint"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/196083",
 #     "https://pytorch.org/docs/stable/generated/torch.optim.Adam.html",

@@ -6,6 +6,7 @@
 # title = "SGD on unscaled features writes NaN into every weight within a few steps"
 # kind = "silent"
 # symptom = "weights are nan after step"
+# keywords = ["loss explodes", "loss diverges to nan", "training unstable"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/46849",
 #     "https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html",

@@ -7,6 +7,7 @@
 # kind = "silent"
 # symptom = "dropout is off|cudnn RNN backward can only be called in training mode"
 # messages = ["cudnn RNN backward can only be called in training mode"]
+# keywords = ["overfits after the first validation", "accuracy drops after predict", "dropout has no effect"]
 # sources = ["https://github.com/pytorch/pytorch/issues/37965", "https://github.com/meta-pytorch/captum/issues/564"]
 # fix = "rnn.predict"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -6,6 +6,7 @@
 # title = "Restoring one `training` flag unfreezes the submodules that were frozen on purpose"
 # kind = "silent"
 # symptom = "frozen BatchNorm is training again"
+# keywords = ["frozen layers change", "fine-tuning worse after evaluation"]
 # sources = ["https://pytorch.org/docs/stable/generated/torch.nn.Module.html"]
 # fix = "rnn.restore_modes"
 # affected = { cpu = ">=1.13" }

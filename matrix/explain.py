@@ -1,0 +1,128 @@
+"""From a traceback, a warning or log lines to the reproducers that fit. The patterns are the `messages` of the headers.
+
+What is matched, and how it is ranked, is done a second time in the page's script (templates/page.js); tests/matrix/test_page.py
+holds both to the same answers.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from matrix.catalog import Reproducer
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CAUSES = Path(__file__).with_name("causes.toml")
+
+ESCAPES = r"\x1b\[[0-9;]*m"  # a terminal's colours
+FOLDS = r"[\s│]+"  # line ends, and the sides of a box around a traceback
+# "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4", "pytorch 2.4.1"
+TORCH_VERSION = r"(?:[Pp]y[Tt]orch version|[Pp]y[Tt]orch|torch(?:\.__version__)?)[\s:='\"(>v]{1,6}(\d+\.\d+(?:\.\d+)?)"
+
+
+@dataclass
+class Answer:
+    """What one message in the text means: one reproducer, or several causes to tell apart."""
+
+    matched: str  # the part of the text
+    entries: list[Reproducer]
+    causes: list[dict[str, str]]  # cause, check, see; empty when there is only one
+    title: str  # of the list of causes, else of the reproducer
+
+    @property
+    def ids(self) -> list[str]:
+        return [cause["see"] for cause in self.causes if "see" in cause] if self.causes else [entry.id for entry in self.entries]
+
+
+@cache
+def causes() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(CAUSES.read_text(encoding="utf-8"))["message"]
+    return found
+
+
+def find(text: str, entries: list[Reproducer]) -> list[Answer]:
+    """Answers, best first: errors before warnings, then the longest matched text, and of equals the one nearest to the end, where
+    a traceback says what it is.
+
+    Messages that a terminal or a box around a traceback has broken into lines are found too. A text of one line is also compared
+    with what reproducers print, for what raises nothing.
+    """
+    text = re.sub(ESCAPES, "", text)
+    matches = _matches(text, {entry.id: entry.messages for entry in entries})
+    if not matches:
+        matches = _matches(re.sub(FOLDS, " ", text), {entry.id: entry.messages for entry in entries})
+    if not matches and "\n" not in text.strip():
+        # The symptom of an error is a part of its message and may be part of many others: it counts as a whole only.
+        symptoms = {entry.id: (f"^(?:{entry.symptom})$" if entry.kind == "error" else entry.symptom,) for entry in entries}
+        matches = _matches(text.strip(), symptoms)
+        matches = {id: match for id, match in matches.items() if match[1] == min(start for _, start, _ in matches.values())}
+    answers = []
+    ranked = sorted(matches, key=lambda id: (matches[id][0], -len(matches[id][2]), -matches[id][1], id))
+    by_id = {entry.id: entry for entry in entries}
+    seen: set[str] = set()
+    for id in ranked:
+        if id in seen:
+            continue
+        group = next((group for group in causes() if any(cause.get("see") == id for cause in group["causes"])), None)
+        if group:
+            ids = [cause["see"] for cause in group["causes"] if "see" in cause]
+            answers.append(Answer(matches[id][2], [by_id[see] for see in ids if see in by_id], group["causes"], group["title"]))
+            seen.update(ids)
+        else:
+            answers.append(Answer(matches[id][2], [by_id[id]], [], by_id[id].title))
+            seen.add(id)
+    return answers
+
+
+def _matches(text: str, patterns: dict[str, tuple[str, ...]]) -> dict[str, tuple[bool, int, str]]:
+    """id -> whether its best match stands in a warning, where, and the matched text."""
+    found = {}
+    for id, mine in patterns.items():
+        candidates = []
+        for match in (match for pattern in mine for match in re.finditer(pattern, text, re.IGNORECASE)):
+            line = text[text.rfind("\n", 0, match.start()) + 1 : match.end()]
+            candidates.append(("Warning" in line, match.start(), match.group()))
+        if candidates:
+            found[id] = min(candidates, key=lambda c: (c[0], -len(c[2]), -c[1]))
+    return found
+
+
+def torch_version(text: str) -> str | None:
+    """The first torch version that the text names."""
+    found = re.search(TORCH_VERSION, text)
+    return found.group(1) if found else None
+
+
+def mistakes(entries: list[Reproducer]) -> list[str]:
+    """What is wrong with causes.toml: unknown ids, an id in two lists, a message that several reproducers share and no list holds."""
+    wrong = []
+    known = {entry.id for entry in entries}
+    listed: dict[str, str] = {}
+    for group in causes():
+        for cause in group["causes"]:
+            if not cause.get("cause") or not cause.get("check"):
+                wrong.append(f"{CAUSES}:1: {group['title']!r}: a cause without `cause` or `check`")
+            see = cause.get("see")
+            if see and see not in known:
+                wrong.append(f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}")
+            if see and see in listed:
+                wrong.append(f"{CAUSES}:1: {see!r} stands under {listed[see]!r} and under {group['title']!r}")
+            if see:
+                listed[see] = group["title"]
+    shared: dict[str, list[str]] = {}
+    for entry in entries:
+        for pattern in entry.messages:
+            shared.setdefault(pattern, []).append(entry.id)
+    for pattern, ids in shared.items():
+        groups = {listed.get(id) for id in ids}
+        if len(ids) > 1 and (None in groups or len(groups) > 1):
+            wrong.append(f"{CAUSES}:1: {', '.join(ids)} share the message {pattern!r} and do not stand in one list")
+    return wrong
