@@ -144,6 +144,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy")
+    session.run("cffconvert", "--validate", silent=True)
     session.run("python", "-m", "matrix", "lint")
     session.run("python", "-m", "matrix", "grid", "--check")
 
@@ -168,3 +169,20 @@ def peers(session: nox.Session, group: str) -> None:
         install(session, NEWEST, backend="cpu")
     session.install("-e", ".[test]", "setuptools<81", *PEERS[group])  # older releases still ask for pkg_resources
     session.run("python", "-W", "ignore", "-m", "tests.peers", group, *session.posargs)
+
+
+@nox.session
+def page(session: nox.Session) -> None:
+    """Build the static site into site/; open site/index.html."""
+    session.install("-e", ".[page]")
+    session.run("python", "-m", "matrix", "page", *session.posargs)
+
+
+@nox.session(name="page-tests")
+def page_tests(session: nox.Session) -> None:
+    """The site in a real headless Chromium: Debian's where there is one, else Playwright's own."""
+    session.install("-e", ".[page-tests]")
+    if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        session.run("playwright", "install", "--with-deps", "chromium")
+    # the conftest above it needs torch
+    session.run("python", "-m", "pytest", "--confcutdir", "tests/page", "tests/page", *session.posargs)

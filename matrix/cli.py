@@ -45,7 +45,7 @@ def list_(names: tuple[str, ...], as_json: bool) -> None:
     """Every reproducer in one line: id, kind, torch versions affected per device, title."""
     entries = arguments.select(names)
     if as_json:
-        keys = (
+        keys = [
             "id",
             "title",
             "kind",
@@ -59,7 +59,7 @@ def list_(names: tuple[str, ...], as_json: bool) -> None:
             "stand_in",
             "platform",
             "retired",
-        )
+        ]
         click.echo(json.dumps([{key: getattr(entry, key) for key in keys} for entry in entries], indent=1))
         return
     width = max(len(entry.id) for entry in entries)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -82,7 +83,7 @@ def find(text: str, entries: list[Reproducer]) -> list[Answer]:
     return answers
 
 
-def _matches(text: str, patterns: dict[str, tuple[str, ...]]) -> dict[str, tuple[bool, int, str]]:
+def _matches(text: str, patterns: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[bool, int, str]]:
     """id -> whether its best match stands in a warning, where, and the matched text."""
     found = {}
     for id, mine in patterns.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -153,10 +154,7 @@ def search(query: str, entries: list[catalog.Reproducer]) -> list[catalog.Reprod
     """Best first, by SQLite's full-text search: BM25 over stemmed words, the title counting most."""
     database = sqlite3.connect(":memory:")
     database.execute("CREATE VIRTUAL TABLE pages USING fts5(title, words, id, doc, symptom, tokenize = 'porter unicode61')")
-    rows = [
-        (e.title, " ".join(e.keywords), e.id.replace("_", " ").replace("/", " "), e.doc, f"{e.symptom} {' '.join(e.messages)}")
-        for e in entries
-    ]
+    rows = [(e.title, " ".join(e.keywords), re.sub("[_/]", " ", e.id), e.doc, f"{e.symptom} {' '.join(e.messages)}") for e in entries]
     database.executemany("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", rows)
     words = [word for word in "".join(c if c.isalnum() else " " for c in query).split() if word.lower() not in STOP_WORDS]
     if not words:
@@ -166,8 +164,86 @@ def search(query: str, entries: list[catalog.Reproducer]) -> list[catalog.Reprod
     return [entries[row - 1] for (row,) in ranked]
 
 
-STOP_WORDS = {"a", "after", "all", "an", "and", "are", "as", "at", "be", "but", "by", "do", "does", "for", "from", "gets", "has", "i", "in", "is", "it",
-              "its", "my", "no", "not", "of", "on", "or", "that", "the", "then", "there", "to", "was", "when", "why", "with"}  # fmt: skip
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "after",
+        "all",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "do",
+        "does",
+        "for",
+        "from",
+        "gets",
+        "has",
+        "i",
+        "in",
+        "is",
+        "it",
+        "its",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "then",
+        "there",
+        "to",
+        "was",
+        "when",
+        "why",
+        "with",
+    ]
+)
 
 
-COMMANDS = [explain_command, search_command]
+@click.command("cite")
+@click.argument("id", metavar="[ID]", required=False)
+@click.option("--venue", type=click.Choice(["github", "forum", "stackoverflow", "markdown"]), default="github", show_default=True)
+@click.option("--run", "run_it", is_flag=True, help="Measure it now, on this machine. Default: quote the newest record, and say so.")
+@click.option("--python", metavar="PATH", help="With --run: the interpreter whose torch is measured. Default: this one.")
+@click.option("--device", type=arguments.DEVICE, help="Default: the first one it concerns.")
+@click.option("--upstream", is_flag=True, help="As a new report to PyTorch. Without ID: lists what nobody has reported there.")
+def cite_command(id: str | None, venue: str, run_it: bool, python: str | None, device: str | None, upstream: bool) -> None:
+    """A report ready to paste: the code, what it printed, on which versions, and what was expected.
+
+    \b
+    torch-repros cite amp/unscale_before_scale --run            in the form of PyTorch's bug template
+    torch-repros cite amp/unscale_before_scale --venue forum
+
+    Exit status: 0 the report is on standard output; 1 there is none to make; 3 the device or interpreter cannot be used.
+    """
+    from matrix import cite, runner
+
+    if id is None:
+        if not upstream:
+            raise click.UsageError("name a reproducer, or ask for --upstream alone to list what nobody has reported")
+        for entry in cite.unreported(arguments.load()):
+            click.echo(f"{entry.id}\n  {entry.title}")
+        return
+    entry = arguments.select_one(id)
+    if device and device not in entry.affected:
+        raise click.BadParameter(f"{entry.id} does not concern {device}; it concerns {', '.join(entry.affected)}", param_hint="--device")
+    if python and not run_it:
+        raise click.UsageError("--python goes with --run")
+    try:
+        seen = cite.measured_here(entry, python or sys.executable, device) if run_it else cite.from_records(entry, device)
+        click.echo(cite.report(entry, seen, venue, upstream), nl=False)
+    except runner.RunnerError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(arguments.NO_DEVICE)
+    except cite.CiteError as error:
+        raise click.ClickException(str(error)) from None
+
+
+COMMANDS = [explain_command, search_command, cite_command]

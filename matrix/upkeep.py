@@ -299,4 +299,17 @@ def torches_(check: bool) -> None:
     sys.exit(arguments.RED if lacking else arguments.OK)
 
 
-COMMANDS = (record, bisect_, expect_, lint_, grid_, merge, torches_)
+@click.command("page")
+@click.option("--into", "folder", type=arguments.FOLDER, help="Where the site goes; what is there is replaced. Default: site/.")
+def page_(folder: Path | None) -> None:
+    """Build the static site from headers and records: the grid, a page per bug, a box to paste a traceback into."""
+    from matrix import page
+
+    folder = folder or page.SITE
+    if folder.exists() and any(folder.iterdir()) and not (folder / "page.js").is_file():
+        raise click.UsageError(f"{folder} holds something that is no site: name a folder that may be replaced")
+    files = page.build(folder)
+    click.echo(f"{folder / 'index.html'}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.2f} MB")
+
+
+COMMANDS = (record, bisect_, expect_, lint_, grid_, merge, torches_, page_)

@@ -1,6 +1,7 @@
 import gc
 import math
 import weakref
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -169,8 +170,20 @@ def test_impossible_ranges_are_refused(largest, smallest):
         memory.find_batch_size(lambda size: None, largest, smallest)
 
 
+def test_one_is_the_smallest_size_unless_asked_otherwise():
+    assert memory.find_batch_size(Step("cpu", 1), largest=8) == 1
+
+
+def test_an_error_without_a_text_is_quoted_by_its_type():
+    def run(size):
+        raise MemoryError
+
+    with pytest.raises(RuntimeError, match="^even batch size 1 runs out of memory: MemoryError$"):
+        memory.find_batch_size(run, 4)
+
+
 def test_release_inside_the_except_block_is_refused(device):
-    with pytest.raises(RuntimeError, match="call it afterwards"):  # noqa: PT012
+    with pytest.raises(RuntimeError, match=r"^release\(\) inside the except block frees nothing: .* call it afterwards$"):  # noqa: PT012
         try:
             exhaust(device)
         except RuntimeError:
@@ -192,6 +205,27 @@ def test_release_collects_before_it_empties_the_cache(monkeypatch):
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty_cache"))
     memory.release()
     assert calls == ["collect", "empty_cache"]
+
+
+def test_release_does_not_start_cuda_where_nothing_has_used_it(monkeypatch):
+    calls = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty_cache"))
+    memory.release()
+    assert calls == []
+
+
+@pytest.mark.parametrize("has_mps", [False, True])
+def test_release_empties_the_cache_of_mps_where_this_torch_can(monkeypatch, has_mps):
+    calls = []
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    if has_mps:
+        monkeypatch.setattr(torch, "mps", SimpleNamespace(empty_cache=lambda: calls.append("empty_cache")), raising=False)
+    else:
+        monkeypatch.delattr(torch, "mps", raising=False)
+    memory.release()
+    assert calls == ["empty_cache"] * has_mps
 
 
 def test_release_returns_memory_of_dead_cycles_to_the_driver(device):

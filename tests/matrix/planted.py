@@ -1,5 +1,8 @@
-"""Plants reproducers that misbehave."""
+"""Plants reproducers that misbehave; weighs commands."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 HEADER = """\
@@ -31,3 +34,15 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     text = HEADER.format(lines="".join(f"# {key} = {value}\n" for key, value in values.items())) + code
     path.write_text(text + ("" if "def control(" in code else CONTROL))
     return path
+
+
+def processor_seconds(*arguments: str) -> float:
+    """What a command takes of the processor, at best of three: the wall clock belongs to the other tests too. It must not import torch."""
+    program = "import sys; from matrix.cli import main; main(standalone_mode=False); assert not {'torch', 'rich'} & set(sys.modules)"
+    taken = []
+    for _ in range(3):
+        before = os.times()
+        subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
+        after = os.times()
+        taken.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    return min(taken)

@@ -1,9 +1,8 @@
-import os
-import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
+from planted import processor_seconds
 
 from matrix import catalog, cli, explain, lookup, records
 
@@ -97,14 +96,13 @@ def test_an_error_counts_more_than_a_warning_above_it():
         "ValueError: Attempting to unscale FP16 gradients."
     )
     answers = explain.find(text, ENTRIES)
-    assert [answer.ids[0] for answer in answers][0] == "amp/unscale_fp16_parameters"
-    assert len(answers) == 2
+    assert [answer.ids[0] == "amp/unscale_fp16_parameters" for answer in answers] == [True, False]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "│ RuntimeError: Inference tensors cannot be saved for          │\n│ backward. Please do not use Tensors created in inference     │",
+        "│ RuntimeError: Inference tensors cannot be saved for │\n│ backward. Please do not use Tensors created in      │",
         "\x1b[31mRuntimeError\x1b[0m: Inference tensors \x1b[1mcannot\x1b[0m be saved for backward",
     ],
 )
@@ -135,19 +133,7 @@ def test_an_id_prints_the_whole_page():
 
 
 def test_explain_is_fast_and_needs_no_torch():
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from matrix.cli import main\ntry: main()\nfinally: assert 'torch' not in sys.modules",
-        "explain",
-    ]
-    taken = []
-    for _ in range(3):
-        before = os.times()
-        subprocess.run([*command, "Attempting to unscale FP16 gradients"], check=True, capture_output=True)
-        after = os.times()
-        taken.append(after.children_user + after.children_system - before.children_user - before.children_system)
-    assert min(taken) < 0.3  # of the processor's time: the wall clock belongs to the other tests as well
+    assert processor_seconds("explain", "Attempting to unscale FP16 gradients") < 0.3
 
 
 def test_causes_that_do_not_add_up_are_found(monkeypatch):

@@ -1,0 +1,43 @@
+import shutil
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from matrix import page
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    page.build(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser():
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """open_page("index.html") from file://; red on any error in the page and on any request that leaves it."""
+    contexts, wrong = [], []
+
+    def opened(name="index.html", **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        tab.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        tab.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(f"request: {request.url}"))
+        tab.goto((site / name).as_uri())
+        return tab
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
