@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from matrix import __version__, catalog, cite, explain, grid, records, torches
 from matrix.lookup import function
@@ -21,10 +22,10 @@ SIGNS = {state: sign.replace("*", "").strip() for state, sign in grid.SIGNS.item
 def build(folder: Path = SITE) -> list[Path]:
     """Writes the site anew and returns its files."""
     entries, axis, cells = catalog.load(), torches.load(), records.load()
-    # No autoescape would be an invitation: code and texts hold < and &.
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["code"] = lambda text: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
     bugs = [bug(entry, axis, cells) for entry in entries]
     states = {state for bug in bugs for row in bug["rows"].values() for state in row}
     dates = sorted(found.date for cell in cells for found in cell.entries.values())
