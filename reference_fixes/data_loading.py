@@ -132,9 +132,10 @@ class _Collate:
 
 
 def _default_device_is_elsewhere() -> bool:
-    if hasattr(torch, "get_default_device"):
+    try:
         return torch.get_default_device().type != "cpu"
-    return hasattr(torch, "set_default_device")  # 2.0 to 2.2 cannot be asked
+    except AttributeError:  # it came with 2.3, where it fails after set_default_device(None)
+        return hasattr(torch, "set_default_device")
 
 
 class _Pinnable:

@@ -128,13 +128,15 @@ def _norm(gradients: list[torch.Tensor], order: float) -> torch.Tensor:
 
 
 def _scale(gradients: list[torch.Tensor], factor: torch.Tensor) -> None:
-    # A tensor and no Python number, which the CPU would round to float16 together with float16 gradients.
+    # A tensor and no Python number, which the CPU would round to float16 together with float16 gradients (and before 2.1 it
+    # rounds the tensor too).
     for group in _by_device(gradients):
         if _TORCH >= (2, 1):
             torch._foreach_mul_(group, factor.to(group[0].device))
         else:
             for gradient in group:
-                gradient.mul_(factor.to(gradient.device))
+                wide = gradient.to(torch.promote_types(gradient.dtype, torch.float32))
+                gradient.copy_(wide * factor.to(gradient.device))
 
 
 def _root_of_size(gradients: list[torch.Tensor]) -> float:

@@ -242,18 +242,16 @@ def test_collating_ignores_the_default_device():
 
 
 def test_the_detour_through_the_cpu_is_taken_only_where_a_default_device_may_be_set(monkeypatch):
-    assert data_loading._default_device_is_elsewhere() is (
-        hasattr(torch, "set_default_device") and not hasattr(torch, "get_default_device")
-    )
-    monkeypatch.setattr(torch, "get_default_device", lambda: torch.device("cpu"), raising=False)
-    assert not data_loading._default_device_is_elsewhere()
-    monkeypatch.setattr(torch, "get_default_device", lambda: torch.device("meta"))
-    assert data_loading._default_device_is_elsewhere()
-    monkeypatch.delattr(torch, "get_default_device")
     monkeypatch.setattr(torch, "set_default_device", None, raising=False)
-    assert data_loading._default_device_is_elsewhere()  # it cannot be asked
+    for kind in ("cpu", "meta"):
+        monkeypatch.setattr(torch, "get_default_device", lambda kind=kind: torch.device(kind), raising=False)
+        assert data_loading._default_device_is_elsewhere() is (kind == "meta")
+    monkeypatch.setattr(torch, "get_default_device", lambda: None.device)  # as torch 2.3 does after set_default_device(None)
+    assert data_loading._default_device_is_elsewhere() is True
+    monkeypatch.delattr(torch, "get_default_device")
+    assert data_loading._default_device_is_elsewhere() is True
     monkeypatch.delattr(torch, "set_default_device")
-    assert not data_loading._default_device_is_elsewhere()
+    assert data_loading._default_device_is_elsewhere() is False
 
 
 @pytest.mark.parametrize("batch_size", [None, 1, 3])

@@ -129,8 +129,10 @@ class Elsewhere(torch.Tensor):
     device = torch.device("meta")
     moved = []
 
-    def to(self, device, dtype=None):
-        self.moved.append(device)
+    def to(self, target, dtype=None):
+        if isinstance(target, torch.dtype):
+            return self.as_subclass(torch.Tensor).to(target)
+        self.moved.append(target)
         return self.as_subclass(torch.Tensor).to(dtype or self.dtype)
 
 
