@@ -104,7 +104,7 @@ def values_of(x: Any) -> torch.Tensor:
     """The numbers of a tensor, dense and in float64."""
     if not isinstance(x, torch.Tensor) or x.device.type == "meta" or x.is_quantized:
         raise OnlyAnError
-    dense = x.detach().to_dense() if x.is_sparse else x.detach()
+    dense = (x.detach().to_dense() if x.is_sparse else x.detach()).cpu()
     return dense.to(torch.complex128 if dense.is_complex() else torch.float64)
 
 
@@ -149,6 +149,11 @@ def itself(x: Any) -> Any:
 
 def only_an_error(x: Any) -> Any:
     raise OnlyAnError
+
+
+def cuda_index(x: Any) -> bool:
+    """A whole number names an accelerator by its index; a build for CUDA takes it for cuda:x, whether there is one or not."""
+    return isinstance(x, int) and not isinstance(x, bool) and x >= 0 and torch.device(x).type == "cuda"
 
 
 # ---- the uses ----
@@ -221,7 +226,7 @@ def _(x):
         return "entered"
 
 
-@use("amp.choose_precision", "device", only_an_error)
+@use("amp.choose_precision", "device", lambda x: amp.choose_precision("cuda") if cuda_index(x) else only_an_error(x))
 def _(x):
     return amp.choose_precision(x)
 
@@ -423,7 +428,7 @@ def _(x):
     return model.weight.grad
 
 
-@use("data_loading.pin_decision", "device", only_an_error)
+@use("data_loading.pin_decision", "device", lambda x: data_loading.pin_decision("cuda") if cuda_index(x) else only_an_error(x))
 def _(x):
     return data_loading.pin_decision(x)
 
@@ -443,7 +448,7 @@ def _(x):
     return data_loading.to_device(x, "cpu")
 
 
-@use("data_loading.to_device", "device", only_an_error)
+@use("data_loading.to_device", "device", lambda x: torch.ones(2, device=x) if cuda_index(x) else only_an_error(x))
 def _(x):
     return data_loading.to_device(torch.ones(2), x)
 
@@ -615,7 +620,7 @@ def tokens(x: Any) -> list[str]:
     """One of these has to be in an error's text."""
     names = [type(x).__name__, " ".join(repr(x).split()), str(x)]
     names += ["array", str(x.dtype)] if isinstance(x, numpy.ndarray) else []
-    names += ["device index", "accelerator"] if isinstance(x, int) else []
+    names += ["device index", "accelerator", "cuda", "nvidia"] if isinstance(x, int) else []
     names += ["torch.complex64"] if isinstance(x, complex) else []
     names += ["sequence"] if isinstance(x, (str, list)) else []
     names += ["no batches"] if isinstance(x, list) and not x else []
