@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from matrix import catalog
+
 HEADER = """\
 # /// script
 # requires-python = ">=3.10"
@@ -42,7 +44,7 @@ def processor_seconds(*arguments: str) -> float:
     taken = []
     for _ in range(3):
         before = os.times()
-        subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True)
+        subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True, cwd=catalog.ROOT)
         after = os.times()
         taken.append(after.children_user + after.children_system - before.children_user - before.children_system)
     return min(taken)
