@@ -334,6 +334,24 @@ def test_a_skipped_first_step_leaves_fused_sgd_no_garbage_for_momentum(device):
     assert optimizer._step_supports_amp_scaling is True
 
 
+@pytest.mark.parametrize(("make", "fused"), [(torch.optim.SGD, False), (torch.optim.AdamW, True)])
+def test_other_optimizers_are_stepped_and_left_as_they_were(device, make, fused):
+    weight = nn.Parameter(torch.ones(1, device=device))
+    try:
+        optimizer = make([weight], lr=0.1, **({"fused": True} if fused else {}))
+    except (TypeError, RuntimeError) as error:
+        pytest.skip(f"no such optimizer here: {error}")
+    before, seen = getattr(optimizer, "_step_supports_amp_scaling", None), []
+
+    class Spy:
+        def step(self, optimizer):
+            seen.append(getattr(optimizer, "_step_supports_amp_scaling", None))
+
+    amp._step(Spy(), optimizer)
+    assert seen == [before]
+    assert getattr(optimizer, "_step_supports_amp_scaling", None) is before
+
+
 def test_frozen_submodules_stay_frozen_and_old_gradients_are_dropped(device):
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device).train()
     model[1].eval()
