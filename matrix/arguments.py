@@ -10,6 +10,8 @@ from matrix import catalog
 
 OK, RED, NO_DEVICE = 0, 1, 3  # 2 is click's, for wrong usage
 
+VENUES = ("github", "forum", "stackoverflow", "markdown")  # what cite writes for
+
 DEVICE = click.Choice(catalog.DEVICES)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RECORDS_OPTION = click.option(

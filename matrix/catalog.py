@@ -76,6 +76,11 @@ class Reproducer:
         return self.id.split("/")[0]
 
     @property
+    def devices(self) -> list[str]:
+        """Those it concerns, in the order of DEVICES."""
+        return [device for device in DEVICES if device in self.affected]
+
+    @property
     def roles(self) -> tuple[str, ...]:
         found = _FUNCTION.findall(self.source)
         return tuple(role for role in ROLES if role in found)
@@ -96,6 +101,13 @@ class Reproducer:
     def code(self) -> str:
         """What one would paste into a report: the body without the blank lines around it."""
         return self.body.strip()
+
+    def function(self, name: str) -> str:
+        """The source of one of its functions, "" where it has none of that name."""
+        for node in ast.parse(self.source).body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                return ast.get_source_segment(self.source, node) or ""
+        return ""
 
     @property
     def hash(self) -> str:

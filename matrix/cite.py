@@ -12,7 +12,6 @@ from typing import Any
 
 from matrix import __version__, catalog, grid, records, runner, torches
 
-VENUES = ("github", "forum", "stackoverflow", "markdown")
 UPSTREAM = re.compile(r"https://github\.com/pytorch/pytorch/(issues|pull)/\d+")
 
 EXPECTED = {
@@ -42,7 +41,7 @@ class CiteError(Exception):
 
 def measured_here(entry: catalog.Reproducer, python: str, device: str | None) -> Seen:
     """Runs it once in this interpreter's torch. Raises runner.RunnerError or CiteError."""
-    wanted = (device,) if device else tuple(device for device in catalog.DEVICES if device in entry.affected)
+    wanted = (device,) if device else tuple(entry.devices)
     with runner.Worker(python, wanted, None) as worker:
         usable = [device for device in wanted if worker.devices[device]["ok"]]
         if not usable:
@@ -74,7 +73,7 @@ def _collect_env(python: str, build: dict[str, Any]) -> str:
 
 def from_records(entry: catalog.Reproducer, device: str | None) -> Seen:
     """The newest torch on which it was recorded to show itself, else the newest recorded at all. Raises CiteError."""
-    devices = [device] if device else [device for device in catalog.DEVICES if device in entry.affected]
+    devices = [device] if device else entry.devices
     found = [(cell, seen) for name in devices for cell, seen in records.fresh(records.load(), entry, name)]
     if not found:
         raise CiteError(f"{entry.id} has no record on {', '.join(devices)}: measure it with --run")
@@ -101,10 +100,8 @@ def versions_range(entry: catalog.Reproducer) -> list[str]:
     """Per device, which torch versions were measured to be what."""
     axis, cells = torches.load(), records.load()
     lines = []
-    for device in (device for device in catalog.DEVICES if device in entry.affected):
-        states: dict[str, list[str]] = {}
-        for torch in axis:
-            states.setdefault(grid.state(entry, device, torch.minor, cells), []).append(torch.minor)
+    for device in entry.devices:
+        states = grid.by_state(entry, device, axis, cells)
         star = f" ({entry.stand_in[device]})" if device in entry.stand_in else ""
         lines.append(f"{device}{star}: " + "; ".join(f"{state} on {_span(minors, axis)}" for state, minors in states.items()))
     return lines

@@ -45,6 +45,14 @@ def state(entry: catalog.Reproducer, device: str, minor: str, cells: list[record
     return "stale" if mine else "unknown"
 
 
+def by_state(entry: catalog.Reproducer, device: str, axis: list[torches.Torch], cells: list[records.Cell]) -> dict[str, list[str]]:
+    """State -> the releases of which it was measured, in order."""
+    found: dict[str, list[str]] = {}
+    for torch in axis:
+        found.setdefault(state(entry, device, torch.minor, cells), []).append(torch.minor)
+    return found
+
+
 def summary(entries: list[catalog.Reproducer], axis: list[torches.Torch], cells: list[records.Cell]) -> str:
     """The block of README.md."""
     states = {
@@ -87,7 +95,7 @@ def page(entries: list[catalog.Reproducer], axis: list[torches.Torch], cells: li
         ]
         for entry in (entry for entry in entries if entry.family == family):
             name = f"[{entry.id.split('/')[1]}](../repros/{entry.id}.py)" + (" (retired)" if entry.retired else "")
-            for device in (device for device in catalog.DEVICES if device in entry.affected):
+            for device in entry.devices:
                 signs = [SIGNS[state(entry, device, minor, cells)] for minor in minors]
                 star = "\\*" if device in entry.stand_in else ""
                 lines.append(f"| {name} | {device}{star} | " + " | ".join(signs) + f" | `{entry.affected[device]}` |")

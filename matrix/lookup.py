@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sqlite3
 import sys
+from functools import cache
 from pathlib import Path
 
 import click
@@ -76,7 +76,7 @@ def brief(entry: catalog.Reproducer, torch_version: str | None) -> None:
     click.echo(entry.doc)
     for title, role in (("\nThe control, healthy because only the cause is gone:", "control"), ("\nDoes not help:", "popular_fix")):
         if role in entry.roles:
-            click.echo(f"{title}\n{_indented(function(entry, role))}")
+            click.echo(f"{title}\n{_indented(entry.function(role))}")
     click.echo(f"\ncure: {_cure(entry)}")
     click.echo(f"page: torch-repros explain {entry.id}")
 
@@ -87,23 +87,12 @@ def page(entry: catalog.Reproducer, torch_version: str | None) -> None:
     click.echo(f"{entry.title}\n\n{entry.doc}\n")
     click.echo(f"The code ({entry.path}):\n\n{_indented(entry.code)}")
     click.echo(f"\n{entry.id}: {_measured(entry, torch_version)}")
-    axis, cells = torches.load(), records.load()
-    for device in (device for device in catalog.DEVICES if device in entry.affected):
-        states: dict[str, list[str]] = {}
-        for torch in axis:
-            states.setdefault(grid.state(entry, device, torch.minor, cells), []).append(torch.minor)
+    for device in entry.devices:
+        states = grid.by_state(entry, device, *_measurements())
         star = f" (stand-in: {entry.stand_in[device]})" if device in entry.stand_in else ""
         click.echo(f"  {device}{star}: " + "; ".join(f"{name} on {', '.join(minors)}" for name, minors in states.items()))
     click.echo(f"\ncure: {_cure(entry)}")
     click.echo("reported: " + "\n          ".join(entry.sources))
-
-
-def function(entry: catalog.Reproducer, name: str) -> str:
-    """The source of one of the reproducer's functions."""
-    for node in ast.parse(entry.source).body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            return ast.get_source_segment(entry.source, node) or ""
-    return ""
 
 
 def _indented(code: str) -> str:
@@ -115,16 +104,22 @@ def _cure(entry: catalog.Reproducer) -> str:
     return f"{name}() of reference_fixes/{module}.py: torch-repros vendor {module} --into DIR" if name else "upgrade torch"
 
 
+@cache
+def _measurements() -> tuple[list[torches.Torch], list[records.Cell]]:
+    """Read once, however many reproducers an answer names."""
+    return torches.load(), records.load()
+
+
 def _measured(entry: catalog.Reproducer, torch_version: str | None) -> str:
     """Whether the user's torch is in what was measured, and with what outcome."""
-    axis, cells = torches.load(), records.load()
+    axis, cells = _measurements()
     first, last = axis[0].minor, axis[-1].minor
     if torch_version is None:
         return f"affects torch {_affected(entry)}; measured from {first} to {last} (name yours with --torch)"
     minor = ".".join(torch_version.split(".")[:2])
     if minor not in {torch.minor for torch in axis}:
         return f"torch {torch_version} is outside of what was measured ({first} to {last}); affects torch {_affected(entry)}"
-    states = {device: grid.state(entry, device, minor, cells) for device in catalog.DEVICES if device in entry.affected}
+    states = {device: grid.state(entry, device, minor, cells) for device in entry.devices}
     return f"on torch {minor} measured: " + ", ".join(f"{device} {state}" for device, state in states.items())
 
 
@@ -209,7 +204,7 @@ STOP_WORDS = frozenset(
 
 @click.command("cite")
 @click.argument("id", metavar="[ID]", required=False)
-@click.option("--venue", type=click.Choice(["github", "forum", "stackoverflow", "markdown"]), default="github", show_default=True)
+@click.option("--venue", type=click.Choice(arguments.VENUES), default="github", show_default=True)
 @click.option("--run", "run_it", is_flag=True, help="Measure it now, on this machine. Default: quote the newest record, and say so.")
 @click.option("--python", metavar="PATH", help="With --run: the interpreter whose torch is measured. Default: this one.")
 @click.option("--device", type=arguments.DEVICE, help="Default: the first one it concerns.")

@@ -12,7 +12,6 @@ import jinja2
 from markupsafe import Markup, escape
 
 from matrix import __version__, catalog, cite, explain, grid, records, torches
-from matrix.lookup import function
 
 TEMPLATES = Path(__file__).with_name("templates")
 SITE = catalog.ROOT / "site"
@@ -77,8 +76,7 @@ def data(entries: list[catalog.Reproducer]) -> Markup:
 
 def bug(entry: catalog.Reproducer, axis: list[torches.Torch], cells: list[records.Cell]) -> dict[str, Any]:
     """What the templates show of one reproducer."""
-    devices = [device for device in catalog.DEVICES if device in entry.affected]
-    measured = [(cell, found) for device in devices for cell, found in records.fresh(cells, entry, device)]
+    measured = [(cell, found) for device in entry.devices for cell, found in records.fresh(cells, entry, device)]
     shown = [found.text for _, found in measured if found.verdict == "reproduced"]
     module, _, name = entry.fix.partition(".")
     return {
@@ -87,16 +85,16 @@ def bug(entry: catalog.Reproducer, axis: list[torches.Torch], cells: list[record
         "title": entry.title,
         "kind": entry.kind,
         "retired": entry.retired,
-        "code": cite.program(entry, next((d for d in devices if entry.affected[d] != "never"), devices[0])),
-        "control": function(entry, "control"),
-        "popular_fix": function(entry, "popular_fix"),
+        "code": cite.program(entry, next((d for d in entry.devices if entry.affected[d] != "never"), entry.devices[0])),
+        "control": entry.function("control"),
+        "popular_fix": entry.function("popular_fix"),
         "cause": [" ".join(paragraph.split()) for paragraph in entry.doc.split("\n\n")],
         "module": module if name else "",
         "function": name,
         "sources": entry.sources,
         "stand_in": entry.stand_in,
         "seen": shown[-1] if shown else "",
-        "rows": {device: [grid.state(entry, device, torch.minor, cells) for torch in axis] for device in devices},
+        "rows": {device: [grid.state(entry, device, torch.minor, cells) for torch in axis] for device in entry.devices},
         "evidence": _evidence(measured),
     }
 

@@ -104,15 +104,16 @@ def _lacking(torch: torches.Torch, device: str, folder: Path, entries: list[cata
     """How many reproducers this platform has no good record of, known without making the environment."""
     from matrix import record as recording
 
-    have = {entry.id: found for entry in entries for cell, found in _measured_here(entry, device, folder) if cell.minor == torch.minor}
+    cells = _cells(folder)
+    have = {entry.id: found for entry in entries for cell, found in _measured_here(entry, device, cells) if cell.minor == torch.minor}
     return len(recording.lacking(entries, device, have, repeat, again))
 
 
-def _measured_here(entry: catalog.Reproducer, device: str, folder: Path) -> list[tuple[records.Cell, records.Entry]]:
+def _measured_here(entry: catalog.Reproducer, device: str, cells: list[records.Cell]) -> list[tuple[records.Cell, records.Entry]]:
     """The fresh records of a reproducer that were made on a platform like this one."""
     from matrix import records
 
-    return [(cell, found) for cell, found in records.fresh(_cells(folder), entry, device) if cell.build["platform"] == sys.platform]
+    return [(cell, found) for cell, found in records.fresh(cells, entry, device) if cell.build["platform"] == sys.platform]
 
 
 @click.command("bisect")
@@ -147,7 +148,7 @@ def bisect_(
     if not axis:
         raise click.UsageError(f"{id} is not available in any torch of torches.toml on this platform")
     made: list[str] = []
-    recorded = {} if again else {cell.minor: found for cell, found in _measured_here(entry, device, folder) if found.runs >= repeat}
+    recorded = {} if again else {cell.minor: found for cell, found in _measured_here(entry, device, _cells(folder)) if found.runs >= repeat}
 
     def measure(torch: torches.Torch) -> str:
         if torch.minor in recorded:

@@ -5,7 +5,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from matrix import catalog, cite, cli
+from matrix import arguments, catalog, cite, cli
 
 ENTRIES = {entry.id: entry for entry in catalog.load()}
 FIVE = [
@@ -39,7 +39,7 @@ def test_the_code_of_a_report_pasted_into_an_empty_file_reproduces(id, tmp_path)
     assert re.search(r"^PyTorch version: ", result.output, re.MULTILINE)
 
 
-@pytest.mark.parametrize("venue", cite.VENUES)
+@pytest.mark.parametrize("venue", arguments.VENUES)
 def test_every_venue_has_the_code_what_was_observed_what_was_expected_and_the_versions(venue):
     output = cited("loss/mismatch_zero_is_silent", "--venue", venue).output
     for part in (
