@@ -1,3 +1,3 @@
-"""The machine: it finds the reproducers, runs each in a child of the torch under test, and judges what it saw."""
+"""Finds the reproducers, runs each in a child process of the torch under test, and judges the outcome."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-from matrix.cli import main
+from .commands import main
 
 if __name__ == "__main__":
-    main(prog_name="python -m matrix")
+    main(prog_name="torch-repros")

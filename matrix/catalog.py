@@ -3,99 +3,152 @@
 from __future__ import annotations
 
 import ast
+import glob
 import hashlib
 import re
-import sys
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import Version
+from packaging.specifiers import InvalidSpecifier
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from . import toml
+from .devices import DEVICES
+from .torches import satisfies, specifier_set
 
-ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent
+CLONE = (PACKAGE.parent / "noxfile.py").is_file()  # else an installed wheel, which holds everything in the package
+ROOT = PACKAGE.parent if CLONE else PACKAGE
 REPROS = ROOT / "repros"
+FIXES = ROOT / "reference_fixes"
+TESTS = ROOT / "tests" / "fixes"
 
-DEVICES = ("cpu", "cuda", "mps")
 KINDS = ("error", "silent", "crash", "hang", "leak", "oom")
 ROLES = ("reproduce", "control", "popular_fix")
+
+MAX_TIMEOUT = 600.0  # seconds
+MAX_MEMORY = 16 * 1024  # MiB
 
 _BLOCK = re.compile(r"^# /// script\n((?:#(?: .*)?\n)+?)# ///$", re.M)  # the block of PEP 723
 _FUNCTION = re.compile(r"^def (\w+)\(device\b", re.M)
 
-_STR, _LIST, _TABLE, _NUMBER = "a string", "a list of strings", "a table of strings", "a positive number"
-_KEYS = {  # every key a header may hold, its type, and whether it must be there
-    "title": (_STR, True),
-    "kind": (_STR, True),
-    "symptom": (_STR, True),
-    "messages": (_LIST, False),
-    "keywords": (_LIST, False),
-    "sources": (_LIST, True),
-    "fix": (_STR, True),
-    "affected": (_TABLE, True),
-    "requires": (_STR, False),
-    "stand_in": (_TABLE, False),
-    "platform": (_STR, False),
-    "timeout": (_NUMBER, False),
-    "memory": (_NUMBER, False),
-    "retired": (_STR, False),
-}
-
 
 class CatalogError(Exception):
-    """One line per mistake: file, line, key, what was found, what was expected."""
+    """One line per problem: file, line, key, what was found, what was expected."""
 
 
-@dataclass(frozen=True)
+# --- what a header may hold -----------------------------------------------------------------------------------------
+# Each check returns what is wrong with a value, as the end of "KEY: VALUE ...", or None.
+
+
+def _text(value: object) -> str | None:
+    return None if isinstance(value, str) and value.strip() else "is not a string"
+
+
+def _texts(value: object) -> str | None:
+    return None if isinstance(value, list) and not any(map(_text, value)) else "is not a list of strings"
+
+
+def _table(value: object) -> str | None:
+    if isinstance(value, dict) and not any(map(_text, value.values())):
+        return None
+    return "is not a table of strings"
+
+
+def _between(low: float, high: float, unit: str, whole: bool = False) -> Callable[[object], str | None]:
+    def check(value: object) -> str | None:
+        types = int if whole else (int, float)
+        if isinstance(value, types) and not isinstance(value, bool) and low <= value <= high:
+            return None
+        return f"is not a {'whole ' if whole else ''}number of {unit} from {low:g} to {high:g}"
+
+    return check
+
+
+def _key(check: Callable[[object], str | None], **default: Any) -> Any:
+    return field(metadata={"check": check}, **default)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reproducer:
+    """One file of repros/. The fields made by _key are the keys of its header; those without a default are required."""
+
     id: str  # "amp/unscale_before_scale": the path without its ending
     path: Path
     source: str = field(repr=False)
-    title: str
-    kind: str
-    symptom: str  # regex, matched against what reproduce() returns
-    fix: str  # "module.function" of reference_fixes, or "upgrade"
-    sources: tuple[str, ...]
-    affected: dict[str, str]  # device -> PEP 440 specifier of torch, or "never"
-    messages: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()  # words that users say for it, where title and docstring do not have them
-    requires: str = ""  # the torch that has the API at all
-    stand_in: dict[str, str] = field(default_factory=dict)
-    platform: str = ""  # sys.platform it needs, where it needs one
-    timeout: float = 30.0  # seconds, per run
-    memory: int = 1024  # MiB above what the interpreter holds after `import torch`
-    retired: str = ""
+
+    title: str = _key(_text)
+    kind: str = _key(_text)
+    symptom: str = _key(_text)  # regex, matched against what reproduce() returns
+    messages: tuple[str, ...] = _key(_texts, default=())  # regexes of what users see
+    keywords: tuple[str, ...] = _key(_texts, default=())  # users' words that title and docstring do not have
+    sources: tuple[str, ...] = _key(_texts)
+    fix: str = _key(_text)  # "module.function" of reference_fixes, or "upgrade"
+    requires: str = _key(_text, default="")  # the torch that has the API at all
+    affected: dict[str, str] = _key(_table)  # device -> PEP 440 specifier of torch, or "never"
+    stand_in: dict[str, str] = _key(_table, default_factory=dict)  # device -> what plays its part
+    platform: str = _key(_text, default="")  # sys.platform it needs, where it needs one
+    timeout: float = _key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
+    # MiB above what the interpreter holds after `import torch`
+    memory: int = _key(_between(1, MAX_MEMORY, "MiB", whole=True), default=1024)
+    retired: str = _key(_text, default="")
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the header states, with the defaults of what it leaves out."""
+        return {key: value for key, value in asdict(self).items() if key in HEADER_KEYS}
 
     @property
     def family(self) -> str:
         return self.id.split("/")[0]
 
     @property
-    def devices(self) -> list[str]:
+    def name(self) -> str:
+        return self.id.split("/")[1]
+
+    @cached_property
+    def devices(self) -> tuple[str, ...]:
         """Those it concerns, in the order of DEVICES."""
-        return [device for device in DEVICES if device in self.affected]
+        return tuple(device for device in DEVICES if device in self.affected)
 
     @property
+    def fix_module(self) -> str:
+        """The file of reference_fixes, "" for "upgrade"."""
+        return self.fix.partition(".")[0] if "." in self.fix else ""
+
+    @property
+    def fix_function(self) -> str:
+        return self.fix.partition(".")[2]
+
+    @cached_property
     def roles(self) -> tuple[str, ...]:
         found = _FUNCTION.findall(self.source)
         return tuple(role for role in ROLES if role in found)
 
-    @property
-    def doc(self) -> str:
-        return ast.get_docstring(ast.parse(self.source)) or ""
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Parsed once. Empty where it is no Python: running it says so, and reading about the others goes on."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an invalid escape is not the reader's business
+                return ast.parse(self.source)
+        except (SyntaxError, ValueError):
+            return ast.Module(body=[], type_ignores=[])
 
     @property
+    def doc(self) -> str:
+        return ast.get_docstring(self.tree) or ""
+
+    @cached_property
     def body(self) -> str:
         """The source after header and docstring."""
-        node = ast.parse(self.source).body[0]
         lines = self.source.splitlines()
-        has_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        return "\n".join(lines[node.end_lineno :] if has_docstring else lines)
+        if ast.get_docstring(self.tree, clean=False) is None:
+            return "\n".join(lines)
+        return "\n".join(lines[self.tree.body[0].end_lineno :])
 
     @property
     def code(self) -> str:
@@ -104,20 +157,24 @@ class Reproducer:
 
     def function(self, name: str) -> str:
         """The source of one of its functions, "" where it has none of that name."""
-        for node in ast.parse(self.source).body:
+        for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 return ast.get_source_segment(self.source, node) or ""
         return ""
 
-    @property
+    def program(self, device: str) -> str:
+        """Its code as a program that prints what it saw; the file itself also exits with it."""
+        code = re.split(r"\n+if __name__ == ", self.code)[0]
+        return f'{code}\n\n\nif __name__ == "__main__":\n    print(reproduce("{device}"))'
+
+    @cached_property
     def hash(self) -> str:
         """Of what decides a verdict: the code and the symptom. Other words of the header and the docstring may change."""
         return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{self.body}".encode()).hexdigest()[:16]
 
     def expects(self, device: str, torch_version: str) -> str:
-        """The verdict its header promises: "reproduced" or "absent"."""
-        specifier = self.affected[device]
-        return "reproduced" if specifier != "never" and satisfies(torch_version, specifier) else "absent"
+        """The verdict that its header promises: "reproduced" or "absent"."""
+        return promised(self.affected[device], torch_version)
 
     def unavailable_reason(self, torch_version: str, platform: str) -> str | None:
         """Why this cell cannot be run at all, or None."""
@@ -127,119 +184,182 @@ class Reproducer:
             return f"needs {self.platform}; this is {platform}"
         return None
 
+    def line_of(self, key: str) -> int:
+        """The line of a key of the header."""
+        return _line_of(self.source, key)
 
-def satisfies(torch_version: str, specifier: str) -> bool:
-    """A nightly counts as the release it leads to, and a build's local part ("+cpu") says nothing about age."""
-    return SpecifierSet(specifier).contains(Version(torch_version).base_version)
+
+HEADER_KEYS = {item.name: item for item in fields(Reproducer) if "check" in item.metadata}
+REQUIRED = [name for name, item in HEADER_KEYS.items() if item.default is item.default_factory is MISSING]
+
+
+def promised(specifier: str, torch_version: str) -> str:
+    """What `affected` says of a release."""
+    return "reproduced" if specifier != "never" and satisfies(torch_version, specifier) else "absent"
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def read(repros: Path = REPROS) -> tuple[list[Reproducer], list[str]]:
+    """Every reproducer that can be read, sorted by id, and one line per problem of the others."""
+    reproducers, problems = [], []
+    repros = repros.absolute()
+    for name in sorted(glob.glob("*/*.py", root_dir=repros)):
+        reproducer, wrong = parse(repros / name, Path(name).with_suffix("").as_posix())
+        if reproducer is not None:
+            reproducers.append(reproducer)
+        problems += wrong
+    if not reproducers and not problems:
+        problems = [f"{repros}: no reproducers here (expected <family>/<name>.py)"]
+    return reproducers, problems
 
 
 def load(repros: Path = REPROS) -> list[Reproducer]:
-    """Every reproducer, sorted by id. One bad header raises CatalogError, which names every mistake in every file."""
-    entries, mistakes = [], []
-    for path in sorted(repros.glob("*/*.py")):
-        entry, wrong = parse(path, path.relative_to(repros).with_suffix("").as_posix())
-        entries += [entry] if entry else []
-        mistakes += wrong
-    if not entries and not mistakes:
-        mistakes = [f"{repros}: no reproducers here (expected <family>/<name>.py)"]
-    if mistakes:
-        raise CatalogError("\n".join(mistakes))
-    return entries
+    """Every reproducer, sorted by id. Raises CatalogError, which names every problem of every file."""
+    reproducers, problems = read(repros)
+    if problems:
+        raise CatalogError("\n".join(problems))
+    return reproducers
 
 
 def parse(path: Path, id: str) -> tuple[Reproducer | None, list[str]]:
-    """The reproducer, or None and its mistakes."""
-    source = path.read_text(encoding="utf-8")
-    name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    """The reproducer, or None and what is wrong with the file."""
+
+    def at(line: int, problem: str) -> str:
+        return f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{line}: {problem}"
+
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+        return None, [at(1, f"cannot be read: {why}")]
     block = _BLOCK.search(source)
     if block is None:
-        return None, [f"{name}:1: no header; expected a block '# /// script' ... '# ///' as in PEP 723"]
+        return None, [at(1, "no header; expected a block '# /// script' ... '# ///' as in PEP 723")]
     first_line = source.count("\n", 0, block.start()) + 1
     try:
-        header = tomllib.loads("".join(line[2:] or "\n" for line in block[1].splitlines(keepends=True)))
-    except tomllib.TOMLDecodeError as error:
-        return None, [f"{name}:{first_line}: the header is not TOML: {error}"]
-    table = header.get("tool", {}).get("repro", {})
+        header = toml.loads("".join(line[2:] or "\n" for line in block[1].splitlines(keepends=True)))
+    except toml.TOMLDecodeError as error:
+        return None, [at(first_line, f"the header is not TOML: {error}")]
+    table = header.get("tool")
+    table = table.get("repro") if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        return None, [at(first_line, "the header has no table [tool.repro]")]
 
-    lines = source.splitlines()
-
-    def at(key: str) -> int:
-        return next((n for n, line in enumerate(lines, 1) if line.startswith(f"# {key} =")), first_line)
-
-    wrong = [f"{name}:{at(key)}: {key}: {message}" for key, message in _mistakes(table)]
+    wrong = [at(_line_of(source, key, first_line), f"{key}: {text}") for key, text in _problems(table)]
     functions = _FUNCTION.findall(source)
-    wrong += [f"{name}:1: no function {role}(device)" for role in ROLES[:2] if role not in functions]
+    wrong += [at(1, f"no function {role}(device)") for role in ROLES[:2] if role not in functions]
     if wrong:
         return None, wrong
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
     return Reproducer(id=id, path=path, source=source, **values), []
 
 
-def _mistakes(table: dict[str, Any]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    for key, (_, required) in _KEYS.items():
-        if required and key not in table:
-            found.append((key, "missing"))
+def _line_of(source: str, key: str, otherwise: int = 1) -> int:
+    lines = enumerate(source.splitlines(), 1)
+    return next((number for number, line in lines if line.startswith(f"# {key} =")), otherwise)
+
+
+def _problems(table: dict[str, Any]) -> list[tuple[str, str]]:
+    """(key, what is wrong with it), of types first: the rest is looked at once they are right."""
+    found = [(key, "missing") for key in REQUIRED if key not in table]
     for key, value in table.items():
-        if key not in _KEYS:
-            found.append((key, f"unknown key; expected one of {', '.join(_KEYS)}"))
-        elif not _is(value, _KEYS[key][0]):
-            found.append((key, f"{value!r} is not {_KEYS[key][0]}"))
+        if key not in HEADER_KEYS:
+            found.append((key, f"unknown key; expected one of {', '.join(HEADER_KEYS)}"))
+        elif wrong := HEADER_KEYS[key].metadata["check"](value):
+            found.append((key, f"{value!r} {wrong}"))
     if found:
         return found
-    if table["kind"] not in KINDS:
-        found.append(("kind", f"{table['kind']!r} is not one of {', '.join(KINDS)}"))
-    for key in ("symptom", "messages"):
-        value = table.get(key, [])
-        for pattern in value if isinstance(value, list) else [value]:
-            try:
-                re.compile(str(pattern))
-            except re.error as error:
-                found.append((key, f"{pattern!r} is not a regular expression: {error}"))
-    for source in table["sources"]:
-        if not source.startswith("https://"):
-            found.append(("sources", f"{source!r} is not a public https:// link"))
-    if not table["sources"]:
-        found.append(("sources", "empty; at least one public report or document"))
-    if table["fix"] != "upgrade" and not re.fullmatch(r"\w+\.\w+", str(table["fix"])):
-        found.append(("fix", f"{table['fix']!r} is neither 'module.function' nor 'upgrade'"))
-    if not table["affected"]:
-        found.append(("affected", f"empty; name at least one of {', '.join(DEVICES)}"))
+    return [(key, wrong) for key, check in _VALUES.items() if key in table for wrong in check(table)]
+
+
+def _kind(table: dict[str, Any]) -> list[str]:
+    return [] if table["kind"] in KINDS else [f"{table['kind']!r} is not one of {', '.join(KINDS)}"]
+
+
+def _patterns(patterns: list[str]) -> list[str]:
+    wrong = [(pattern, _not_a_regex(pattern)) for pattern in patterns]
+    return [f"{pattern!r} is not a regular expression: {why}" for pattern, why in wrong if why]
+
+
+def _sources(table: dict[str, Any]) -> list[str]:
+    wrong = [f"{link!r} is not a public https:// link" for link in table["sources"] if not link.startswith("https://")]
+    return wrong if table["sources"] else ["empty; at least one public report or document"]
+
+
+def _fix(table: dict[str, Any]) -> list[str]:
+    if table["fix"] == "upgrade" or re.fullmatch(r"\w+\.\w+", table["fix"]):
+        return []
+    return [f"{table['fix']!r} is neither 'module.function' nor 'upgrade'"]
+
+
+def _affected(table: dict[str, Any]) -> list[str]:
+    wrong = [] if table["affected"] else [f"empty; name at least one of {', '.join(DEVICES)}"]
     for device, value in table["affected"].items():
         if device not in DEVICES:
-            found.append(("affected", f"{device!r} is not a device; expected {', '.join(DEVICES)}"))
+            wrong.append(f"{device!r} is not a device; expected {', '.join(DEVICES)}")
         if value != "never" and not _is_specifier(value):
-            found.append(("affected", f"{device} = {value!r} is neither a PEP 440 specifier nor 'never'"))
-    if "requires" in table and not _is_specifier(table["requires"]):
-        found.append(("requires", f"{table['requires']!r} is not a PEP 440 specifier"))
-    for device in table.get("stand_in", {}):
-        if device not in table["affected"]:
-            found.append(("stand_in", f"{device!r} is not named in affected"))
-    return found
+            wrong.append(f"{device} = {value!r} is neither a PEP 440 specifier nor 'never'")
+    return wrong
 
 
-def _is(value: object, kind: str) -> bool:
-    if kind == _STR:
-        return isinstance(value, str) and value.strip() != ""
-    if kind == _LIST:
-        return isinstance(value, list) and all(_is(item, _STR) for item in value)
-    if kind == _TABLE:
-        return isinstance(value, dict) and all(_is(item, _STR) for item in value.values())
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+def _requires(table: dict[str, Any]) -> list[str]:
+    return [] if _is_specifier(table["requires"]) else [f"{table['requires']!r} is not a PEP 440 specifier"]
 
 
-def _is_specifier(text: object) -> bool:
+def _stand_in(table: dict[str, Any]) -> list[str]:
+    return [f"{device!r} is not named in affected" for device in table["stand_in"] if device not in table["affected"]]
+
+
+_VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "kind": _kind,
+    "symptom": lambda table: _patterns([table["symptom"]]),
+    "messages": lambda table: _patterns(table["messages"]),
+    "sources": _sources,
+    "fix": _fix,
+    "affected": _affected,
+    "requires": _requires,
+    "stand_in": _stand_in,
+}
+
+
+@cache
+def _not_a_regex(pattern: str) -> str | None:
     try:
-        return str(SpecifierSet(str(text))) != ""
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return str(error)
+    return None
+
+
+@cache
+def _is_specifier(text: str) -> bool:
+    try:
+        return str(specifier_set(text)) != ""
     except InvalidSpecifier:
         return False
 
 
-def select(entries: list[Reproducer], names: tuple[str, ...]) -> list[Reproducer]:
-    """The entries whose id or family is named, in catalog order; all but the retired ones when nothing is named."""
+# --- choosing -------------------------------------------------------------------------------------------------------
+
+
+def families(repros: Path = REPROS) -> list[str]:
+    """The folders that hold reproducers."""
+    return sorted({path.parent.name for path in repros.glob("*/*.py")})
+
+
+def fixes(folder: Path = FIXES) -> list[str]:
+    """The families that have a reference fix."""
+    return sorted(path.stem for path in folder.glob("*.py"))
+
+
+def select(reproducers: list[Reproducer], names: tuple[str, ...]) -> list[Reproducer]:
+    """Those whose id or family is named, in catalog order; all but the retired ones when nothing is named."""
     if not names:
-        return [entry for entry in entries if not entry.retired]
-    unknown = [name for name in names if not any(name in (entry.id, entry.family) for entry in entries)]
-    if unknown:
+        return [reproducer for reproducer in reproducers if not reproducer.retired]
+    wanted = set(names)
+    known = {name for reproducer in reproducers for name in (reproducer.id, reproducer.family)}
+    if unknown := [name for name in names if name not in known]:
         raise KeyError(unknown[0])
-    return [entry for entry in entries if entry.id in names or entry.family in names]
+    return [reproducer for reproducer in reproducers if reproducer.id in wanted or reproducer.family in wanted]

@@ -1,22 +1,20 @@
-"""The versions axis, read from torches.toml."""
+"""The releases of torch that are measured, read from torches.toml."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from . import toml
+
 TORCHES = Path(__file__).with_name("torches.toml")
+INTERPRETERS = [f"3.{minor}" for minor in range(30, 5, -1)]  # newest first, with some to come
 
 
 class TorchesError(Exception):
@@ -36,27 +34,44 @@ class Torch:
         return minor(self.version)
 
     @property
+    def companions(self) -> list[str]:
+        """What is installed beside it."""
+        return [f"numpy{self.numpy}", f"setuptools{self.setuptools}"]
+
+    @property
     def requirements(self) -> list[str]:
-        return [f"torch=={self.version}", f"numpy{self.numpy}", f"setuptools{self.setuptools}"]
+        return [f"torch=={self.version}", *self.companions]
 
     def interpreter(self) -> str:
-        """This interpreter's "3.x" where it has wheels, else the newest that has."""
+        """This interpreter's "3.x" where it has wheels, else the newest that has. Raises StopIteration when none has."""
         here = f"{sys.version_info.major}.{sys.version_info.minor}"
-        if here in SpecifierSet(self.python):
-            return here
-        return next(name for name in (f"3.{number}" for number in range(30, 5, -1)) if name in SpecifierSet(self.python))
+        wanted = SpecifierSet(self.python)
+        return next(name for name in (here, *INTERPRETERS) if name in wanted)
 
 
+@cache
 def minor(version: str) -> str:
+    """"2.4" of "2.4.1+cu121"; raises InvalidVersion."""
     parsed = Version(version)
     return f"{parsed.major}.{parsed.minor}"
 
 
+@cache
+def specifier_set(text: str) -> SpecifierSet:
+    return SpecifierSet(text)
+
+
+@cache
+def satisfies(version: str, specifier: str) -> bool:
+    """A nightly counts as the release it leads to, and a build's local part ("+cpu") says nothing about age."""
+    return specifier_set(specifier).contains(Version(version).base_version)
+
+
 def load(path: Path = TORCHES) -> list[Torch]:
-    """Every torch, oldest first. Raises TorchesError that names the entry and the key."""
+    """Every release, oldest first. Raises TorchesError that names the entry and the key."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+        table = toml.loads(path.read_text(encoding="utf-8"))
+    except toml.TOMLDecodeError as error:
         raise TorchesError(f"{path}: not TOML: {error}") from None
     torches = [_parse(path, number, entry) for number, entry in enumerate(table.get("torch", []), 1)]
     if not torches:
@@ -69,17 +84,18 @@ def load(path: Path = TORCHES) -> list[Torch]:
 
 def _parse(path: Path, number: int, entry: dict[str, object]) -> Torch:
     where = f"{path}: entry {number} ({entry.get('version', 'no version')})"
-    known = {field.name for field in fields(Torch)}
-    for key in ("version", "python"):
-        if key not in entry:
+    known = {field.name: field for field in fields(Torch)}
+    for key, field in known.items():
+        if field.default is MISSING and key not in entry:
             raise TorchesError(f"{where}: {key} is missing")
     for key, value in entry.items():
         if key not in known:
             raise TorchesError(f"{where}: unknown key {key!r}; expected {', '.join(sorted(known))}")
+        kind, parse = ("version", Version) if key == "version" else ("specifier", SpecifierSet)
         try:
-            Version(str(value)) if key == "version" else SpecifierSet(str(value))
+            parse(str(value))
         except (InvalidVersion, InvalidSpecifier):
-            raise TorchesError(f"{where}: {key} = {value!r} is not a PEP 440 {'version' if key == 'version' else 'specifier'}") from None
+            raise TorchesError(f"{where}: {key} = {value!r} is not a PEP 440 {kind}") from None
     torch = Torch(**{key: str(value) for key, value in entry.items()})
     try:
         torch.interpreter()
@@ -89,25 +105,18 @@ def _parse(path: Path, number: int, entry: dict[str, object]) -> Torch:
 
 
 def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
-    """The torches that are named, as "2.4" or "2.4.1", in order of age; all of them when none is named."""
+    """The releases that are named, as "2.4" or "2.4.1", in order of age; all of them when none is named."""
     known = {name: torch for torch in torches for name in (torch.minor, torch.version)}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise TorchesError(f"no torch {', '.join(unknown)} in torches.toml; it has {', '.join(torch.minor for torch in torches)}")
+        releases = ", ".join(torch.minor for torch in torches)
+        raise TorchesError(f"no torch {', '.join(unknown)} in torches.toml; it has {releases}")
     return sorted({known[name] for name in names}, key=torches.index) if names else torches
 
 
-def missing(torches: list[Torch], uv: str) -> list[str]:
-    """Final releases on the package index that torches.toml lacks: new minors, and newer patches of minors that it has."""
-    command = [uv, "tool", "run", "pip", "index", "versions", "torch", "--disable-pip-version-check"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    line = next((line for line in done.stdout.splitlines() if line.startswith("Available versions:")), None)
-    if line is None:
-        raise TorchesError(f"the package index did not answer: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
-    released = [Version(text.strip()) for text in line.split(":", 1)[1].split(",")]
-    have = {torch.minor: Version(torch.version) for torch in torches}
-    newest: dict[str, Version] = {}
-    for version in sorted(released):
-        if not version.is_prerelease and version >= Version(torches[0].version):
-            newest[f"{version.major}.{version.minor}"] = Version(version.public)
-    return [str(version) for name, version in newest.items() if name not in have or version > have[name]]
+def span(minors: list[str], torches: list[Torch]) -> str:
+    """The releases in words: "2.4 to 2.9" where none between them is left out, else each by name."""
+    every = [torch.minor for torch in torches]
+    first = every.index(minors[0])
+    gapless = minors == every[first : first + len(minors)]
+    return f"{minors[0]} to {minors[-1]}" if gapless and len(minors) > 2 else ", ".join(minors)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from matrix import catalog, expect, explain, records, torches
+from . import catalog, causes, torches
+from .evidence import headers, records
 
 IDS = Path(__file__).with_name("ids.txt")
 MEND = "mend it with: python -m matrix expect --from-records"

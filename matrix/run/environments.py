@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from matrix.torches import Torch
+from ..torches import Torch
 
 SMALL_DISK = 15 * 2**30  # bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB)
 

@@ -1,11 +1,14 @@
-"""Plants reproducers that misbehave; weighs commands."""
+"""What several tests of the harness share: reproducers that misbehave, records, calls of the command line."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from matrix import catalog
+from click.testing import CliRunner
+
+from matrix import catalog, commands
+from matrix.evidence import records
 
 HEADER = """\
 # /// script
@@ -25,6 +28,7 @@ DEFAULTS = {
     "fix": '"upgrade"',
     "affected": '{ cpu = ">=1.13" }',
 }
+RETURNS = "def reproduce(device):\n    return {!r}\n"
 CONTROL = "\n\ndef control(device):\n    return None\n"
 
 
@@ -39,8 +43,11 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
 
 
 def processor_seconds(*arguments: str) -> float:
-    """What a command takes of the processor, at best of three: the wall clock belongs to the other tests too. It must not import torch."""
-    program = "import sys; from matrix.cli import main; main(standalone_mode=False); assert not {'torch', 'rich'} & set(sys.modules)"
+    """Seconds of the processor that a command takes, the best of three: the wall clock belongs to other tests too."""
+    program = (
+        "import sys; from matrix.commands import main; main(standalone_mode=False);"
+        "assert not {'torch', 'rich'} & set(sys.modules)"
+    )
     taken = []
     for _ in range(3):
         before = os.times()
@@ -48,3 +55,8 @@ def processor_seconds(*arguments: str) -> float:
         after = os.times()
         taken.append(after.children_user + after.children_system - before.children_user - before.children_system)
     return min(taken)
+
+
+def call(*arguments: object, **options: object):
+    """The command line, in this process."""
+    return CliRunner().invoke(commands.main, [str(argument) for argument in arguments], prog_name="torch-repros", **options)

@@ -20,7 +20,7 @@ from pathlib import Path
 import filelock
 import merge3
 
-from matrix import __version__, catalog
+from . import __version__, catalog
 
 ROOT = catalog.ROOT
 KEPT = ".torch-repros"

@@ -12,11 +12,11 @@ from typing import Any
 
 from packaging.version import Version
 
-from matrix import torches
-from matrix.catalog import Reproducer
-from matrix.runner import Result
+from .. import catalog, torches
+from ..catalog import Reproducer
+from ..verdicts import Result
 
-RECORDS = Path(__file__).with_name("records")
+RECORDS = catalog.PACKAGE / "records"
 WHO = ("hosted", "self", "user")
 
 
@@ -25,7 +25,7 @@ class RecordsError(Exception):
 
 
 @dataclass
-class Entry:
+class Measurement:
     """What one reproducer did in one cell."""
 
     verdict: str
@@ -40,7 +40,7 @@ class Entry:
     date: str
 
     @classmethod
-    def of(cls, result: Result, entry: Reproducer, date: str) -> Entry:
+    def of(cls, result: Result, entry: Reproducer, date: str) -> Measurement:
         seen = (result.verdict, result.text, result.detail, result.popular_fix, result.runs, result.agreeing)
         return cls(*seen, round(result.seconds, 3), round(result.peak_mib, 1), entry.hash, date)
 
@@ -49,14 +49,14 @@ class Entry:
 
 
 @dataclass
-class Cell:
+class Record:
     """One file."""
 
     device: str
     build: dict[str, Any]  # torch, cuda, python, numpy, platform, machine, os
     hardware: dict[str, Any]  # name of the processor or GPU; driver, cudnn, paravirtual where there are such
     who: str  # hosted | self | user
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, Measurement] = field(default_factory=dict)
 
     @property
     def torch(self) -> str:
@@ -95,7 +95,7 @@ class Cell:
         return path
 
 
-def read(path: Path) -> Cell:
+def read(path: Path) -> Record:
     """One file. Raises RecordsError that says what is wrong with it."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
@@ -103,8 +103,8 @@ def read(path: Path) -> Cell:
         line = getattr(error, "lineno", 1)
         raise RecordsError(f"{path}:{line}: not JSON: {error}") from None
     try:
-        entries = {id: Entry(**entry) for id, entry in raw.pop("entries").items()}
-        cell = Cell(**raw, entries=entries)
+        entries = {id: Measurement(**entry) for id, entry in raw.pop("entries").items()}
+        cell = Record(**raw, entries=entries)
         name = cell.name
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise RecordsError(f"{path}:1: not a record: {error}") from None
@@ -117,7 +117,7 @@ def read(path: Path) -> Cell:
     return cell
 
 
-def load(folder: Path = RECORDS) -> list[Cell]:
+def load(folder: Path = RECORDS) -> list[Record]:
     """Every cell, oldest torch first. Raises RecordsError with every mistake of every file."""
     cells, mistakes = [], []
     for path in sorted(folder.glob("*.json")):
@@ -130,7 +130,7 @@ def load(folder: Path = RECORDS) -> list[Cell]:
     return sorted(cells, key=lambda cell: (Version(cell.torch), cell.name))
 
 
-def fresh(cells: list[Cell], entry: Reproducer, device: str) -> Iterator[tuple[Cell, Entry]]:
+def fresh(cells: list[Record], entry: Reproducer, device: str) -> Iterator[tuple[Record, Measurement]]:
     """What was measured of the reproducer as it is now, on this device, oldest torch first."""
     for cell in cells:
         found = cell.entries.get(entry.id)
@@ -138,7 +138,7 @@ def fresh(cells: list[Cell], entry: Reproducer, device: str) -> Iterator[tuple[C
             yield cell, found
 
 
-def contradictions(left: Cell, right: Cell) -> list[str]:
+def contradictions(left: Record, right: Record) -> list[str]:
     """Reproducers of which two files of one cell say different things about the same code."""
     both = left.entries.keys() & right.entries.keys()
     different = [
@@ -149,14 +149,14 @@ def contradictions(left: Cell, right: Cell) -> list[str]:
     return [f"{left.name}: {id}: {_say(left.entries[id])} against {_say(right.entries[id])}" for id in different]
 
 
-def _say(entry: Entry) -> str:
+def _say(entry: Measurement) -> str:
     return f"{entry.verdict} ({entry.agreeing} of {entry.runs}, {entry.date})"
 
 
-def merge(mine: Cell, theirs: Cell, current: dict[str, Reproducer]) -> Cell:
+def merge(mine: Record, theirs: Record, current: dict[str, Reproducer]) -> Record:
     """Both files' entries; of two about one reproducer, the one about the code as it is now, else the newer one."""
 
-    def rank(id: str, entry: Entry) -> tuple[bool, str]:
+    def rank(id: str, entry: Measurement) -> tuple[bool, str]:
         return id in current and not entry.is_stale(current[id]), entry.date
 
     entries = dict(mine.entries)
@@ -164,4 +164,4 @@ def merge(mine: Cell, theirs: Cell, current: dict[str, Reproducer]) -> Cell:
         if id not in entries or rank(id, entry) > rank(id, entries[id]):
             entries[id] = entry
     newest = max((mine, theirs), key=lambda cell: max(entry.date for entry in cell.entries.values()))
-    return Cell(newest.device, newest.build, newest.hardware, newest.who, entries)
+    return Record(newest.device, newest.build, newest.hardware, newest.who, entries)

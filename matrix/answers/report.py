@@ -10,7 +10,9 @@ import subprocess
 from dataclasses import dataclass
 from typing import Any
 
-from matrix import __version__, catalog, grid, records, runner, torches
+from .. import __version__, catalog, torches
+from ..evidence import grid, records
+from ..run import runner
 
 UPSTREAM = re.compile(r"https://github\.com/pytorch/pytorch/(issues|pull)/\d+")
 

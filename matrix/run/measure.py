@@ -6,15 +6,16 @@ import datetime
 from collections.abc import Callable
 from pathlib import Path
 
-from matrix import records, runner
-from matrix.catalog import Reproducer
+from ..catalog import Reproducer
+from ..evidence import records
+from . import runner
 
 
 def today() -> str:
     return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
 
 
-def lacking(entries: list[Reproducer], device: str, have: dict[str, records.Entry], repeat: int, again: bool) -> list[Reproducer]:
+def lacking(entries: list[Reproducer], device: str, have: dict[str, records.Measurement], repeat: int, again: bool) -> list[Reproducer]:
     """Those never recorded, changed since, or run less than `repeat` times; all that concern the device with `again`."""
 
     def lacks(entry: Reproducer) -> bool:
@@ -33,22 +34,22 @@ def record(
     who: str | None,
     again: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> tuple[records.Cell, list[runner.Result]]:
+) -> tuple[records.Record, list[runner.Result]]:
     """Runs what this cell lacks and saves it after every reproducer. Returns the cell and the results of this call."""
     state = worker.devices[device]
     hardware = {key: value for key, value in state.items() if key not in ("ok", "reason")}
     build = {key: value for key, value in worker.build.items() if key != "fork"}
-    cell = records.Cell(device, build, hardware, who or "user")
+    cell = records.Record(device, build, hardware, who or "user")
     path = folder / cell.name
     if path.exists():
         old = records.read(path)
-        cell.entries, cell.who = old.entries, who or old.who
+        cell.measurements, cell.who = old.measurements, who or old.who
     by_id = {entry.id: entry for entry in entries}
 
     def keep(result: runner.Result) -> None:
-        cell.entries[result.id] = records.Entry.of(result, by_id[result.id], today())
+        cell.measurements[result.id] = records.Measurement.of(result, by_id[result.id], today())
         cell.save(folder)
 
-    wanted = lacking(entries, device, cell.entries, repeat, again)
+    wanted = lacking(entries, device, cell.measurements, repeat, again)
     report = runner.run(wanted, worker, (device,), repeat, progress=progress, on_result=keep)
     return cell, report.results

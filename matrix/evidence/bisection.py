@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from matrix.torches import Torch
+from ..torches import Torch
 
 
 class Undecided(Exception):

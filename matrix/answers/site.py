@@ -11,7 +11,9 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from matrix import __version__, catalog, cite, explain, grid, records, torches
+from .. import __version__, catalog, torches
+from ..evidence import grid, records
+from . import explain
 
 TEMPLATES = Path(__file__).with_name("templates")
 SITE = catalog.ROOT / "site"

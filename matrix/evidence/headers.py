@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matrix import records
-from matrix.catalog import Reproducer, satisfies
+from ..catalog import Reproducer
+from ..torches import satisfies
+from . import records
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Difference:
     why: str  # the records that disagree
 
 
-def differences(entries: Sequence[Reproducer], cells: list[records.Cell]) -> list[Difference]:
+def differences(entries: Sequence[Reproducer], cells: list[records.Record]) -> list[Difference]:
     """Every header that its fresh records contradict, in either direction."""
     found = []
     for entry in entries:
@@ -36,7 +37,7 @@ def differences(entries: Sequence[Reproducer], cells: list[records.Cell]) -> lis
     return found
 
 
-def verdicts(entry: Reproducer, device: str, cells: list[records.Cell]) -> dict[str, str]:
+def verdicts(entry: Reproducer, device: str, cells: list[records.Record]) -> dict[str, str]:
     """Minor version -> verdict, oldest first, without the cells that could not be run. Cells that disagree are "mixed"."""
     known: dict[str, str] = {}
     for cell, found in records.fresh(cells, entry, device):

@@ -7,21 +7,11 @@ holds both to the same answers.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
-from matrix.catalog import Reproducer
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-CAUSES = Path(__file__).with_name("causes.toml")
+from .. import causes
+from ..catalog import Reproducer
 
 ESCAPES = r"\x1b\[[0-9;]*m"  # a terminal's colours
 FOLDS = r"[\s│]+"  # line ends, and the sides of a box around a traceback
@@ -41,12 +31,6 @@ class Answer:
     @property
     def ids(self) -> list[str]:
         return [cause["see"] for cause in self.causes if "see" in cause] if self.causes else [entry.id for entry in self.entries]
-
-
-@cache
-def causes() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads(CAUSES.read_text(encoding="utf-8"))["message"]
-    return found
 
 
 def find(text: str, entries: list[Reproducer]) -> list[Answer]:
@@ -72,7 +56,7 @@ def find(text: str, entries: list[Reproducer]) -> list[Answer]:
     for id in ranked:
         if id in seen:
             continue
-        group = next((group for group in causes() if any(cause.get("see") == id for cause in group["causes"])), None)
+        group = next((group for group in causes.load() if any(cause.get("see") == id for cause in group["causes"])), None)
         if group:
             ids = [cause["see"] for cause in group["causes"] if "see" in cause]
             answers.append(Answer(matches[id][2], [by_id[see] for see in ids if see in by_id], group["causes"], group["title"]))
@@ -100,30 +84,3 @@ def torch_version(text: str) -> str | None:
     """The first torch version that the text names."""
     found = re.search(TORCH_VERSION, text)
     return found.group(1) if found else None
-
-
-def mistakes(entries: list[Reproducer]) -> list[str]:
-    """What is wrong with causes.toml: unknown ids, an id in two lists, a message that several reproducers share and no list holds."""
-    wrong = []
-    known = {entry.id for entry in entries}
-    listed: dict[str, str] = {}
-    for group in causes():
-        for cause in group["causes"]:
-            if not cause.get("cause") or not cause.get("check"):
-                wrong.append(f"{CAUSES}:1: {group['title']!r}: a cause without `cause` or `check`")
-            see = cause.get("see")
-            if see and see not in known:
-                wrong.append(f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}")
-            if see and see in listed:
-                wrong.append(f"{CAUSES}:1: {see!r} stands under {listed[see]!r} and under {group['title']!r}")
-            if see:
-                listed[see] = group["title"]
-    shared: dict[str, list[str]] = {}
-    for entry in entries:
-        for pattern in entry.messages:
-            shared.setdefault(pattern, []).append(entry.id)
-    for pattern, ids in shared.items():
-        groups = {listed.get(id) for id in ids}
-        if len(ids) > 1 and (None in groups or len(groups) > 1):
-            wrong.append(f"{CAUSES}:1: {', '.join(ids)} share the message {pattern!r} and do not stand in one list")
-    return wrong

@@ -1,0 +1,47 @@
+"""Messages that have several causes, with a check that tells each apart, read from causes.toml."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from . import toml
+from .catalog import Reproducer
+
+CAUSES = Path(__file__).with_name("causes.toml")
+
+
+@cache
+def load() -> list[dict[str, Any]]:
+    """The groups: {"title", "causes": [{"cause", "check", "see"}]}, likeliest cause first; "see", an id, is optional."""
+    groups: list[dict[str, Any]] = toml.loads(CAUSES.read_text(encoding="utf-8"))["message"]
+    return groups
+
+
+def problems(reproducers: list[Reproducer]) -> list[str]:
+    """What is wrong with causes.toml: unknown ids, an id in two groups, a message that several reproducers share outside of a group."""
+    wrong = []
+    known = {reproducer.id for reproducer in reproducers}
+    group_of: dict[str, str] = {}
+    for group in load():
+        for cause in group["causes"]:
+            if not cause.get("cause") or not cause.get("check"):
+                wrong.append(f"{CAUSES}:1: {group['title']!r}: a cause without `cause` or `check`")
+            see = cause.get("see")
+            if see is None:
+                continue
+            if see not in known:
+                wrong.append(f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}")
+            if see in group_of:
+                wrong.append(f"{CAUSES}:1: {see!r} is listed under both {group_of[see]!r} and {group['title']!r}")
+            group_of[see] = group["title"]
+    sharing: dict[str, list[str]] = {}
+    for reproducer in reproducers:
+        for pattern in reproducer.messages:
+            sharing.setdefault(pattern, []).append(reproducer.id)
+    for pattern, ids in sharing.items():
+        groups = {group_of.get(id) for id in ids}
+        if len(ids) > 1 and (None in groups or len(groups) > 1):
+            wrong.append(f"{CAUSES}:1: {', '.join(ids)} share the message {pattern!r} and are not in one group")
+    return wrong

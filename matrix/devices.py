@@ -1,0 +1,73 @@
+"""The devices: one row each, and everything that differs between them. Standard library only."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Device:
+    """What the harness has to know of a device. No field has a default: a new device states them all."""
+
+    name: str  # torch's own, as in tensor.to(name)
+    wheels: str  # which build of torch drives it: uv's --torch-backend
+    platform: str  # sys.platform it needs; "" for any
+    drivers: tuple[str, ...]  # programs or device files, one of which its driver brings; () for none
+    facts: dict[str, tuple[str, ...]]  # a fact that a record states -> the command that prints it
+    synchronize: str  # the function of torch that waits for its work; "" where calls return when done
+    runner: str  # the label of the GitHub Actions runner that has one
+
+
+ROWS = (
+    Device(
+        name="cpu",
+        wheels="cpu",
+        platform="",
+        drivers=(),
+        facts={},
+        synchronize="",
+        runner="ubuntu-24.04",
+    ),
+    Device(
+        name="cuda",
+        wheels="auto",  # by the driver that is installed
+        platform="",
+        drivers=("nvidia-smi", "/dev/nvidiactl", "/dev/kfd"),
+        facts={"driver": ("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")},
+        synchronize="torch.cuda.synchronize",
+        runner="cuda",  # a self-hosted one
+    ),
+    Device(
+        name="mps",
+        wheels="cpu",
+        platform="darwin",
+        drivers=(),
+        facts={
+            "name": ("sysctl", "-n", "machdep.cpu.brand_string"),
+            "virtual": ("sysctl", "-n", "kern.hv_vmm_present"),  # "1": not the chip's own GPU
+        },
+        synchronize="torch.mps.synchronize",
+        runner="macos-15",
+    ),
+)
+
+BY_NAME = {row.name: row for row in ROWS}
+DEVICES = tuple(BY_NAME)
+
+
+def missing(name: str) -> str | None:
+    """Why this machine cannot have the device, known without torch; None where only a probe can tell."""
+    row = BY_NAME[name]
+    if row.platform and sys.platform != row.platform:
+        return f"{name} is not usable on this machine: it needs {row.platform}, this is {sys.platform}"
+    if row.drivers and not any(shutil.which(driver) or Path(driver).exists() for driver in row.drivers):
+        return f"{name} is not usable on this machine: no driver (looked for {', '.join(row.drivers)})"
+    return None
+
+
+def unusable(name: str, reason: str) -> str:
+    """What a probe that failed is reported as."""
+    return f"{name} is not usable on this machine: {reason}"

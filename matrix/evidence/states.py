@@ -1,0 +1,50 @@
+"""What the records say of a cell: a verdict, or why there is none. Never from what a header promises."""
+
+from __future__ import annotations
+
+from .. import verdicts
+from ..catalog import Reproducer
+from ..torches import Torch
+from . import records
+
+# Of a cell that was measured on several machines, or on none. Same columns as the verdicts.
+ROWS = (
+    *verdicts.ROWS,
+    verdicts.Verdict("mixed", "M", "two machines disagree", "unsteady", True, False),
+    verdicts.Verdict("stale", "s", "measured, but the reproducer has changed since", "quiet", False, False),
+    verdicts.Verdict("unknown", "?", "nobody has measured it", "quiet", False, False),
+    verdicts.Verdict("not applicable", " ", "the reproducer does not concern this device", "quiet", False, False),
+)
+BY_NAME = {row.name: row for row in ROWS}
+
+
+class States:
+    """The states of every cell, each looked up once: (reproducer, device, release) -> state."""
+
+    def __init__(self, measured: list[records.Record]) -> None:
+        self._found: dict[tuple[str, str, str], list[records.Measurement]] = {}
+        for record in measured:
+            for id, measurement in record.measurements.items():
+                self._found.setdefault((id, record.device, record.minor), []).append(measurement)
+
+    def state(self, reproducer: Reproducer, device: str, minor: str) -> str:
+        """One of BY_NAME."""
+        if device not in reproducer.affected:
+            return "not applicable"
+        found = self._found.get((reproducer.id, device, minor), [])
+        fresh = {measurement.verdict for measurement in found if not measurement.is_stale(reproducer)}
+        if fresh:
+            return fresh.pop() if len(fresh) == 1 else "mixed"
+        return "stale" if found else "unknown"
+
+    def verdicts(self, reproducer: Reproducer, device: str, releases: list[Torch]) -> dict[str, str]:
+        """Release -> state, oldest first, of those that were run."""
+        found = {torch.minor: self.state(reproducer, device, torch.minor) for torch in releases}
+        return {minor: state for minor, state in found.items() if BY_NAME[state].ran}
+
+    def releases(self, reproducer: Reproducer, device: str, releases: list[Torch]) -> dict[str, list[str]]:
+        """State -> the releases that are in it, oldest first."""
+        found: dict[str, list[str]] = {}
+        for torch in releases:
+            found.setdefault(self.state(reproducer, device, torch.minor), []).append(torch.minor)
+        return found

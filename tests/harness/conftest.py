@@ -1,0 +1,19 @@
+"""The harness is tested against a stub of torch: quick, and on machines that have none."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for `helpers`
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE / "stub"), str(HERE.parents[1])])
+
+
+@pytest.fixture
+def root(tmp_path):
+    """An empty folder of reproducers."""
+    folder = tmp_path / "repros"
+    folder.mkdir()
+    return folder

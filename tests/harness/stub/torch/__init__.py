@@ -1,0 +1,61 @@
+"""What the worker asks of torch, and no more, so that the harness is tested in a second and without a gigabyte of it.
+
+STUB_TORCH in the environment is its version, STUB_DEVICES the devices that it can use.
+"""
+
+import os
+
+__version__ = os.environ.get("STUB_TORCH", "2.15.0+stub")
+_devices = os.environ.get("STUB_DEVICES", "cpu").split()
+
+
+class version:
+    cuda = None
+
+
+def set_num_threads(count):
+    pass
+
+
+def get_num_threads():
+    return 1
+
+
+class _Tensor:
+    """Integers in a square; all that a probe computes."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def reshape(self, height, width):
+        flat = [value for row in self.rows for value in row]
+        return _Tensor([flat[start : start + width] for start in range(0, height * width, width)])
+
+    def to(self, device):
+        if device not in _devices:
+            raise AssertionError(f"the stub has no {device}")
+        return self
+
+    def cpu(self):
+        return self
+
+    @property
+    def T(self):
+        return _Tensor([list(column) for column in zip(*self.rows)])
+
+    def __matmul__(self, other):
+        columns = list(zip(*other.rows))
+        return _Tensor([[sum(a * b for a, b in zip(row, column)) for column in columns] for row in self.rows])
+
+    def __sub__(self, other):
+        return _Tensor([[a - b for a, b in zip(*rows)] for rows in zip(self.rows, other.rows)])
+
+    def abs(self):
+        return _Tensor([[abs(value) for value in row] for row in self.rows])
+
+    def max(self):
+        return max(map(max, self.rows))
+
+
+def arange(end):
+    return _Tensor([[float(value) for value in range(int(end))]])
