@@ -1,20 +1,24 @@
-"""A report about one reproducer, ready to paste, in the form of PyTorch's bug template: what was observed, not what was expected.
+"""A report about one reproducer, ready to paste: what was observed, and what was expected instead.
 
-The code block is the whole file and prints what it saw, so that whoever pastes it into a file has the failure.
+The code block is the whole program and prints what it saw, so that whoever pastes it into a file has the failure.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from string import Template
 
-from .. import __version__, catalog, torches
-from ..evidence import grid, records
-from ..run import runner
+from .. import __version__
+from ..catalog import CLONE, Reproducer
+from ..evidence.observation import NothingObserved, Observation, versions_of
+from ..evidence.records import Record, fresh
+from ..evidence.states import States
 
 UPSTREAM = re.compile(r"https://github\.com/pytorch/pytorch/(issues|pull)/\d+")
+TEMPLATES = Path(__file__).with_name("reports")
+VENUES = ("github", "forum", "stackoverflow", "markdown")
 
 EXPECTED = {
     "error": "No error.",
@@ -24,241 +28,89 @@ EXPECTED = {
     "leak": "The memory is given back.",
     "oom": "The memory is given back, and the step fits.",
 }
+CONTROL = "`control()` in the same file is the same scenario without the cause, and it passes."
+
+ReportError = NothingObserved
 
 
-@dataclass
-class Seen:
-    """What the report quotes, and where it comes from."""
-
-    verdict: str
-    text: str
-    device: str
-    origin: str  # a sentence: measured here, or which record
-    versions: str
-
-
-class CiteError(Exception):
-    """The report cannot be made; the text says why."""
-
-
-def measured_here(entry: catalog.Reproducer, python: str, device: str | None) -> Seen:
-    """Runs it once in this interpreter's torch. Raises runner.RunnerError or CiteError."""
-    wanted = (device,) if device else tuple(entry.devices)
-    with runner.Worker(python, wanted, None) as worker:
-        usable = [device for device in wanted if worker.devices[device]["ok"]]
-        if not usable:
-            reasons = "; ".join(f"{device}: {worker.devices[device]['reason']}" for device in wanted)
-            raise CiteError(f"{entry.id} concerns {', '.join(entry.affected)}, and none of them works here: {reasons}")
-        report = runner.run([entry], worker, tuple(usable))
-    ran = [result for result in report.results if result.runs]
-    # the device on which it shows, where there is one
-    best = min(ran, key=lambda result: result.verdict != "reproduced", default=None)
-    if best is None:
-        raise CiteError(f"{entry.id} cannot be run here: {report.results[0].detail}")
-    return Seen(
-        best.verdict,
-        best.text or best.detail,
-        best.device,
-        f"Measured on this machine, on {best.device}.",
-        _collect_env(python, report.build),
+def from_records(reproducer: Reproducer, records: list[Record], device: str | None) -> Observation:
+    """The newest torch on which it was recorded to show itself, else the newest recorded. Raises ReportError."""
+    devices = [device] if device else reproducer.devices
+    measured = [pair for name in devices for pair in fresh(records, reproducer, name)]
+    if not measured:
+        raise ReportError(f"{reproducer.id} has no record on {', '.join(devices)}: measure it with --run")
+    reproduced = [pair for pair in measured if pair[1].verdict == "reproduced"]
+    record, newest = (reproduced or measured)[-1]
+    runs = f"{newest.agreeing} of {newest.runs} runs on {record.device}"
+    return Observation(
+        verdict=newest.verdict,
+        text=newest.text or newest.detail,
+        device=record.device,
+        origin=f"From a record of {newest.date}, {runs}; not measured on this machine.",
+        versions=versions_of({"torch": record.torch, **newest.source.build}, newest.source.hardware.get("name")),
     )
 
 
-def _collect_env(python: str, build: dict[str, Any]) -> str:
-    """What `python -m torch.utils.collect_env` says in the tested interpreter, without the long list of its CPU's flaws."""
-    done = subprocess.run([python, "-m", "torch.utils.collect_env"], capture_output=True, text=True, timeout=120)
-    if done.returncode:
-        return versions_of(build)
-    lines = done.stdout.strip().splitlines()
-    return "\n".join(line for line in lines if not re.match(r"(Vulnerability|Flags|Collecting)\b", line.strip()))
+def report(
+    reproducer: Reproducer, seen: Observation, ranges: list[str], venue: str, upstream: bool = False
+) -> str:
+    """The text to paste. Raises ReportError where a new report to PyTorch is wanted and there is one already."""
+    known = [source for source in reproducer.sources if UPSTREAM.match(source)]
+    if upstream and known:
+        raise ReportError(f"{reproducer.id} is reported upstream already: {', '.join(known)}")
+    state = "" if seen.verdict == "reproduced" else f" The verdict there is {seen.verdict}."
+    expected = EXPECTED[reproducer.kind]
+    if venue == "stackoverflow" and expected.startswith("No"):
+        expected = expected.lower()  # it goes on a sentence there
+    return Template((TEMPLATES / f"{venue}.md").read_text(encoding="utf-8")).substitute(
+        title=reproducer.title,
+        doc=reproducer.doc,
+        code=_block(reproducer.program(seen.device), "python"),
+        observed=f"{_block(seen.text or 'None')}\n{seen.origin}{state}",
+        expected=expected,
+        control=CONTROL,
+        ranges="\n".join(f"- {line}" for line in ranges),
+        related="Related, none of them in pytorch/pytorch:" if upstream else "Reported before:",
+        sources="\n".join(f"- {source}" for source in reproducer.sources),
+        link=permalink(reproducer),
+        versions=_block(seen.versions),
+    )
 
 
-def from_records(entry: catalog.Reproducer, device: str | None) -> Seen:
-    """The newest torch on which it was recorded to show itself, else the newest recorded at all. Raises CiteError."""
-    devices = [device] if device else entry.devices
-    found = [(cell, seen) for name in devices for cell, seen in records.fresh(records.load(), entry, name)]
-    if not found:
-        raise CiteError(f"{entry.id} has no record on {', '.join(devices)}: measure it with --run")
-    shown = [pair for pair in found if pair[1].verdict == "reproduced"]
-    cell, seen = (shown or found)[-1]
-    origin = f"From a record of {seen.date}, {seen.agreeing} of {seen.runs} runs on {cell.device}; not measured on this machine."
-    return Seen(seen.verdict, seen.text or seen.detail, cell.device, origin, versions_of(cell.build, cell.hardware))
+def _block(text: str, language: str = "") -> str:
+    return f"```{language}\n{text}\n```"
 
 
-def versions_of(build: dict[str, Any], hardware: dict[str, Any] | None = None) -> str:
-    """The lines of collect_env that a record knows."""
-    facts = {
-        "PyTorch version": build.get("torch"),
-        "CUDA used to build PyTorch": build.get("cuda") or "None",
-        "OS": build.get("os"),
-        "Python version": build.get("python"),
-        "numpy": build.get("numpy"),
-        "Hardware": (hardware or {}).get("name"),
-    }
-    return "\n".join(f"{name}: {value}" for name, value in facts.items() if value)
-
-
-def versions_range(entry: catalog.Reproducer) -> list[str]:
-    """Per device, which torch versions were measured to be what."""
-    axis, cells = torches.load(), records.load()
-    lines = []
-    for device in entry.devices:
-        states = grid.by_state(entry, device, axis, cells)
-        star = f" ({entry.stand_in[device]})" if device in entry.stand_in else ""
-        lines.append(f"{device}{star}: " + "; ".join(f"{state} on {_span(minors, axis)}" for state, minors in states.items()))
-    return lines
-
-
-def _span(minors: list[str], axis: list[torches.Torch]) -> str:
-    everything = [torch.minor for torch in axis]
-    first = everything.index(minors[0])
-    gapless = minors == everything[first : first + len(minors)]
-    return f"{minors[0]} to {minors[-1]}" if gapless and len(minors) > 2 else ", ".join(minors)
-
-
-def permalink(entry: catalog.Reproducer) -> str:
+def permalink(reproducer: Reproducer) -> str:
     """The file at this commit where the clone's origin is a public host, else its path, commit and version."""
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", "-C", str(entry.path.parent), *arguments], capture_output=True, text=True)
+        command = ["git", "-C", str(reproducer.path.parent), *arguments]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError:  # no git
+            return ""
         return done.stdout.strip() if done.returncode == 0 else ""
 
-    path = f"repros/{entry.id}.py"
-    try:
-        commit, origin = git("rev-parse", "HEAD"), git("remote", "get-url", "origin")
-        tag = git("describe", "--tags", "--exact-match")
-    except OSError:  # no git
-        commit = origin = tag = ""
+    path = f"repros/{reproducer.id}.py"
+    if not CLONE:  # a repository around site-packages is the user's own
+        return f"torch-repros {__version__}, {path}"
+    commit, origin = git("rev-parse", "HEAD"), git("remote", "get-url", "origin")
+    tag = git("describe", "--tags", "--exact-match")
     host = re.search(r"(github\.com|gitlab\.com|codeberg\.org)[:/](.+?)(?:\.git)?$", origin)
     if host and commit:
         return f"https://{host[1]}/{host[2]}/blob/{tag or commit}/{path}"
     return f"torch-repros {__version__}{f', commit {commit[:12]}' if commit else ''}, {path}"
 
 
-def program(entry: catalog.Reproducer, device: str) -> str:
-    """The file's code as a program that prints what it saw; the file itself only exits with it."""
-    code = re.split(r"\n+if __name__ == ", entry.code)[0]
-    return f'{code}\n\n\nif __name__ == "__main__":\n    print(reproduce("{device}"))'
-
-
-def report(entry: catalog.Reproducer, seen: Seen, venue: str, upstream: bool = False) -> str:
-    """The text to paste."""
-    if upstream and (known := [source for source in entry.sources if UPSTREAM.match(source)]):
-        raise CiteError(f"{entry.id} is reported upstream already: {', '.join(known)}")
-    what = f"```python\n{program(entry, seen.device)}\n```"
-    state = "" if seen.verdict == "reproduced" else f" The verdict there is {seen.verdict}."
-    observed = f"```\n{seen.text or 'None'}\n```\n{seen.origin}{state}"
-    control = "`control()` in the same file is the same scenario with only the cause removed, and it is healthy."
-    ranges = "\n".join(f"- {line}" for line in versions_range(entry))
-    sources = "\n".join(f"- {source}" for source in entry.sources)
-    versions = f"```\n{seen.versions}\n```"
-    expected = EXPECTED[entry.kind]
-    link = permalink(entry)
-    related = "Related, none of them in pytorch/pytorch:" if upstream else "Reported before:"
-    if venue == "github":
-        return f"""### 🐛 Describe the bug
-
-{entry.title}.
-
-{what}
-
-Observed:
-
-{observed}
-
-Expected: {expected}
-
-{control}
-
-{entry.doc}
-
-Measured over torch versions:
-
-{ranges}
-
-{related}
-
-{sources}
-
-Reproducer: {link}
-
-### Versions
-
-{versions}
-"""
-    if venue == "stackoverflow":
-        return f"""{entry.title}. Here is a program that shows it:
-
-{what}
-
-It prints:
-
-{observed}
-
-I expected: {expected.lower() if expected.startswith("No") else expected} {control}
-
-Which torch versions show it, as measured:
-
-{ranges}
-
-My versions:
-
-{versions}
-
-The reproducer is {link}.
-"""
-    if venue == "forum":
-        return f"""{entry.title}.
-
-{what}
-
-**Observed**
-
-{observed}
-
-**Expected**
-
-{expected} {control}
-
-[details="Versions"]
-{versions}
-[/details]
-
-Measured over torch versions:
-
-{ranges}
-
-Reproducer: {link}
-"""
-    return f"""# {entry.title}
-
-{entry.doc}
-
-{what}
-
-Observed:
-
-{observed}
-
-Expected: {expected} {control}
-
-{ranges}
-
-{sources}
-
-Reproducer: {link}
-
-{versions}
-"""
-
-
-def unreported(entries: list[catalog.Reproducer]) -> list[catalog.Reproducer]:
-    """Of PyTorch's own, not yet reported there: they show themselves on the newest torch that was measured, with PyTorch at fault."""
-    newest = torches.load()[-1].minor
-    cells = records.load()
+def unreported(reproducers: list[Reproducer], states: States) -> list[Reproducer]:
+    """Those that nobody has reported to PyTorch and that show themselves on the newest torch that was measured."""
+    if not states.minors:
+        return []
+    newest = states.minors[-1]
     return [
-        entry
-        for entry in entries
-        if not any(UPSTREAM.match(source) for source in entry.sources)
-        and any(grid.state(entry, device, newest, cells) == "reproduced" for device in entry.affected)
+        reproducer
+        for reproducer in reproducers
+        if not any(UPSTREAM.match(source) for source in reproducer.sources)
+        and any(states.state(reproducer, device, newest) == "reproduced" for device in reproducer.devices)
     ]

@@ -1,111 +1,174 @@
-"""The static site: `nox -s page`, or `python -m matrix page`. Works from file://, asks nobody for anything, reads without script."""
+"""The static site: `nox -s site`, or `torch-repros site`. It makes no requests, and is readable without JavaScript."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
 
-from .. import __version__, catalog, torches
-from ..evidence import grid, records
+from .. import __version__, causes, torches
+from ..catalog import KINDS, Reproducer
+from ..devices import DEVICES
+from ..evidence.records import Measurement, Record
+from ..evidence.states import BY_NAME, ROWS, States
 from . import explain
 
 TEMPLATES = Path(__file__).with_name("templates")
-SITE = catalog.ROOT / "site"
-SIGNS = {state: sign.replace("*", "").strip() for state, sign in grid.SIGNS.items()}  # without Markdown's stars
+MANIFEST = ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
+HEADER_KEYS = ("id", "title", "kind", "symptom", "messages", "keywords", "fix")  # what the page's script reads
 
 
-def build(folder: Path = SITE) -> list[Path]:
-    """Writes the site anew and returns its files."""
-    entries, axis, cells = catalog.load(), torches.load(), records.load()
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["code"] = lambda text: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
-    bugs = [bug(entry, axis, cells) for entry in entries]
-    states = {state for bug in bugs for row in bug["rows"].values() for state in row}
-    dates = sorted(found.date for cell in cells for found in cell.entries.values())
-    environment.globals.update(
-        minors=[torch.minor for torch in axis],
-        signs=SIGNS,
-        meaning=grid.MEANING,
-        shown=[state for state in grid.SIGNS if state in states],
-        version=__version__,
-        measured=len(dates),
-        oldest=dates[0],
-        newest=dates[-1],
-    )
-    shutil.rmtree(folder, ignore_errors=True)
-    pages = {
-        "index.html": environment.get_template("index.html").render(
+class SiteError(Exception):
+    """The folder holds files that no build wrote."""
+
+
+def build(folder: Path, reproducers: list[Reproducer], records: list[Record]) -> list[Path]:
+    """Writes the site and returns its files. Raises SiteError, with nothing changed, where the folder is not its own."""
+    _clear(folder)
+    written = []
+    for name, text in pages(reproducers, records):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    names = [path.relative_to(folder).as_posix() for path in written]
+    (folder / MANIFEST).write_text("\n".join(names) + "\n", encoding="utf-8")
+    return written
+
+
+def _clear(folder: Path) -> None:
+    """Deletes what an earlier build wrote, and nothing else."""
+    manifest = folder / MANIFEST
+    ours = set(manifest.read_text(encoding="utf-8").splitlines()) if manifest.is_file() else set()
+    if not ours and folder.exists() and any(folder.iterdir()):
+        raise SiteError(f"{folder} is not empty and was not built by this tool; choose another folder")
+    for name in ours:
+        path = folder / name
+        if path.resolve().is_relative_to(folder.resolve()):
+            path.unlink(missing_ok=True)
+
+
+def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tuple[str, str]]:
+    """(name, text) of every file of the site."""
+    releases, states = torches.load(), States(records)
+    bugs = [Bug(reproducer, releases, states) for reproducer in reproducers]
+    measured = _by_id(records)
+    environment = _environment(bugs, releases, records)
+    yield (
+        "index.html",
+        environment.get_template("index.html").render(
             root="",
             bugs=bugs,
-            families=list(dict.fromkeys(entry.family for entry in entries)),
-            devices=catalog.DEVICES,
-            kinds=[kind for kind in catalog.KINDS if any(entry.kind == kind for entry in entries)],
-            data=data(entries),
-        )
-    }
-    for one in bugs:
-        pages[f"bugs/{one['id']}.html"] = environment.get_template("bug.html").render(root="../../", bug=one)
+            families=list(dict.fromkeys(bug.family for bug in bugs)),
+            devices=DEVICES,
+            kinds=[kind for kind in KINDS if any(bug.kind == kind for bug in bugs)],
+            data=data(reproducers),
+        ),
+    )
+    template = environment.get_template("bug.html")
+    for bug in bugs:
+        of_bug = measured.get(bug.id, [])
+        yield f"bugs/{bug.id}.html", template.render(root="../../", bug=bug, **evidence(bug.reproducer, of_bug))
     for name in ("style.css", "page.js"):
-        pages[name] = (TEMPLATES / name).read_text(encoding="utf-8")
-    for name, text in pages.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in pages]
+        yield name, (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def data(entries: list[catalog.Reproducer]) -> Markup:
+def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]:
+    """The measurements of each reproducer, oldest torch first, by device in the order of DEVICES."""
+    found: dict[str, list[tuple[Record, Measurement]]] = {}
+    for record in sorted(records, key=lambda record: DEVICES.index(record.device)):
+        for id, measurement in record.measurements.items():
+            found.setdefault(id, []).append((record, measurement))
+    return found
+
+
+def _environment(bugs: list[Bug], releases: list[torches.Torch], records: list[Record]) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code"] = _code
+    states = {state for bug in bugs for row in bug.rows.values() for state in row}
+    dates = [one.date for record in records for one in record.measurements.values()]
+    environment.globals.update(
+        minors=[torch.minor for torch in releases],
+        states=BY_NAME,
+        shown=[row for row in ROWS if row.name in states],
+        version=__version__,
+        measured=len(dates),
+        oldest=min(dates, default="never"),
+        newest=max(dates, default="never"),
+    )
+    return environment
+
+
+def _code(text: str) -> Markup:
+    """`code` between backticks, as HTML."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def data(reproducers: list[Reproducer]) -> Markup:
     """What the page's script knows: the patterns of the headers and the lists of causes."""
-    keys = ("id", "title", "kind", "symptom", "messages", "keywords", "fix")
     text = json.dumps(
         {
-            "entries": [{key: getattr(entry, key) for key in keys} for entry in entries],
-            "causes": explain.causes(),
-            "torch_version": explain.TORCH_VERSION,
+            "entries": [{key: getattr(reproducer, key) for key in HEADER_KEYS} for reproducer in reproducers],
+            "causes": causes.load(),
+            **explain.JS_DATA,
         },
         separators=(",", ":"),
     )
-    # inside <script> only the end of it could do harm
-    return Markup(text.replace("</", "<\\/"))
+    # "</script" would end the element and "<!--" would hide its end: no "<" at all is simplest
+    return Markup(text.replace("<", "\\u003c"))
 
 
-def bug(entry: catalog.Reproducer, axis: list[torches.Torch], cells: list[records.Cell]) -> dict[str, Any]:
+class Bug:
     """What the templates show of one reproducer."""
-    measured = [(cell, found) for device in entry.devices for cell, found in records.fresh(cells, entry, device)]
-    shown = [found.text for _, found in measured if found.verdict == "reproduced"]
-    module, _, name = entry.fix.partition(".")
-    return {
-        "id": entry.id,
-        "family": entry.family,
-        "title": entry.title,
-        "kind": entry.kind,
-        "retired": entry.retired,
-        "code": cite.program(entry, next((d for d in entry.devices if entry.affected[d] != "never"), entry.devices[0])),
-        "control": entry.function("control"),
-        "popular_fix": entry.function("popular_fix"),
-        "cause": [" ".join(paragraph.split()) for paragraph in entry.doc.split("\n\n")],
-        "module": module if name else "",
-        "function": name,
-        "sources": entry.sources,
-        "stand_in": entry.stand_in,
-        "seen": shown[-1] if shown else "",
-        "rows": {device: [grid.state(entry, device, torch.minor, cells) for torch in axis] for device in entry.devices},
-        "evidence": _evidence(measured),
-    }
+
+    def __init__(self, reproducer: Reproducer, releases: list[torches.Torch], states: States) -> None:
+        self.reproducer = reproducer
+        self.id, self.family, self.kind = reproducer.id, reproducer.family, reproducer.kind
+        self.title, self.retired = reproducer.title, reproducer.retired
+        self.sources, self.stand_in = reproducer.sources, reproducer.stand_in
+        self.module, self.function = reproducer.fix_module, reproducer.fix_function
+        self.rows = {
+            device: [states.state(reproducer, device, torch.minor) for torch in releases]
+            for device in reproducer.devices
+        }
+
+    @property
+    def code(self) -> str:
+        affected = [device for device in self.reproducer.devices if self.reproducer.affected[device] != "never"]
+        return self.reproducer.program((affected or self.reproducer.devices)[0])
+
+    @property
+    def control(self) -> str:
+        return self.reproducer.function("control")
+
+    @property
+    def popular_fix(self) -> str:
+        return self.reproducer.function("popular_fix")
+
+    @property
+    def cause(self) -> list[str]:
+        return [" ".join(paragraph.split()) for paragraph in self.reproducer.doc.split("\n\n")]
 
 
-def _evidence(measured: list[tuple[records.Cell, records.Entry]]) -> list[dict[str, str]]:
-    """One line for all records that say the same."""
+def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]]) -> dict[str, Any]:
+    """What it printed on the newest torch that shows it, and one line for all measurements that agree in everything."""
+    fresh = [(record, one) for record, one in measured if not one.is_stale(reproducer)]
+    texts = [one.text for _, one in fresh if one.verdict == "reproduced"]
     lines: dict[tuple[str, ...], list[str]] = {}
-    for cell, found in measured:
-        runs = f"{found.agreeing} of {found.runs}"
-        lines.setdefault((cell.device, found.verdict, runs, found.date, found.text or found.detail), []).append(cell.torch)
+    for record, one in fresh:
+        runs = f"{one.agreeing} of {one.runs}"
+        lines.setdefault((record.device, one.verdict, runs, one.date, one.text or one.detail), []).append(record.torch)
     keys = ("device", "verdict", "runs", "date", "text")
-    return [{**dict(zip(keys, line)), "torch": ", ".join(torch)} for line, torch in lines.items()]
+    table = [{**dict(zip(keys, line)), "torch": ", ".join(torch)} for line, torch in lines.items()]
+    return {"seen": texts[-1] if texts else "", "evidence": table}

@@ -1,47 +1,144 @@
-"""What the commands share: exit codes, options, and how reproducers are named."""
+"""What the commands share: exit codes, options, sections of --help, and how reproducers and records are named and read."""
 
 from __future__ import annotations
 
+import difflib
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
-from matrix import catalog
+from .. import catalog
+from ..devices import DEVICES
+from ..evidence import records as evidence
+from ..evidence.records import Record
 
-OK, RED, NO_DEVICE = 0, 1, 3  # 2 is click's, for wrong usage
+OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
 
-VENUES = ("github", "forum", "stackoverflow", "markdown")  # what cite writes for
-
-DEVICE = click.Choice(catalog.DEVICES)
+DEVICE = click.Choice(DEVICES)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RECORDS_OPTION = click.option(
-    "--records", "folder", type=FOLDER, default=Path(__file__).with_name("records"), help="Folder of records. Default: the project's own."
+    "--records",
+    "folder",
+    type=FOLDER,
+    default=evidence.RECORDS,
+    help="Folder of records. Default: the project's own.",
 )
-ENVS_OPTION = click.option("--envs", type=FOLDER, help="Where environments are made. Default: beside uv's cache.")
+ENVS_OPTION = click.option(
+    "--envs", type=FOLDER, help="Where environments are made. Default: beside uv's cache."
+)
+
+
+@dataclass
+class State:
+    """What --repros chose, read once per call."""
+
+    repros: Path
+    loaded: tuple[list[catalog.Reproducer], list[str]] | None = field(default=None)
+
+
+class Sections(click.Group):
+    """A group whose --help lists its commands by purpose, and not those that an installed package cannot run."""
+
+    SECTIONS = ("Look up", "Run", "Use the fixes", "Measure", "Maintain (in a clone)")
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.section_of: dict[str, str] = {}
+
+    def add(self, section: str, *commands: click.Command) -> None:
+        """Adds the commands; those of the last section need a clone."""
+        for command in commands:
+            assert command.name is not None
+            self.section_of[command.name] = section
+            if section == self.SECTIONS[-1] and not catalog.CLONE:
+                command = _needs_a_clone(command.name)
+            self.add_command(command)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for section in self.SECTIONS:
+            commands = [self.commands[name] for name, of in self.section_of.items() if of == section]
+            rows = [(str(command.name), command.get_short_help_str(60)) for command in commands if not command.hidden]
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if arguments[0] not in self.commands and not arguments[0].startswith("-"):
+            near = difflib.get_close_matches(arguments[0], self.list_commands(context), n=1)
+            if near:
+                context.fail(f"No such command {arguments[0]!r}; did you mean {near[0]}?")
+        return super().resolve_command(context, arguments)
+
+
+def _needs_a_clone(name: str) -> click.Command:
+    @click.command(
+        name,
+        hidden=True,
+        context_settings={"ignore_unknown_options": True},
+        add_help_option=False,
+    )
+    @click.argument("arguments", nargs=-1)
+    def command(arguments: tuple[str, ...]) -> None:
+        raise click.UsageError(
+            f"`torch-repros {name}` writes or checks the project's own files: run it in a clone of the repository"
+        )
+
+    return command
 
 
 def load() -> list[catalog.Reproducer]:
-    try:
-        return catalog.load(click.get_current_context().find_root().obj)
-    except catalog.CatalogError as error:
-        raise click.ClickException(str(error)) from None
+    """The reproducers that can be read; what is wrong with the others goes to stderr, once."""
+    state: State = click.get_current_context().find_root().obj
+    if state.loaded is None:
+        state.loaded = catalog.read(state.repros)
+        for problem in state.loaded[1]:
+            click.echo(f"left out: {problem}", err=True)
+        if not state.loaded[0]:
+            raise click.ClickException(f"{state.repros}: no reproducer can be read")
+    return state.loaded[0]
+
+
+def problems() -> list[str]:
+    """What is wrong with the files that load() left out."""
+    load()
+    state: State = click.get_current_context().find_root().obj
+    return state.loaded[1] if state.loaded else []
 
 
 def select(names: tuple[str, ...]) -> list[catalog.Reproducer]:
-    entries = load()
+    reproducers = load()
     try:
-        return catalog.select(entries, names)
+        return catalog.select(reproducers, names)
     except KeyError as error:
-        import difflib
+        hint = did_you_mean(error.args[0], reproducers) or "`torch-repros list` names them all"
+        raise click.BadParameter(f"no reproducer or family {error.args[0]!r}; {hint}") from None
 
-        known = [entry.id for entry in entries] + sorted({entry.family for entry in entries})
-        near = difflib.get_close_matches(error.args[0], known, n=3, cutoff=0.4)
-        hint = f"; did you mean {', '.join(near)}?" if near else "; `python -m matrix list` names them all"
-        raise click.BadParameter(f"no reproducer or family {error.args[0]!r}{hint}") from None
+
+def did_you_mean(name: str, reproducers: list[catalog.Reproducer]) -> str:
+    """A hint that names the ids and families nearest to the name, or ""."""
+    known = [name for one in reproducers for name in (one.id, one.family)]
+    near = difflib.get_close_matches(name, dict.fromkeys(known), n=3, cutoff=0.4)
+    return f"did you mean {', '.join(near)}?" if near else ""
 
 
 def select_one(id: str) -> catalog.Reproducer:
-    found = next((entry for entry in select((id,)) if entry.id == id), None)
+    found = next((reproducer for reproducer in select((id,)) if reproducer.id == id), None)
     if found is None:
         raise click.BadParameter(f"{id!r} is a family; name one of its reproducers")
     return found
+
+
+def records(folder: Path = evidence.RECORDS) -> list[Record]:
+    """The records that can be read; what is wrong with the others goes to stderr."""
+    found, wrong = evidence.read_all(folder)
+    for problem in wrong:
+        click.echo(f"left out: {problem}", err=True)
+    return found
+
+
+def plural(count: int, noun: str) -> str:
+    """ "1 problem", "2 problems" """
+    return f"{count} {noun}{'' if count == 1 else 's'}"

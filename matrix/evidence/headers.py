@@ -6,54 +6,49 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..catalog import Reproducer
+from ..catalog import Reproducer, promised
 from ..torches import satisfies
-from . import records
+from ..verdicts import BY_NAME
+from .states import States
 
 
 @dataclass(frozen=True)
 class Difference:
     """One device of one header that is not what was measured."""
 
-    entry: Reproducer
+    reproducer: Reproducer
     device: str
-    measured: str  # the specifier that states the records, or "" where they cannot be stated
-    why: str  # the records that disagree
+    measured: str  # the specifier that states the records, or "" where no header can
+    why: str  # the measurements that differ
 
 
-def differences(entries: Sequence[Reproducer], cells: list[records.Record]) -> list[Difference]:
-    """Every header that its fresh records contradict, in either direction."""
+def differences(reproducers: Sequence[Reproducer], states: States) -> list[Difference]:
+    """Every header that its fresh measurements contradict, in either direction."""
     found = []
-    for entry in entries:
-        for device, stated in entry.affected.items():
-            known = verdicts(entry, device, cells)
-            bad = {minor: verdict for minor, verdict in known.items() if verdict not in ("reproduced", "absent", _promised(stated, minor))}
-            wrong = {minor: verdict for minor, verdict in known.items() if verdict != _promised(stated, minor)}
-            if bad:
-                found.append(Difference(entry, device, "", "; ".join(f"torch {minor}: {verdict}" for minor, verdict in bad.items())))
+    for reproducer in reproducers:
+        for device, stated in reproducer.affected.items():
+            known = states.verdicts(reproducer, device)
+            wrong = {minor: state for minor, state in known.items() if state != promised(stated, minor)}
+            unstatable = {minor: state for minor, state in wrong.items() if not _conclusive(state)}
+            if unstatable:
+                why = "; ".join(f"torch {minor}: {state}" for minor, state in unstatable.items())
+                found.append(Difference(reproducer, device, "", why))
             elif wrong:
-                why = ", ".join(f"torch {minor} {verdict}" for minor, verdict in wrong.items())
-                found.append(Difference(entry, device, specifier(known, stated), f"{stated!r} but measured {why}"))
+                why = ", ".join(f"torch {minor} {state}" for minor, state in wrong.items())
+                measured = specifier(known, stated)
+                found.append(Difference(reproducer, device, measured, f"{stated!r} but measured {why}"))
     return found
 
 
-def verdicts(entry: Reproducer, device: str, cells: list[records.Record]) -> dict[str, str]:
-    """Minor version -> verdict, oldest first, without the cells that could not be run. Cells that disagree are "mixed"."""
-    known: dict[str, str] = {}
-    for cell, found in records.fresh(cells, entry, device):
-        if found.verdict != "unavailable":
-            known[cell.minor] = found.verdict if known.get(cell.minor, found.verdict) == found.verdict else "mixed"
-    return known
-
-
-def _promised(stated: str, minor: str) -> str:
-    return "reproduced" if stated != "never" and satisfies(minor, stated) else "absent"
+def _conclusive(state: str) -> bool:
+    return state in BY_NAME and BY_NAME[state].conclusive
 
 
 def specifier(known: dict[str, str], stated: str = "") -> str:
-    """The shortest specifier that is true of exactly the measured versions that reproduce, or "never".
+    """The shortest specifier that is true of exactly the measured releases that reproduce, or "never".
 
-    No lower bound where the oldest that was tried is affected and a newer one is not: "<2.11" may hold for older ones too.
+    No lower bound where the oldest that was tried is affected and a newer one is not: "<2.11" may hold for
+    older ones too.
 
     >>> specifier({"2.9": "reproduced", "2.10": "reproduced", "2.11": "absent"})
     '<2.11'
@@ -71,18 +66,18 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
     if first > 0 or last == len(minors) - 1:
         # where all that were tried are affected, keep the header's own statement of "since"
         old = re.match(r">=[\d.]+", stated)
-        parts.append(old[0] if old and first == 0 and satisfies(affected[0], old[0]) else f">={affected[0]}")
+        keep = old is not None and first == 0 and satisfies(affected[0], old[0])
+        parts.append(old[0] if old and keep else f">={affected[0]}")
     parts += [f"!={minor}.*" for minor in minors[first : last + 1] if known[minor] != "reproduced"]
     if last < len(minors) - 1:
         parts.append(f"<{minors[last + 1]}")
     return ",".join(parts)
 
 
-def rewrite(difference: Difference) -> str:
-    """The reproducer's source with the new specifier in its header."""
-    source = difference.entry.source
-    pattern = rf'^(# affected = .*\b{difference.device} = )"[^"]*"'
-    changed, count = re.subn(pattern, rf'\g<1>"{difference.measured}"', source, count=1, flags=re.M)
+def rewrite(source: str, device: str, measured: str) -> str:
+    """A reproducer's source with the new specifier in its header. Raises ValueError where it cannot be put there."""
+    pattern = rf'^(# affected = .*\b{device} = )"[^"]*"'
+    changed, count = re.subn(pattern, rf'\g<1>"{measured}"', source, count=1, flags=re.M)
     if count != 1:
-        raise ValueError(f"{difference.entry.path}: expected affected = {{ ... }} on one line of the header")
+        raise ValueError("expected affected = { ... } on one line of the header")
     return changed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from packaging.version import Version
+
 from .. import verdicts
 from ..catalog import Reproducer
 from ..torches import Torch
@@ -22,6 +24,7 @@ class States:
     """The states of every cell, each looked up once: (reproducer, device, release) -> state."""
 
     def __init__(self, measured: list[records.Record]) -> None:
+        self.minors = sorted({record.minor for record in measured}, key=Version)  # what was measured at all
         self._found: dict[tuple[str, str, str], list[records.Measurement]] = {}
         for record in measured:
             for id, measurement in record.measurements.items():
@@ -37,9 +40,9 @@ class States:
             return fresh.pop() if len(fresh) == 1 else "mixed"
         return "stale" if found else "unknown"
 
-    def verdicts(self, reproducer: Reproducer, device: str, releases: list[Torch]) -> dict[str, str]:
-        """Release -> state, oldest first, of those that were run."""
-        found = {torch.minor: self.state(reproducer, device, torch.minor) for torch in releases}
+    def verdicts(self, reproducer: Reproducer, device: str) -> dict[str, str]:
+        """Release -> state, oldest first, of those where it was run."""
+        found = {minor: self.state(reproducer, device, minor) for minor in self.minors}
         return {minor: state for minor, state in found.items() if BY_NAME[state].ran}
 
     def releases(self, reproducer: Reproducer, device: str, releases: list[Torch]) -> dict[str, list[str]]:

@@ -62,16 +62,14 @@ function element(name, text, ...children) {
   return made;
 }
 
-function state(id, minor) {
-  const rows = [...document.querySelectorAll(`tbody[data-id="${id}"] tr`)];
-  const column = [...document.querySelectorAll("#grid thead th")].findIndex((th) => th.textContent === minor);
-  if (column < 0) return "";
-  const states = rows.map((row) => `${row.dataset.device} ${row.cells[row.cells.length - columns() + column - 3].title}`);
-  return `On torch ${minor} measured: ${states.join(", ")}.`;
+function cellOf(row, minor) {
+  return row.querySelector(`td[data-minor="${CSS.escape(minor)}"]`);
 }
 
-function columns() {
-  return document.querySelectorAll("#grid thead th").length - 3;
+function state(id, minor) {
+  const rows = [...document.querySelectorAll(`tbody[data-id="${id}"] tr`)];
+  const states = rows.filter((row) => cellOf(row, minor)).map((row) => `${row.dataset.device} ${cellOf(row, minor).title}`);
+  return states.length ? `On torch ${minor} measured: ${states.join(", ")}.` : "";
 }
 
 function link(id) {
@@ -80,9 +78,9 @@ function link(id) {
   return anchor;
 }
 
-function cure(entry) {
+function fix(entry) {
   const [module, name] = entry.fix.split(".");
-  return name ? `Cure: ${name}() of reference_fixes/${module}.py: torch-repros vendor ${module} --into DIR` : "Cure: upgrade torch.";
+  return name ? `Fix: ${name}() of reference_fixes/${module}.py: torch-repros vendor ${module} --into DIR` : "Fix: upgrade torch.";
 }
 
 function showAnswers(text, data, where) {
@@ -91,14 +89,14 @@ function showAnswers(text, data, where) {
   const answers = find(text, data);
   const version = torchVersion(text, data);
   const minor = version && version.split(".").slice(0, 2).join(".");
-  if (!answers.length) where.append(element("p", "Nothing here fits this text, and there is no use in guessing. Silent failures are found by words in the grid below."));
+  if (!answers.length) where.append(element("p", "No known failure matches this text. Find a silent failure by words in the grid below."));
   for (const answer of answers) {
     const box = element("section");
     box.className = "answer";
     box.append(element("h3", answer.title), element("p", "Matched: ", element("code", answer.matched)));
     const about = (id) => {
       const entry = data.entries.find((entry) => entry.id === id);
-      return element("p", "", link(id), element("span", ` ${minor ? state(id, minor) : ""} `), element("span", cure(entry)));
+      return element("p", "", link(id), element("span", ` ${minor ? state(id, minor) : ""} `), element("span", fix(entry)));
     };
     if (answer.causes.length) {
       const list = element("ol");
@@ -107,7 +105,7 @@ function showAnswers(text, data, where) {
         if (cause.see) item.append(about(cause.see));
         list.append(item);
       }
-      box.append(element("p", "Several causes have this message. The likeliest first:"), list);
+      box.append(element("p", "This message has several possible causes. Check these, most likely first:"), list);
     } else {
       box.append(about(answer.ids[0]));
     }
@@ -119,13 +117,12 @@ function filter(data) {
   const value = (id) => document.getElementById(id).value;
   const words = value("words").toLowerCase().split(/\s+/).filter(Boolean);
   const minor = value("torch");
-  const column = [...document.querySelectorAll("#grid thead th")].findIndex((th) => th.textContent === minor) - 3;
   let count = 0;
   for (const body of document.querySelectorAll("#grid tbody")) {
     const entry = data.entries.find((entry) => entry.id === body.dataset.id);
     const text = `${entry.id} ${entry.title} ${entry.keywords.join(" ")} ${entry.messages.join(" ")}`.toLowerCase();
     const rows = [...body.rows].filter((row) => !value("device") || row.dataset.device === value("device"));
-    const affected = (row) => row.cells[row.cells.length - columns() + column].title === "reproduced";
+    const affected = (row) => cellOf(row, minor).title === "reproduced";
     body.hidden = !(
       (!value("family") || body.dataset.family === value("family")) &&
       (!value("kind") || body.dataset.kind === value("kind")) &&

@@ -1,0 +1,41 @@
+"""The command line: read the arguments, make one call, print. Installed as `torch-repros`; in a clone also `python -m matrix`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .. import __version__, catalog
+from . import answering, checking, listing, measuring, options, running, vendoring
+
+
+@click.group(
+    cls=options.Sections,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--repros",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=catalog.REPROS,
+    help="Another folder of reproducers, laid out as <family>/<name>.py.",
+)
+@click.version_option(__version__)
+@click.pass_context
+def main(context: click.Context, repros: Path) -> None:
+    """Find the cause of a PyTorch training failure, and the fix.
+
+    \b
+    torch-repros explain crash.log              what an error means, and what fixes it
+    torch-repros search "loss stays constant"   find a failure that raises no error
+    torch-repros run --python PATH              run every reproducer on that interpreter's torch
+    torch-repros vendor amp --into DIR          copy a fix into your project
+    """
+    context.obj = options.State(repros)
+
+
+main.add("Look up", answering.explain, answering.search, listing.show, listing.list_, answering.cite)
+main.add("Run", running.run)
+main.add("Use the fixes", *vendoring.COMMANDS)
+main.add("Measure", measuring.record, measuring.bisect, measuring.merge, measuring.torches)
+main.add("Maintain (in a clone)", *checking.COMMANDS)
