@@ -1,3 +1,5 @@
-"""Finds the reproducers, runs each in a child process of the torch under test, and judges the outcome."""
+"""Finds the reproducers, runs each in a child process of the torch under test, and judges the
+outcome.
+"""
 
 __version__ = "0.1.0"

@@ -1,4 +1,7 @@
-"""The catalog: every file of repros/ and what its header states. Reads text only; never imports torch or a reproducer."""
+"""The catalog: every file of repros/ and what its header states.
+
+Reads text only; never imports torch or a reproducer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ from .devices import DEVICES
 from .torches import satisfies, specifier_set
 
 PACKAGE = Path(__file__).resolve().parent
-CLONE = (PACKAGE.parent / "noxfile.py").is_file()  # else an installed wheel, which holds everything in the package
+CLONE = (
+    PACKAGE.parent / "noxfile.py"
+).is_file()  # else an installed wheel, which holds everything in the package
 ROOT = PACKAGE.parent if CLONE else PACKAGE
 REPROS = ROOT / "repros"
 FIXES = ROOT / "reference_fixes"
@@ -40,7 +45,7 @@ class CatalogError(Exception):
     """One line per problem: file, line, key, what was found, what was expected."""
 
 
-# --- what a header may hold -----------------------------------------------------------------------------------------
+# --- what a header may hold -----------------------------------------------------------------------
 # Each check returns what is wrong with a value, as the end of "KEY: VALUE ...", or None.
 
 
@@ -49,7 +54,11 @@ def _text(value: object) -> str | None:
 
 
 def _texts(value: object) -> str | None:
-    return None if isinstance(value, list) and not any(map(_text, value)) else "is not a list of strings"
+    return (
+        None
+        if isinstance(value, list) and not any(map(_text, value))
+        else "is not a list of strings"
+    )
 
 
 def _table(value: object) -> str | None:
@@ -58,7 +67,9 @@ def _table(value: object) -> str | None:
     return "is not a table of strings"
 
 
-def _between(low: float, high: float, unit: str, whole: bool = False) -> Callable[[object], str | None]:
+def _between(
+    low: float, high: float, unit: str, whole: bool = False
+) -> Callable[[object], str | None]:
     def check(value: object) -> str | None:
         types = int if whole else (int, float)
         if isinstance(value, types) and not isinstance(value, bool) and low <= value <= high:
@@ -74,7 +85,9 @@ def _key(check: Callable[[object], str | None], **default: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Reproducer:
-    """One file of repros/. The fields made by _key are the keys of its header; those without a default are required."""
+    """One file of repros/. The fields made by _key are the keys of its header; those without a
+    default are required.
+    """
 
     id: str  # "amp/unscale_before_scale": the path without its ending
     path: Path
@@ -84,7 +97,9 @@ class Reproducer:
     kind: str = _key(_text)
     symptom: str = _key(_text)  # regex, matched against what reproduce() returns
     messages: tuple[str, ...] = _key(_texts, default=())  # regexes of what users see
-    keywords: tuple[str, ...] = _key(_texts, default=())  # users' words that title and docstring do not have
+    keywords: tuple[str, ...] = _key(
+        _texts, default=()
+    )  # users' words that title and docstring do not have
     sources: tuple[str, ...] = _key(_texts)
     fix: str = _key(_text)  # "module.function" of reference_fixes, or "upgrade"
     requires: str = _key(_text, default="")  # the torch that has the API at all
@@ -130,7 +145,9 @@ class Reproducer:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Parsed once. Empty where it is no Python: running it says so, and reading about the others goes on."""
+        """Parsed once. Empty where it is no Python: running it says so, and reading about the
+        others goes on.
+        """
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # an invalid escape is not the reader's business
@@ -169,7 +186,10 @@ class Reproducer:
 
     @cached_property
     def hash(self) -> str:
-        """Of what decides a verdict: the code and the symptom. Other words of the header and the docstring may change."""
+        """Of what decides a verdict: the code and the symptom.
+
+        Other words of the header and the docstring may change.
+        """
         return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{self.body}".encode()).hexdigest()[:16]
 
     def expects(self, device: str, torch_version: str) -> str:
@@ -190,15 +210,19 @@ class Reproducer:
 
 
 HEADER_KEYS = {item.name: item for item in fields(Reproducer) if "check" in item.metadata}
-REQUIRED = [name for name, item in HEADER_KEYS.items() if item.default is item.default_factory is MISSING]
+REQUIRED = [
+    name for name, item in HEADER_KEYS.items() if item.default is item.default_factory is MISSING
+]
 
 
 def promised(specifier: str, torch_version: str) -> str:
     """What `affected` says of a release."""
-    return "reproduced" if specifier != "never" and satisfies(torch_version, specifier) else "absent"
+    return (
+        "reproduced" if specifier != "never" and satisfies(torch_version, specifier) else "absent"
+    )
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def read(repros: Path = REPROS) -> tuple[list[Reproducer], list[str]]:
@@ -216,7 +240,10 @@ def read(repros: Path = REPROS) -> tuple[list[Reproducer], list[str]]:
 
 
 def load(repros: Path = REPROS) -> list[Reproducer]:
-    """Every reproducer, sorted by id. Raises CatalogError, which names every problem of every file."""
+    """Every reproducer, sorted by id.
+
+    Raises CatalogError, which names every problem of every file.
+    """
     reproducers, problems = read(repros)
     if problems:
         raise CatalogError("\n".join(problems))
@@ -239,7 +266,9 @@ def parse(path: Path, id: str) -> tuple[Reproducer | None, list[str]]:
         return None, [at(1, "no header; expected a block '# /// script' ... '# ///' as in PEP 723")]
     first_line = source.count("\n", 0, block.start()) + 1
     try:
-        header = toml.loads("".join(line[2:] or "\n" for line in block[1].splitlines(keepends=True)))
+        header = toml.loads(
+            "".join(line[2:] or "\n" for line in block[1].splitlines(keepends=True))
+        )
     except toml.TOMLDecodeError as error:
         return None, [at(first_line, f"the header is not TOML: {error}")]
     table = header.get("tool")
@@ -247,12 +276,16 @@ def parse(path: Path, id: str) -> tuple[Reproducer | None, list[str]]:
     if not isinstance(table, dict):
         return None, [at(first_line, "the header has no table [tool.repro]")]
 
-    wrong = [at(_line_of(source, key, first_line), f"{key}: {text}") for key, text in _problems(table)]
+    wrong = [
+        at(_line_of(source, key, first_line), f"{key}: {text}") for key, text in _problems(table)
+    ]
     functions = _FUNCTION.findall(source)
     wrong += [at(1, f"no function {role}(device)") for role in ROLES[:2] if role not in functions]
     if wrong:
         return None, wrong
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+    }
     return Reproducer(id=id, path=path, source=source, **values), []
 
 
@@ -271,7 +304,9 @@ def _problems(table: dict[str, Any]) -> list[tuple[str, str]]:
             found.append((key, f"{value!r} {wrong}"))
     if found:
         return found
-    return [(key, wrong) for key, check in _VALUES.items() if key in table for wrong in check(table)]
+    return [
+        (key, wrong) for key, check in _VALUES.items() if key in table for wrong in check(table)
+    ]
 
 
 def _kind(table: dict[str, Any]) -> list[str]:
@@ -284,7 +319,11 @@ def _patterns(patterns: list[str]) -> list[str]:
 
 
 def _sources(table: dict[str, Any]) -> list[str]:
-    wrong = [f"{link!r} is not a public https:// link" for link in table["sources"] if not link.startswith("https://")]
+    wrong = [
+        f"{link!r} is not a public https:// link"
+        for link in table["sources"]
+        if not link.startswith("https://")
+    ]
     return wrong if table["sources"] else ["empty; at least one public report or document"]
 
 
@@ -305,11 +344,19 @@ def _affected(table: dict[str, Any]) -> list[str]:
 
 
 def _requires(table: dict[str, Any]) -> list[str]:
-    return [] if _is_specifier(table["requires"]) else [f"{table['requires']!r} is not a PEP 440 specifier"]
+    return (
+        []
+        if _is_specifier(table["requires"])
+        else [f"{table['requires']!r} is not a PEP 440 specifier"]
+    )
 
 
 def _stand_in(table: dict[str, Any]) -> list[str]:
-    return [f"{device!r} is not named in affected" for device in table["stand_in"] if device not in table["affected"]]
+    return [
+        f"{device!r} is not named in affected"
+        for device in table["stand_in"]
+        if device not in table["affected"]
+    ]
 
 
 _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
@@ -341,7 +388,7 @@ def _is_specifier(text: str) -> bool:
         return False
 
 
-# --- choosing -------------------------------------------------------------------------------------------------------
+# --- choosing -------------------------------------------------------------------------------------
 
 
 def families(repros: Path = REPROS) -> list[str]:
@@ -355,11 +402,17 @@ def fixes(folder: Path = FIXES) -> list[str]:
 
 
 def select(reproducers: list[Reproducer], names: tuple[str, ...]) -> list[Reproducer]:
-    """Those whose id or family is named, in catalog order; all but the retired ones when nothing is named."""
+    """Those whose id or family is named, in catalog order; all but the retired ones when nothing is
+    named.
+    """
     if not names:
         return [reproducer for reproducer in reproducers if not reproducer.retired]
     wanted = set(names)
     known = {name for reproducer in reproducers for name in (reproducer.id, reproducer.family)}
     if unknown := [name for name in names if name not in known]:
         raise KeyError(unknown[0])
-    return [reproducer for reproducer in reproducers if reproducer.id in wanted or reproducer.family in wanted]
+    return [
+        reproducer
+        for reproducer in reproducers
+        if reproducer.id in wanted or reproducer.family in wanted
+    ]

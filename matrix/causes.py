@@ -14,13 +14,17 @@ CAUSES = Path(__file__).with_name("causes.toml")
 
 @cache
 def load() -> list[dict[str, Any]]:
-    """The groups: {"title", "causes": [{"cause", "check", "see"}]}, likeliest cause first; "see", an id, is optional."""
+    """The groups: {"title", "causes": [{"cause", "check", "see"}]}, likeliest cause first; "see",
+    an id, is optional.
+    """
     groups: list[dict[str, Any]] = toml.loads(CAUSES.read_text(encoding="utf-8"))["message"]
     return groups
 
 
 def problems(reproducers: list[Reproducer]) -> list[str]:
-    """What is wrong with causes.toml: unknown ids, an id in two groups, a message that several reproducers share outside of a group."""
+    """What is wrong with causes.toml: unknown ids, an id in two groups, a message that several
+    reproducers share outside of a group.
+    """
     wrong = []
     known = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, str] = {}
@@ -34,7 +38,8 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
             if see not in known:
                 wrong.append(f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}")
             if see in group_of:
-                wrong.append(f"{CAUSES}:1: {see!r} is listed under both {group_of[see]!r} and {group['title']!r}")
+                both = f"{group_of[see]!r} and {group['title']!r}"
+                wrong.append(f"{CAUSES}:1: {see!r} is listed under both {both}")
             group_of[see] = group["title"]
     sharing: dict[str, list[str]] = {}
     for reproducer in reproducers:
@@ -43,5 +48,6 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
     for pattern, ids in sharing.items():
         groups = {group_of.get(id) for id in ids}
         if len(ids) > 1 and (None in groups or len(groups) > 1):
-            wrong.append(f"{CAUSES}:1: {', '.join(ids)} share the message {pattern!r} and are not in one group")
+            names = ", ".join(ids)
+            wrong.append(f"{CAUSES}:1: {names} share {pattern!r} and are not in one group")
     return wrong

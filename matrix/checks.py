@@ -1,4 +1,7 @@
-"""Everything that can be checked without running a reproducer. Each problem is one line: file, line, what is wrong."""
+"""Everything that can be checked without running a reproducer.
+
+Each problem is one line: file, line, what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,11 @@ def lint(
 
 
 def _python(reproducers: list[Reproducer]) -> list[str]:
-    return [f"{one.path}:1: is not Python: it cannot be parsed" for one in reproducers if not one.tree.body]
+    return [
+        f"{one.path}:1: is not Python: it cannot be parsed"
+        for one in reproducers
+        if not one.tree.body
+    ]
 
 
 def _ids(reproducers: list[Reproducer], ids: Path) -> list[str]:
@@ -95,14 +102,21 @@ def _records(reproducers: list[Reproducer], folder: Path) -> list[str]:
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     for record in measured:
         path = record.path(folder)
-        unusable = {id: one for id, one in record.measurements.items() if id not in by_id or one.is_stale(by_id[id])}
+        unusable = {
+            id: one
+            for id, one in record.measurements.items()
+            if id not in by_id or one.is_stale(by_id[id])
+        }
         for id, one in unusable.items():
             where = f"{path}:{records.line_of(path, id)}: {id}"
             if id not in by_id:
-                problems.append(f"{where}: no such reproducer; delete this measurement or bring the file back")
+                problems.append(
+                    f"{where}: no such reproducer; delete this measurement or bring the file back"
+                )
             else:
                 again = f"torch-repros record {record.minor} --device {record.device} --only {id}"
-                problems.append(f"{where}: stale: its code has changed since {one.date}; measure it again: {again}")
+                stale = f"stale: its code has changed since {one.date}"
+                problems.append(f"{where}: {stale}; measure it again: {again}")
     for difference in headers.differences(reproducers, States(measured)):
         reproducer = difference.reproducer
         where = f"{reproducer.path}:{reproducer.line_of('affected')}: affected: {difference.device}"

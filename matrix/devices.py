@@ -10,14 +10,21 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Device:
-    """What the harness has to know of a device. No field has a default: a new device states them all."""
+    """What the harness has to know of a device.
+
+    No field has a default: a new device states them all.
+    """
 
     name: str  # torch's own, as in tensor.to(name)
     wheels: str  # which build of torch drives it: uv's --torch-backend
     platform: str  # sys.platform it needs; "" for any
-    drivers: tuple[str, ...]  # programs or device files, one of which its driver brings; () for none
+    drivers: tuple[
+        str, ...
+    ]  # programs or device files, one of which its driver brings; () for none
     facts: dict[str, tuple[str, ...]]  # a fact that a record states -> the command that prints it
-    synchronize: str  # the function of torch that waits for its work; "" where calls return when done
+    synchronize: (
+        str  # the function of torch that waits for its work; "" where calls return when done
+    )
     runner: str  # the label of the GitHub Actions runner that has one
 
 
@@ -59,12 +66,20 @@ DEVICES = tuple(BY_NAME)
 
 
 def missing(name: str) -> str | None:
-    """Why this machine cannot have the device, known without torch; None where only a probe can tell."""
+    """Why this machine cannot have the device, known without torch; None where only a probe can
+    tell.
+    """
     row = BY_NAME[name]
     if row.platform and sys.platform != row.platform:
-        return f"{name} is not usable on this machine: it needs {row.platform}, this is {sys.platform}"
-    if row.drivers and not any(shutil.which(driver) or Path(driver).exists() for driver in row.drivers):
-        return f"{name} is not usable on this machine: no driver (looked for {', '.join(row.drivers)})"
+        return (
+            f"{name} is not usable on this machine: it needs {row.platform}, this is {sys.platform}"
+        )
+    if row.drivers and not any(
+        shutil.which(driver) or Path(driver).exists() for driver in row.drivers
+    ):
+        return (
+            f"{name} is not usable on this machine: no driver (looked for {', '.join(row.drivers)})"
+        )
     return None
 
 

@@ -1,4 +1,6 @@
-"""TOML: tomli where it is installed, as with this package (compiled, five times as fast); else Python's own, as under nox."""
+"""TOML: tomli where it is installed, as with this package (compiled, five times as fast); else
+Python's own, as under nox.
+"""
 
 from __future__ import annotations
 

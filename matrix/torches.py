@@ -43,7 +43,10 @@ class Torch:
         return [f"torch=={self.version}", *self.companions]
 
     def interpreter(self) -> str:
-        """This interpreter's "3.x" where it has wheels, else the newest that has. Raises StopIteration when none has."""
+        """This interpreter's "3.x" where it has wheels, else the newest that has.
+
+        Raises StopIteration when none has.
+        """
         here = f"{sys.version_info.major}.{sys.version_info.minor}"
         wanted = SpecifierSet(self.python)
         return next(name for name in (here, *INTERPRETERS) if name in wanted)
@@ -51,7 +54,7 @@ class Torch:
 
 @cache
 def minor(version: str) -> str:
-    """"2.4" of "2.4.1+cu121"; raises InvalidVersion."""
+    """ "2.4" of "2.4.1+cu121"; raises InvalidVersion."""
     parsed = Version(version)
     return f"{parsed.major}.{parsed.minor}"
 
@@ -63,7 +66,9 @@ def specifier_set(text: str) -> SpecifierSet:
 
 @cache
 def satisfies(version: str, specifier: str) -> bool:
-    """A nightly counts as the release it leads to, and a build's local part ("+cpu") says nothing about age."""
+    """A nightly counts as the release it leads to, and a build's local part ("+cpu") says nothing
+    about age.
+    """
     return specifier_set(specifier).contains(Version(version).base_version)
 
 
@@ -73,12 +78,15 @@ def load(path: Path = TORCHES) -> list[Torch]:
         table = toml.loads(path.read_text(encoding="utf-8"))
     except toml.TOMLDecodeError as error:
         raise TorchesError(f"{path}: not TOML: {error}") from None
-    torches = [_parse(path, number, entry) for number, entry in enumerate(table.get("torch", []), 1)]
+    torches = [
+        _parse(path, number, entry) for number, entry in enumerate(table.get("torch", []), 1)
+    ]
     if not torches:
         raise TorchesError(f"{path}: no [[torch]] entry")
     for older, newer in pairwise(torches):
         if Version(older.version) >= Version(newer.version) or older.minor == newer.minor:
-            raise TorchesError(f"{path}: {newer.version} after {older.version}: expected one entry per minor, oldest first")
+            order = f"{newer.version} after {older.version}"
+            raise TorchesError(f"{path}: {order}: expected one entry per minor, oldest first")
     return torches
 
 
@@ -105,7 +113,9 @@ def _parse(path: Path, number: int, entry: dict[str, object]) -> Torch:
 
 
 def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
-    """The releases that are named, as "2.4" or "2.4.1", in order of age; all of them when none is named."""
+    """The releases that are named, as "2.4" or "2.4.1", in order of age; all of them when none is
+    named.
+    """
     known = {name: torch for torch in torches for name in (torch.minor, torch.version)}
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -115,7 +125,10 @@ def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
 
 
 def span(minors: list[str], torches: list[Torch]) -> str:
-    """The releases in words: "2.4 to 2.9" where none between them is left out, else each by name."""
+    """The releases in words:
+
+    "2.4 to 2.9" where none between them is left out, else each by name.
+    """
     every = [torch.minor for torch in torches]
     first = every.index(minors[0])
     gapless = minors == every[first : first + len(minors)]

@@ -15,7 +15,15 @@ from typing import Any, Callable, ContextManager, Iterable, Iterator, NamedTuple
 
 import torch
 
-__all__ = ["Epoch", "Precision", "ScaleCollapsed", "choose_precision", "load_scaler_state", "make_grad_scaler", "train_epoch"]
+__all__ = [
+    "Epoch",
+    "Precision",
+    "ScaleCollapsed",
+    "choose_precision",
+    "load_scaler_state",
+    "make_grad_scaler",
+    "train_epoch",
+]
 
 _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 
@@ -35,7 +43,9 @@ class Precision(NamedTuple):
     def autocast(self) -> ContextManager[Any]:
         """The block for the forward pass and the loss."""
         if self.dtype == torch.float32:
-            return contextlib.nullcontext()  # torch.autocast("mps", enabled=False) raises before 2.5
+            return (
+                contextlib.nullcontext()
+            )  # torch.autocast("mps", enabled=False) raises before 2.5
         # Before 2.11 a weight cast under no_grad stays in the cache without its graph (pytorch#112583).
         return torch.autocast(self.device, self.dtype, cache_enabled=_TORCH >= (2, 11))
 
@@ -60,7 +70,9 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
     if kind not in ("cpu", "cuda", "mps"):
         raise ValueError(f"device {str(device)!r}: expected cpu, cuda or mps")
     if dtype not in (None, torch.float32, torch.bfloat16, torch.float16):
-        raise ValueError(f"dtype {dtype}: expected None, torch.float32, torch.bfloat16 or torch.float16")
+        raise ValueError(
+            f"dtype {dtype}: expected None, torch.float32, torch.bfloat16 or torch.float16"
+        )
     if kind == "cuda" and dtype != torch.float32 and not torch.cuda.is_available():
         raise ValueError("device 'cuda' was asked for, but torch.cuda.is_available() is False")
     if dtype == torch.float32:
@@ -69,31 +81,53 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
         obstacle = _obstacle(kind, dtype, device)
         if obstacle:
             raise ValueError(f"{dtype} on {kind}: {obstacle}")
-        return Precision(kind, dtype, dtype == torch.float16, f"{dtype} was asked for, and {kind} can train in it")
+        return Precision(
+            kind,
+            dtype,
+            dtype == torch.float16,
+            f"{dtype} was asked for, and {kind} can train in it",
+        )
     if kind != "cuda":
-        return Precision(kind, torch.float32, False, f"{kind}: low precision is seldom faster here; ask for a dtype to have it")
+        return Precision(
+            kind,
+            torch.float32,
+            False,
+            f"{kind}: low precision is seldom faster here; ask for a dtype to have it",
+        )
     obstacle = _obstacle(kind, torch.bfloat16, device)
     if obstacle:
-        return Precision(kind, torch.float16, True, f"no bfloat16: {obstacle}; float16 needs a GradScaler")
-    return Precision(kind, torch.bfloat16, False, "bfloat16 has the range of float32, so it needs no GradScaler")
+        return Precision(
+            kind, torch.float16, True, f"no bfloat16: {obstacle}; float16 needs a GradScaler"
+        )
+    return Precision(
+        kind, torch.bfloat16, False, "bfloat16 has the range of float32, so it needs no GradScaler"
+    )
 
 
 def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str | None:
     """Why this dtype cannot be used, or None. Boundaries: https://github.com/pytorch/pytorch/issues/142397 and #139390."""
 
     def needs(release: tuple[int, int]) -> str | None:
-        return None if release <= _TORCH else f"needs torch {release[0]}.{release[1]}, this is {torch.__version__}"
+        return (
+            None
+            if release <= _TORCH
+            else f"needs torch {release[0]}.{release[1]}, this is {torch.__version__}"
+        )
 
     if kind == "cuda":
         if dtype == torch.bfloat16 and torch.cuda.get_device_capability(device) < (8, 0):
             return f"this GPU has compute capability {torch.cuda.get_device_capability(device)}, bfloat16 needs (8, 0)"
         return None
     if kind == "cpu":
-        return needs((2, 3)) if dtype == torch.float16 else None  # autocast has it from 2.2, GradScaler from 2.3
+        return (
+            needs((2, 3)) if dtype == torch.float16 else None
+        )  # autocast has it from 2.2, GradScaler from 2.3
     if dtype == torch.float16:
         return needs((2, 8))  # before, GradScaler.unscale_ asks MPS for float64
     macos = int(platform.mac_ver()[0].split(".")[0] or 0)
-    return needs((2, 6)) or (None if macos >= 14 else f"needs macOS 14, this is {platform.mac_ver()[0] or 'not macOS'}")
+    return needs((2, 6)) or (
+        None if macos >= 14 else f"needs macOS 14, this is {platform.mac_ver()[0] or 'not macOS'}"
+    )
 
 
 def make_grad_scaler(precision: Precision, **options: Any) -> Any:
@@ -163,17 +197,25 @@ def train_epoch(
     2
     """
     if isinstance(accumulate, bool) or not isinstance(accumulate, int) or accumulate < 1:
-        raise ValueError(f"accumulate={accumulate!r}: expected a whole number of batches, 1 or more")
+        raise ValueError(
+            f"accumulate={accumulate!r}: expected a whole number of batches, 1 or more"
+        )
     if max_norm is not None and not max_norm > 0:
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number or None")
     if not 0 <= min_scale < float("inf"):
         raise ValueError(f"min_scale={min_scale!r}: expected a finite number, 0 or more")
     if not model.training:
-        raise ValueError("the model is in eval mode: call model.train() first (something like predict() may have left it so)")
+        raise ValueError(
+            "the model is in eval mode: call model.train() first (something like predict() may have left it so)"
+        )
     scaler = make_grad_scaler(precision) if scaler is None and not precision.scaler else scaler
     if scaler is None or scaler.is_enabled() != precision.scaler:
-        state = "no scaler" if scaler is None else f"a scaler with is_enabled()={scaler.is_enabled()}"
-        raise ValueError(f"{precision.dtype} on {precision.device} and {state} do not fit: use make_grad_scaler(precision)")
+        state = (
+            "no scaler" if scaler is None else f"a scaler with is_enabled()={scaler.is_enabled()}"
+        )
+        raise ValueError(
+            f"{precision.dtype} on {precision.device} and {state} do not fit: use make_grad_scaler(precision)"
+        )
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     losses: list[torch.Tensor] = []
     weights: list[float] = []
@@ -183,7 +225,9 @@ def train_epoch(
         shares = [float(weight(batch)) for batch in window]
         if not 0 < sum(shares) < float("inf") or min(shares) < 0:
             numbers = f"{len(weights)} to {len(weights) + len(window) - 1}"
-            raise ValueError(f"weights of the batches {numbers}: {shares}; expected none below 0 and a positive, finite sum")
+            raise ValueError(
+                f"weights of the batches {numbers}: {shares}; expected none below 0 and a positive, finite sum"
+            )
         for batch, share in zip(window, shares):
             with precision.autocast():
                 loss = loss_fn(model, batch)
@@ -206,10 +250,16 @@ def train_epoch(
                 "the scale, so look for inf or NaN in the data or the model"
             )
     if not losses:
-        raise ValueError("no batches: the loader is empty (drop_last with fewer rows than a batch, or an empty split?)")
+        raise ValueError(
+            "no batches: the loader is empty (drop_last with fewer rows than a batch, or an empty split?)"
+        )
     # on the CPU before float64, which MPS does not have
     means = torch.stack(losses).cpu().double()
-    return Epoch(float((means * torch.tensor(weights, dtype=torch.float64)).sum() / sum(weights)), steps, skipped)
+    return Epoch(
+        float((means * torch.tensor(weights, dtype=torch.float64)).sum() / sum(weights)),
+        steps,
+        skipped,
+    )
 
 
 def _step(scaler: Any, optimizer: torch.optim.Optimizer) -> None:
@@ -217,7 +267,9 @@ def _step(scaler: Any, optimizer: torch.optim.Optimizer) -> None:
 
     Skipped in its first step, fused SGD keeps memory that nothing was written to as its momentum.
     """
-    told_on_device = isinstance(optimizer, torch.optim.SGD) and getattr(optimizer, "_step_supports_amp_scaling", False)
+    told_on_device = isinstance(optimizer, torch.optim.SGD) and getattr(
+        optimizer, "_step_supports_amp_scaling", False
+    )
     if told_on_device:
         optimizer._step_supports_amp_scaling = False
     try:

@@ -19,7 +19,17 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils.data import DataLoader, Dataset, default_collate, get_worker_info
 
-__all__ = ["PinDecision", "Prefetcher", "make_loader", "map_tensors", "pin_decision", "seed_worker", "shard", "to_device", "worker_count"]
+__all__ = [
+    "PinDecision",
+    "Prefetcher",
+    "make_loader",
+    "map_tensors",
+    "pin_decision",
+    "seed_worker",
+    "shard",
+    "to_device",
+    "worker_count",
+]
 
 
 class PinDecision(NamedTuple):
@@ -37,11 +47,15 @@ def pin_decision(device: torch.device | str) -> PinDecision:
     if kind == "cpu":
         return PinDecision(False, "batches stay on the CPU: there is no copy to speed up")
     if kind == "mps":
-        return PinDecision(False, "MPS shares the memory of the CPU, and the DataLoader does not pin for it")
+        return PinDecision(
+            False, "MPS shares the memory of the CPU, and the DataLoader does not pin for it"
+        )
     if kind != "cuda":
         return PinDecision(False, f"pinning for {kind!r} was never measured")
     if not torch.cuda.is_available():
-        return PinDecision(False, "torch.cuda.is_available() is False: the DataLoader would ignore the request")
+        return PinDecision(
+            False, "torch.cuda.is_available() is False: the DataLoader would ignore the request"
+        )
     return PinDecision(True, "from pinned memory the copy to CUDA runs beside the computation")
 
 
@@ -71,7 +85,9 @@ def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) ->
         result = copy.copy(batch)
         for field in dataclasses.fields(batch):
             if hasattr(batch, field.name):  # a field with init=False may not be set yet
-                object.__setattr__(result, field.name, map_tensors(function, getattr(batch, field.name)))
+                object.__setattr__(
+                    result, field.name, map_tensors(function, getattr(batch, field.name))
+                )
         return result
     return batch
 
@@ -84,17 +100,28 @@ def to_device(batch: Any, device: torch.device | str) -> Any:
     target = torch.device(device)
 
     def move(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.to(target, non_blocking=target.type == "cuda" and tensor.device.type == "cpu" and tensor.is_pinned())
+        return tensor.to(
+            target,
+            non_blocking=target.type == "cuda"
+            and tensor.device.type == "cpu"
+            and tensor.is_pinned(),
+        )
 
     return _walk(batch, move, lambda sequence: sequence.to(target))
 
 
-def _walk(batch: Any, function: Callable[[torch.Tensor], torch.Tensor], packed: Callable[[PackedSequence], Any]) -> Any:
+def _walk(
+    batch: Any,
+    function: Callable[[torch.Tensor], torch.Tensor],
+    packed: Callable[[PackedSequence], Any],
+) -> Any:
     # batch_sizes of a PackedSequence has to stay on the CPU, so it moves itself.
     return packed(batch) if isinstance(batch, PackedSequence) else map_tensors(function, batch)
 
 
-def make_loader(dataset: Dataset[Any], device: torch.device | str, **options: Any) -> DataLoader[Any]:
+def make_loader(
+    dataset: Dataset[Any], device: torch.device | str, **options: Any
+) -> DataLoader[Any]:
     """A DataLoader for batches that will go to `device`: DataLoader(dataset, **options) with pinning decided by pin_decision.
 
     Batches of every type that map_tensors walks are pinned and keep their type; tensors that cannot be pinned (on a device
@@ -106,11 +133,17 @@ def make_loader(dataset: Dataset[Any], device: torch.device | str, **options: An
     """
     for option in ("pin_memory", "pin_memory_device"):
         if option in options:
-            raise ValueError(f"{option}={options[option]!r}: make_loader decides about pinning; see pin_decision({str(device)!r})")
+            raise ValueError(
+                f"{option}={options[option]!r}: make_loader decides about pinning; see pin_decision({str(device)!r})"
+            )
     decision = pin_decision(device)
-    collate = options.pop("collate_fn", None) or (default_collate if options.get("batch_size", 1) is not None else _as_it_is)
+    collate = options.pop("collate_fn", None) or (
+        default_collate if options.get("batch_size", 1) is not None else _as_it_is
+    )
     options.setdefault("worker_init_fn", seed_worker)
-    return DataLoader(dataset, collate_fn=_Collate(collate, decision.pin), pin_memory=decision.pin, **options)
+    return DataLoader(
+        dataset, collate_fn=_Collate(collate, decision.pin), pin_memory=decision.pin, **options
+    )
 
 
 def _as_it_is(sample: Any) -> Any:
@@ -212,7 +245,9 @@ def seed_worker(worker: int) -> None:
     """
     info = get_worker_info()
     if info is None:
-        raise RuntimeError("seed_worker() outside of a DataLoader worker: pass it as worker_init_fn")
+        raise RuntimeError(
+            "seed_worker() outside of a DataLoader worker: pass it as worker_init_fn"
+        )
     _reseed(info.dataset, info.seed, set())
 
 
@@ -225,15 +260,23 @@ def _reseed(dataset: Any, seed: int, seen: set[int]) -> None:
             value.seed(seed)
         elif isinstance(value, torch.Generator):
             value.manual_seed(seed)
-        elif type(value).__module__.startswith("numpy.random") and type(value).__name__ == "Generator":
+        elif (
+            type(value).__module__.startswith("numpy.random")
+            and type(value).__name__ == "Generator"
+        ):
             setattr(dataset, name, type(value)(type(value.bit_generator)(seed)))
-        elif type(value).__module__.startswith("numpy.random") and type(value).__name__ == "RandomState":
+        elif (
+            type(value).__module__.startswith("numpy.random")
+            and type(value).__name__ == "RandomState"
+        ):
             value.seed(seed % 2**32)
         elif isinstance(value, Dataset):
             _reseed(value, seed, seen)
 
 
-def worker_count(batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8) -> int:
+def worker_count(
+    batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
+) -> int:
     """How many loader workers fit: at most one per core this process may use, and their queues within the memory.
 
     Workers hold prefetch_factor batches each, so it is the batch that counts, not the data set. 0 means: load in the
@@ -242,8 +285,14 @@ def worker_count(batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, 
     >>> worker_count(batch_bytes=10 * 2**20, memory_bytes=10 * 2**20)
     0
     """
-    for name, value in (("batch_bytes", batch_bytes), ("memory_bytes", memory_bytes), ("prefetch_factor", prefetch_factor)):
+    for name, value in (
+        ("batch_bytes", batch_bytes),
+        ("memory_bytes", memory_bytes),
+        ("prefetch_factor", prefetch_factor),
+    ):
         if value <= 0:
             raise ValueError(f"{name}={value!r}: expected a positive number")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return max(0, min(limit, cores, int(memory_bytes // (prefetch_factor * batch_bytes))))

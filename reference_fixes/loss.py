@@ -43,7 +43,11 @@ def match(predictions: Any, targets: Any) -> dict[Any, tuple[torch.Tensor, torch
         raise LookupError("no targets: a loss over nothing would be zero or NaN")
     missing = [name for name in wanted if name not in given]
     if missing:
-        inside = [name for name, value in given.items() if _has_names(value) and set(missing) <= set(_named(value, str(name)))]
+        inside = [
+            name
+            for name, value in given.items()
+            if _has_names(value) and set(missing) <= set(_named(value, str(name)))
+        ]
         hint = f"; all of them are in {', '.join(map(repr, inside))}" if inside else ""
         raise LookupError(f"predictions lack {missing}; got {list(given)}{hint}")
     pairs = {}
@@ -53,7 +57,9 @@ def match(predictions: Any, targets: Any) -> dict[Any, tuple[torch.Tensor, torch
             if not isinstance(value, torch.Tensor):
                 raise TypeError(f"{role} {name!r} is {value!r}, not a tensor")
         if prediction.shape[:1] != target.shape[:1]:
-            raise ValueError(f"{name!r}: prediction {list(prediction.shape)} and target {list(target.shape)} differ in batch size")
+            raise ValueError(
+                f"{name!r}: prediction {list(prediction.shape)} and target {list(target.shape)} differ in batch size"
+            )
         pairs[name] = (prediction, target)
     return pairs
 
@@ -69,7 +75,9 @@ def _named(value: Any, role: str) -> dict[Any, Any]:
         return dict(zip(value._fields, value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    raise TypeError(f"{role} is a {type(value).__name__}; expected a mapping, a dataclass or a named tuple of tensors")
+    raise TypeError(
+        f"{role} is a {type(value).__name__}; expected a mapping, a dataclass or a named tuple of tensors"
+    )
 
 
 def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -93,11 +101,15 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         raise TypeError(f"mask is {mask.dtype}; expected torch.bool")
     mask = mask.expand_as(values)
     finite = values.isfinite()
-    selected, inside, outside = torch.stack([mask.sum(), (mask & ~finite).sum(), (~mask & ~finite).sum()]).tolist()
+    selected, inside, outside = torch.stack(
+        [mask.sum(), (mask & ~finite).sum(), (~mask & ~finite).sum()]
+    ).tolist()
     if selected == 0:
         raise ValueError(f"mean of nothing: the mask selects 0 of {values.numel()} values")
     if inside or outside:
-        raise ValueError(f"{inside} values inside the mask and {outside} outside are not finite; drop those rows before the model")
+        raise ValueError(
+            f"{inside} values inside the mask and {outside} outside are not finite; drop those rows before the model"
+        )
     # divided before it is summed, and in float32 or better: a sum overflows where its mean does not
     wide = values.to(torch.promote_types(values.dtype, torch.float32))
     mean = torch.where(mask, wide / selected, torch.zeros_like(wide)).sum()
@@ -127,9 +139,15 @@ class RunningMean:
             raise ValueError(f"weight={weight!r}: expected a finite number, 0 or more")
         if isinstance(value, torch.Tensor):
             if value.numel() != 1 or value.is_complex():
-                raise ValueError(f"a value of {value.dtype} and shape {list(value.shape)}: expected one real number")
+                raise ValueError(
+                    f"a value of {value.dtype} and shape {list(value.shape)}: expected one real number"
+                )
             # float64 where the device has it: a float32 sum of many batches loses digits
-            value = value.detach().reshape(()).to(torch.float32 if value.device.type == "mps" else torch.float64)
+            value = (
+                value.detach()
+                .reshape(())
+                .to(torch.float32 if value.device.type == "mps" else torch.float64)
+            )
         else:
             value = float(value)
         if weight:
@@ -139,7 +157,9 @@ class RunningMean:
     def compute(self) -> float:
         """The mean so far. Raises ValueError when nothing (or nothing of any weight) was added."""
         if not self._weight:
-            raise ValueError("mean of nothing: no value of any weight was added (is the loader empty?)")
+            raise ValueError(
+                "mean of nothing: no value of any weight was added (is the loader empty?)"
+            )
         return float(self._sum) / self._weight
 
 
@@ -163,10 +183,16 @@ def check_gradients(model: torch.nn.Module, ignore: Iterable[str] = ()) -> None:
     GradientError: no gradient: bias
     """
     patterns = [ignore] if isinstance(ignore, str) else list(ignore)
-    trainable = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    trainable = {
+        name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad
+    }
     if not trainable:
         raise ValueError(f"{type(model).__name__} has no trainable parameter")
-    checked = {name: p.grad for name, p in trainable.items() if not any(fnmatchcase(name, pattern) for pattern in patterns)}
+    checked = {
+        name: p.grad
+        for name, p in trainable.items()
+        if not any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
     present = {name: gradient for name, gradient in checked.items() if gradient is not None}
     facts = []
     for gradient in present.values():
@@ -177,10 +203,14 @@ def check_gradients(model: torch.nn.Module, ignore: Iterable[str] = ()) -> None:
     problems = {
         "no gradient": [name for name in checked if name not in present],
         "not finite": [name for name, (finite, _) in zip(present, states) if not finite],
-        "all zero": [name for name, (finite, nonzero) in zip(present, states) if finite and not nonzero],
+        "all zero": [
+            name for name, (finite, nonzero) in zip(present, states) if finite and not nonzero
+        ],
     }
     if any(problems.values()):
-        raise GradientError("; ".join(f"{problem}: {_few(names)}" for problem, names in problems.items() if names))
+        raise GradientError(
+            "; ".join(f"{problem}: {_few(names)}" for problem, names in problems.items() if names)
+        )
 
 
 def _few(names: list[str]) -> str:

@@ -16,7 +16,14 @@ from typing import Callable, Iterator
 
 import torch
 
-__all__ = ["drop_frames", "find_batch_size", "is_out_of_memory", "out_of_memory_kind", "release", "scratch_gradients"]
+__all__ = [
+    "drop_frames",
+    "find_batch_size",
+    "is_out_of_memory",
+    "out_of_memory_kind",
+    "release",
+    "scratch_gradients",
+]
 
 # First match wins. Texts as users meet them; wording differs between torch versions, so the patterns are short.
 _TEXTS = {
@@ -71,7 +78,9 @@ def release() -> None:
     """
     handled = sys.exc_info()[1]
     if handled is not None and is_out_of_memory(handled):
-        raise RuntimeError("release() inside the except block frees nothing: its traceback holds the failed step; call it afterwards")
+        raise RuntimeError(
+            "release() inside the except block frees nothing: its traceback holds the failed step; call it afterwards"
+        )
     gc.collect()
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
@@ -97,13 +106,20 @@ def find_batch_size(run: Callable[[int], object], largest: int, smallest: int = 
     >>> find_batch_size(run, largest=1024)
     37
     """
-    whole = all(isinstance(size, int) and not isinstance(size, bool) for size in (smallest, largest))
+    whole = all(
+        isinstance(size, int) and not isinstance(size, bool) for size in (smallest, largest)
+    )
     if not whole or not 1 <= smallest <= largest:
-        raise ValueError(f"smallest={smallest!r}, largest={largest!r}: expected whole numbers with 1 <= smallest <= largest")
+        raise ValueError(
+            f"smallest={smallest!r}, largest={largest!r}: expected whole numbers with 1 <= smallest <= largest"
+        )
     failure = _attempt(run, largest)
     if failure is None:
         return largest
-    fits, fails = smallest - 1, largest  # fits: the largest size known to; fails: the smallest known not to
+    fits, fails = (
+        smallest - 1,
+        largest,
+    )  # fits: the largest size known to; fails: the smallest known not to
     while fails - fits > 1:
         middle = (fits + fails) // 2
         message = _attempt(run, middle)
@@ -140,7 +156,9 @@ def drop_frames(error: BaseException) -> BaseException:
             continue
         seen.add(id(current))
         traceback.clear_frames(current.__traceback__)
-        pending += [linked for linked in (current.__cause__, current.__context__) if linked is not None]
+        pending += [
+            linked for linked in (current.__cause__, current.__context__) if linked is not None
+        ]
         pending += getattr(current, "exceptions", ())  # ExceptionGroup
     return error
 

@@ -22,7 +22,9 @@ _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 class StepResult(NamedTuple):
     """Both on the gradients' device: reading them waits for it, so do that every now and then."""
 
-    norm: torch.Tensor  # total 2-norm before clipping; inf where it overflows, nan or inf where the step was skipped
+    norm: (
+        torch.Tensor
+    )  # total 2-norm before clipping; inf where it overflows, nan or inf where the step was skipped
     skipped: torch.Tensor  # bool
 
 
@@ -60,16 +62,23 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number")
     gradients = _gradients(optimizer)
     if not gradients:
-        raise ValueError("the parameters of the optimizer have no gradient with a value in it: was backward() called?")
+        raise ValueError(
+            "the parameters of the optimizer have no gradient with a value in it: was backward() called?"
+        )
     norm = _norm(gradients, 2.0)
-    if getattr(optimizer, "_step_supports_amp_scaling", False) and not any(group.get("dampening") for group in optimizer.param_groups):
+    if getattr(optimizer, "_step_supports_amp_scaling", False) and not any(
+        group.get("dampening") for group in optimizer.param_groups
+    ):
         return _step_on_device(optimizer, gradients, norm, max_norm)
     length = norm.item()
     if not math.isfinite(length):
         largest = _norm(gradients, math.inf).item()
         if not math.isfinite(largest):
             return StepResult(norm, torch.ones_like(norm, dtype=torch.bool))
-        wide = [gradient.to(torch.promote_types(gradient.dtype, torch.float32)) / largest for gradient in gradients]
+        wide = [
+            gradient.to(torch.promote_types(gradient.dtype, torch.float32)) / largest
+            for gradient in gradients
+        ]
         length = largest * _norm(wide, 2.0).item()  # a product of Python's floats does not overflow
     if length > max_norm:
         _scale(gradients, norm.new_full((), max_norm / length))
@@ -77,18 +86,26 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     return StepResult(norm, torch.zeros_like(norm, dtype=torch.bool))
 
 
-def _step_on_device(optimizer: Any, gradients: list[torch.Tensor], norm: torch.Tensor, max_norm: float) -> StepResult:
+def _step_on_device(
+    optimizer: Any, gradients: list[torch.Tensor], norm: torch.Tensor, max_norm: float
+) -> StepResult:
     largest = _norm(gradients, math.inf)
     skipped = ~largest.isfinite()
     # Where the norm overflows, largest * sqrt(n) stands in for it: a bound from above that needs no further pass. Divided
     # by one factor after the other, because their product overflows too.
-    coefficient = torch.where(norm.isfinite(), max_norm / norm, max_norm / largest / _root_of_size(gradients))
+    coefficient = torch.where(
+        norm.isfinite(), max_norm / norm, max_norm / largest / _root_of_size(gradients)
+    )
     _scale(gradients, torch.where(skipped, torch.ones_like(norm), coefficient.clamp(max=1.0)))
     optimizer.grad_scale, optimizer.found_inf = None, skipped.float()
     for parameter, group in _with_gradients(optimizer):
         # Skipped in its first step, SGD would keep memory that nothing was written to as its momentum. It starts as the
         # first gradient, which is what momentum * 0 + gradient makes of zeros.
-        if group.get("momentum") and "dampening" in group and "momentum_buffer" not in optimizer.state[parameter]:
+        if (
+            group.get("momentum")
+            and "dampening" in group
+            and "momentum_buffer" not in optimizer.state[parameter]
+        ):
             optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter).detach()
     try:
         optimizer.step()
@@ -111,7 +128,12 @@ def _gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
 
 
 def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dict[str, Any]]]:
-    return ((parameter, group) for group in optimizer.param_groups for parameter in group["params"] if parameter.grad is not None)
+    return (
+        (parameter, group)
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+        if parameter.grad is not None
+    )
 
 
 def _by_device(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
@@ -123,7 +145,12 @@ def _norm(gradients: list[torch.Tensor], order: float) -> torch.Tensor:
     """The norm over all gradients in float32 or better, as a 0-d tensor on the first one's device."""
     home = gradients[0].device
     parts = [part for group in _by_device(gradients) for part in torch._foreach_norm(group, order)]
-    norms = torch.stack([part.to(home) if part.dtype == torch.float64 else part.to(home, torch.float32) for part in parts])
+    norms = torch.stack(
+        [
+            part.to(home) if part.dtype == torch.float64 else part.to(home, torch.float32)
+            for part in parts
+        ]
+    )
     return torch.linalg.vector_norm(norms, order)
 
 
@@ -178,18 +205,24 @@ class _Found(Exception):
     pass
 
 
-def _first_bad_output(model: torch.nn.Module, inputs: tuple[Any, ...], named_inputs: dict[str, Any]) -> str | None:
+def _first_bad_output(
+    model: torch.nn.Module, inputs: tuple[Any, ...], named_inputs: dict[str, Any]
+) -> str | None:
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
             for place, tensor in _fields(output):
                 if problem := _problem(tensor):
-                    raise _Found(f"output of module {name!r} ({type(module).__name__}){place and ' ' + place}: {problem}")
+                    raise _Found(
+                        f"output of module {name!r} ({type(module).__name__}){place and ' ' + place}: {problem}"
+                    )
 
         return check
 
     handles = [module.register_forward_hook(hook(name)) for name, module in model.named_modules()]
     buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
-    devices = sorted({tensor.device.index or 0 for tensor in model.parameters() if tensor.device.type == "cuda"})
+    devices = sorted(
+        {tensor.device.index or 0 for tensor in model.parameters() if tensor.device.type == "cuda"}
+    )
     try:
         with torch.no_grad(), torch.random.fork_rng(devices):
             model(*inputs, **named_inputs)
@@ -208,7 +241,9 @@ def _fields(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
     """Every tensor inside, with the path to it; numbers and NumPy arrays count as tensors."""
     if isinstance(value, torch.Tensor):
         yield place, value
-    elif isinstance(value, (float, complex)) or getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c"):
+    elif isinstance(value, (float, complex)) or getattr(
+        getattr(value, "dtype", None), "kind", ""
+    ) in ("f", "c"):
         yield place, torch.as_tensor(value)
     elif isinstance(value, (list, tuple)):
         for number, inner in enumerate(value):
@@ -223,12 +258,18 @@ def _problem(tensor: torch.Tensor, allow_inf: bool = False) -> str | None:
         tensor = tensor.coalesce().values()
     if not (tensor.is_floating_point() or tensor.is_complex()):
         return None
-    if bool(tensor.sum().isfinite()):  # one pass without a copy; a finite sum has finite parts, an overflowing one is looked at closely
+    if bool(
+        tensor.sum().isfinite()
+    ):  # one pass without a copy; a finite sum has finite parts, an overflowing one is looked at closely
         return None
     nan, inf = int(tensor.isnan().sum()), int(tensor.isinf().sum())
     if not nan and (allow_inf or not inf):
         return None
-    return " and ".join(f"{count} of {tensor.numel()} values are {kind}" for count, kind in ((nan, "nan"), (inf, "inf")) if count)
+    return " and ".join(
+        f"{count} of {tensor.numel()} values are {kind}"
+        for count, kind in ((nan, "nan"), (inf, "inf"))
+        if count
+    )
 
 
 class Snapshot:
@@ -247,7 +288,9 @@ class Snapshot:
     True
     """
 
-    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
+    def __init__(
+        self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None
+    ) -> None:
         for name, parameter in model.named_parameters():
             if problem := _problem(parameter):
                 raise ValueError(f"no snapshot of a broken model: parameter {name!r}: {problem}")
@@ -256,17 +299,27 @@ class Snapshot:
                 raise ValueError(f"no snapshot of a broken model: buffer {name!r}: {problem}")
         self.model = copy.deepcopy(model.state_dict())
         # Buffers registered with persistent=False are not in the state dict.
-        self.buffers = {name: buffer.detach().clone() for name, buffer in model.named_buffers() if name not in self.model}
+        self.buffers = {
+            name: buffer.detach().clone()
+            for name, buffer in model.named_buffers()
+            if name not in self.model
+        }
         self.optimizer = copy.deepcopy(optimizer.state_dict()) if optimizer else None
         for place, tensor in _fields(self.optimizer["state"] if self.optimizer else {}):
             if problem := _problem(tensor):
                 raise ValueError(f"no snapshot of a broken optimizer: state {place}: {problem}")
 
-    def restore(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
+    def restore(
+        self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None
+    ) -> None:
         """Writes the values back. Raises ValueError when the snapshot has an optimizer and none is given, or vice versa."""
         if (optimizer is None) != (self.optimizer is None):
-            held, given = ("no optimizer", "one") if self.optimizer is None else ("an optimizer", "none")
-            raise ValueError(f"the snapshot holds {held} and restore() was given {given}: moments and weights belong together")
+            held, given = (
+                ("no optimizer", "one") if self.optimizer is None else ("an optimizer", "none")
+            )
+            raise ValueError(
+                f"the snapshot holds {held} and restore() was given {given}: moments and weights belong together"
+            )
         model.load_state_dict(self.model)
         with torch.no_grad():
             for name, buffer in model.named_buffers():
@@ -288,7 +341,12 @@ class BestState:
     0.4
     """
 
-    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None, mode: str = "min") -> None:
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        optimizer: torch.optim.Optimizer | None = None,
+        mode: str = "min",
+    ) -> None:
         if mode not in ("min", "max"):
             raise ValueError(f"mode={mode!r}: expected 'min' or 'max'")
         self.watched, self.mode = (model, optimizer), mode
@@ -301,7 +359,9 @@ class BestState:
         self.updates += 1
         metric = float(metric)
         if not math.isfinite(metric):
-            raise ValueError(f"metric {metric} at update {self.updates}: not finite is not 'no improvement'; see find_nonfinite")
+            raise ValueError(
+                f"metric {metric} at update {self.updates}: not finite is not 'no improvement'; see find_nonfinite"
+            )
         better = metric < self.metric if self.mode == "min" else metric > self.metric
         if better:
             self.metric, self.snapshot = metric, Snapshot(*self.watched)
@@ -315,7 +375,11 @@ class BestState:
 
 
 def apply_where(
-    mask: torch.Tensor, function: Callable[..., torch.Tensor], *inputs: torch.Tensor, otherwise: float = 0.0, safe: float = 1.0
+    mask: torch.Tensor,
+    function: Callable[..., torch.Tensor],
+    *inputs: torch.Tensor,
+    otherwise: float = 0.0,
+    safe: float = 1.0,
 ) -> torch.Tensor:
     """function(*inputs) where mask is true and `otherwise` elsewhere, with finite gradients on both sides.
 

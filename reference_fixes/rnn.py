@@ -93,9 +93,13 @@ def input_gradients(
     >>> gradient.shape
     torch.Size([5, 2, 3])
     """
-    differentiable = [isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex()) for x in inputs]
+    differentiable = [
+        isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex()) for x in inputs
+    ]
     if not any(differentiable):
-        raise ValueError(f"no input can have a gradient: expected a floating-point tensor, got {_describe(inputs)}")
+        raise ValueError(
+            f"no input can have a gradient: expected a floating-point tensor, got {_describe(inputs)}"
+        )
     with contextlib.ExitStack() as stack:
         stack.enter_context(restore_modes(model))
         stack.enter_context(_restored_dropout(model))
@@ -109,31 +113,44 @@ def input_gradients(
                 else:
                     stack.enter_context(without_cudnn())
         # clone(): a leaf of our own, normal even where the caller's tensor was made under inference_mode
-        leaves = [x.detach().clone().requires_grad_() if wanted else x for x, wanted in zip(inputs, differentiable)]
+        leaves = [
+            x.detach().clone().requires_grad_() if wanted else x
+            for x, wanted in zip(inputs, differentiable)
+        ]
         scalar = _scalar(model(*leaves), target)
         wanted = [leaf for leaf, is_wanted in zip(leaves, differentiable) if is_wanted]
         found = iter(torch.autograd.grad(scalar, wanted, allow_unused=True))
     gradients = tuple(next(found) if wanted else None for wanted in differentiable)
     for number, (gradient, is_wanted) in enumerate(zip(gradients, differentiable)):
         if is_wanted and gradient is None:
-            raise ValueError(f"input {number} ({_describe([inputs[number]])}) does not reach the target: detached, or not used at all")
+            raise ValueError(
+                f"input {number} ({_describe([inputs[number]])}) does not reach the target: detached, or not used at all"
+            )
     return gradients
 
 
 def _scalar(output: Any, target: Callable[[Any], torch.Tensor] | None) -> torch.Tensor:
     if target is None and not isinstance(output, torch.Tensor):
-        raise TypeError(f"the model returned a {type(output).__name__}: pass target=, a function from it to a scalar tensor")
+        raise TypeError(
+            f"the model returned a {type(output).__name__}: pass target=, a function from it to a scalar tensor"
+        )
     scalar = output.sum() if target is None else target(output)
     if not isinstance(scalar, torch.Tensor) or scalar.numel() != 1:
         raise ValueError(f"the target must be one number, got {_describe([scalar])}")
     if not scalar.requires_grad:
-        raise ValueError("the target has no graph: the forward runs under no_grad or inference_mode, or detaches its output")
+        raise ValueError(
+            "the target has no graph: the forward runs under no_grad or inference_mode, or detaches its output"
+        )
     return scalar
 
 
 @contextlib.contextmanager
 def _restored_dropout(model: torch.nn.Module) -> Iterator[None]:
-    saved = [(module, module.dropout) for module in model.modules() if isinstance(module, torch.nn.RNNBase)]
+    saved = [
+        (module, module.dropout)
+        for module in model.modules()
+        if isinstance(module, torch.nn.RNNBase)
+    ]
     try:
         yield
     finally:
@@ -142,5 +159,8 @@ def _restored_dropout(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _describe(values: Any) -> str:
-    kinds = [f"{x.dtype} {list(x.shape)}" if isinstance(x, torch.Tensor) else type(x).__name__ for x in values]
+    kinds = [
+        f"{x.dtype} {list(x.shape)}" if isinstance(x, torch.Tensor) else type(x).__name__
+        for x in values
+    ]
     return ", ".join(kinds) or "nothing"

@@ -1,6 +1,6 @@
 """A report about one reproducer, ready to paste: what was observed, and what was expected instead.
 
-The code block is the whole program and prints what it saw, so that whoever pastes it into a file has the failure.
+The code block is the whole program and prints what it saw: pasted into a file, it shows the failure.
 """
 
 from __future__ import annotations
@@ -34,11 +34,16 @@ ReportError = NothingObserved
 
 
 def from_records(reproducer: Reproducer, records: list[Record], device: str | None) -> Observation:
-    """The newest torch on which it was recorded to show itself, else the newest recorded. Raises ReportError."""
+    """The newest torch on which it was recorded to show itself, else the newest recorded.
+
+    Raises ReportError.
+    """
     devices = [device] if device else reproducer.devices
     measured = [pair for name in devices for pair in fresh(records, reproducer, name)]
     if not measured:
-        raise ReportError(f"{reproducer.id} has no record on {', '.join(devices)}: measure it with --run")
+        raise ReportError(
+            f"{reproducer.id} has no record on {', '.join(devices)}: measure it with --run"
+        )
     reproduced = [pair for pair in measured if pair[1].verdict == "reproduced"]
     record, newest = (reproduced or measured)[-1]
     runs = f"{newest.agreeing} of {newest.runs} runs on {record.device}"
@@ -47,14 +52,18 @@ def from_records(reproducer: Reproducer, records: list[Record], device: str | No
         text=newest.text or newest.detail,
         device=record.device,
         origin=f"From a record of {newest.date}, {runs}; not measured on this machine.",
-        versions=versions_of({"torch": record.torch, **newest.source.build}, newest.source.hardware.get("name")),
+        versions=versions_of(
+            {"torch": record.torch, **newest.source.build}, newest.source.hardware.get("name")
+        ),
     )
 
 
 def report(
     reproducer: Reproducer, seen: Observation, ranges: list[str], venue: str, upstream: bool = False
 ) -> str:
-    """The text to paste. Raises ReportError where a new report to PyTorch is wanted and there is one already."""
+    """The text to paste. Raises ReportError where a new report to PyTorch is wanted and there is
+    one already.
+    """
     known = [source for source in reproducer.sources if UPSTREAM.match(source)]
     if upstream and known:
         raise ReportError(f"{reproducer.id} is reported upstream already: {', '.join(known)}")
@@ -82,7 +91,9 @@ def _block(text: str, language: str = "") -> str:
 
 
 def permalink(reproducer: Reproducer) -> str:
-    """The file at this commit where the clone's origin is a public host, else its path, commit and version."""
+    """The file at this commit where the clone's origin is a public host, else its path, commit and
+    version.
+    """
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(reproducer.path.parent), *arguments]
@@ -104,7 +115,9 @@ def permalink(reproducer: Reproducer) -> str:
 
 
 def unreported(reproducers: list[Reproducer], states: States) -> list[Reproducer]:
-    """Those that nobody has reported to PyTorch and that show themselves on the newest torch that was measured."""
+    """Those that nobody has reported to PyTorch and that show themselves on the newest torch that
+    was measured.
+    """
     if not states.minors:
         return []
     newest = states.minors[-1]
@@ -112,5 +125,8 @@ def unreported(reproducers: list[Reproducer], states: States) -> list[Reproducer
         reproducer
         for reproducer in reproducers
         if not any(UPSTREAM.match(source) for source in reproducer.sources)
-        and any(states.state(reproducer, device, newest) == "reproduced" for device in reproducer.devices)
+        and any(
+            states.state(reproducer, device, newest) == "reproduced"
+            for device in reproducer.devices
+        )
     ]

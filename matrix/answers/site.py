@@ -1,4 +1,7 @@
-"""The static site: `nox -s site`, or `torch-repros site`. It makes no requests, and is readable without JavaScript."""
+"""The static site: `nox -s site`, or `torch-repros site`.
+
+It makes no requests, and is readable without JavaScript.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,18 @@ from ..evidence.states import BY_NAME, ROWS, States
 from . import explain
 
 TEMPLATES = Path(__file__).with_name("templates")
-MANIFEST = ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
-HEADER_KEYS = ("id", "title", "kind", "symptom", "messages", "keywords", "fix")  # what the page's script reads
+MANIFEST = (
+    ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
+)
+HEADER_KEYS = (
+    "id",
+    "title",
+    "kind",
+    "symptom",
+    "messages",
+    "keywords",
+    "fix",
+)  # what the page's script reads
 
 
 class SiteError(Exception):
@@ -28,7 +41,10 @@ class SiteError(Exception):
 
 
 def build(folder: Path, reproducers: list[Reproducer], records: list[Record]) -> list[Path]:
-    """Writes the site and returns its files. Raises SiteError, with nothing changed, where the folder is not its own."""
+    """Writes the site and returns its files.
+
+    Raises SiteError, with nothing changed, where the folder is not its own.
+    """
     _clear(folder)
     written = []
     for name, text in pages(reproducers, records):
@@ -46,7 +62,9 @@ def _clear(folder: Path) -> None:
     manifest = folder / MANIFEST
     ours = set(manifest.read_text(encoding="utf-8").splitlines()) if manifest.is_file() else set()
     if not ours and folder.exists() and any(folder.iterdir()):
-        raise SiteError(f"{folder} is not empty and was not built by this tool; choose another folder")
+        raise SiteError(
+            f"{folder} is not empty and was not built by this tool; choose another folder"
+        )
     for name in ours:
         path = folder / name
         if path.resolve().is_relative_to(folder.resolve()):
@@ -73,13 +91,16 @@ def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tupl
     template = environment.get_template("bug.html")
     for bug in bugs:
         of_bug = measured.get(bug.id, [])
-        yield f"bugs/{bug.id}.html", template.render(root="../../", bug=bug, **evidence(bug.reproducer, of_bug))
+        yield (
+            f"bugs/{bug.id}.html",
+            template.render(root="../../", bug=bug, **evidence(bug.reproducer, of_bug)),
+        )
     for name in ("style.css", "page.js"):
         yield name, (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]:
-    """The measurements of each reproducer, oldest torch first, by device in the order of DEVICES."""
+    """The measurements of each reproducer, oldest torch first, in the order of DEVICES."""
     found: dict[str, list[tuple[Record, Measurement]]] = {}
     for record in sorted(records, key=lambda record: DEVICES.index(record.device)):
         for id, measurement in record.measurements.items():
@@ -87,7 +108,9 @@ def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]
     return found
 
 
-def _environment(bugs: list[Bug], releases: list[torches.Torch], records: list[Record]) -> jinja2.Environment:
+def _environment(
+    bugs: list[Bug], releases: list[torches.Torch], records: list[Record]
+) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -119,7 +142,9 @@ def data(reproducers: list[Reproducer]) -> Markup:
     """What the page's script knows: the patterns of the headers and the lists of causes."""
     text = json.dumps(
         {
-            "entries": [{key: getattr(reproducer, key) for key in HEADER_KEYS} for reproducer in reproducers],
+            "entries": [
+                {key: getattr(reproducer, key) for key in HEADER_KEYS} for reproducer in reproducers
+            ],
             "causes": causes.load(),
             **explain.JS_DATA,
         },
@@ -132,7 +157,9 @@ def data(reproducers: list[Reproducer]) -> Markup:
 class Bug:
     """What the templates show of one reproducer."""
 
-    def __init__(self, reproducer: Reproducer, releases: list[torches.Torch], states: States) -> None:
+    def __init__(
+        self, reproducer: Reproducer, releases: list[torches.Torch], states: States
+    ) -> None:
         self.reproducer = reproducer
         self.id, self.family, self.kind = reproducer.id, reproducer.family, reproducer.kind
         self.title, self.retired = reproducer.title, reproducer.retired
@@ -145,7 +172,11 @@ class Bug:
 
     @property
     def code(self) -> str:
-        affected = [device for device in self.reproducer.devices if self.reproducer.affected[device] != "never"]
+        affected = [
+            device
+            for device in self.reproducer.devices
+            if self.reproducer.affected[device] != "never"
+        ]
         return self.reproducer.program((affected or self.reproducer.devices)[0])
 
     @property
@@ -162,13 +193,17 @@ class Bug:
 
 
 def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]]) -> dict[str, Any]:
-    """What it printed on the newest torch that shows it, and one line for all measurements that agree in everything."""
+    """What it printed on the newest torch that shows it, and one line for all measurements that
+    agree in everything.
+    """
     fresh = [(record, one) for record, one in measured if not one.is_stale(reproducer)]
     texts = [one.text for _, one in fresh if one.verdict == "reproduced"]
     lines: dict[tuple[str, ...], list[str]] = {}
     for record, one in fresh:
         runs = f"{one.agreeing} of {one.runs}"
-        lines.setdefault((record.device, one.verdict, runs, one.date, one.text or one.detail), []).append(record.torch)
+        lines.setdefault(
+            (record.device, one.verdict, runs, one.date, one.text or one.detail), []
+        ).append(record.torch)
     keys = ("device", "verdict", "runs", "date", "text")
     table = [{**dict(zip(keys, line)), "torch": ", ".join(torch)} for line, torch in lines.items()]
     return {"seen": texts[-1] if texts else "", "evidence": table}

@@ -30,7 +30,10 @@ class Measured:
         minor = ".".join(version.split(".")[:2])
         if minor not in {torch.minor for torch in self.releases}:
             return f"torch {version} has not been measured ({first} to {last} have); {affected}"
-        states = [f"{device} {self.states.state(reproducer, device, minor)}" for device in reproducer.devices]
+        states = [
+            f"{device} {self.states.state(reproducer, device, minor)}"
+            for device in reproducer.devices
+        ]
         return f"on torch {minor} measured: " + ", ".join(states)
 
     def ranges(self, reproducer: Reproducer) -> list[str]:
@@ -38,8 +41,15 @@ class Measured:
         lines = []
         for device in reproducer.devices:
             found = self.states.releases(reproducer, device, self.releases)
-            star = f" (stand-in: {reproducer.stand_in[device]})" if device in reproducer.stand_in else ""
-            spans = [f"{state} on {torches.span(minors, self.releases)}" for state, minors in found.items()]
+            star = (
+                f" (stand-in: {reproducer.stand_in[device]})"
+                if device in reproducer.stand_in
+                else ""
+            )
+            spans = [
+                f"{state} on {torches.span(minors, self.releases)}"
+                for state, minors in found.items()
+            ]
             lines.append(f"{device}{star}: {'; '.join(spans)}")
         return lines
 
@@ -61,9 +71,15 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
     """Everything about one reproducer."""
     facts = {
         "kind": reproducer.kind,
-        "needs": " ".join(filter(None, [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform])),
+        "needs": " ".join(
+            filter(
+                None, [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform]
+            )
+        ),
         "fix": fix(reproducer),
-        "popular fix": "in the file; it leaves a symptom" if "popular_fix" in reproducer.roles else "",
+        "popular fix": "in the file; it leaves a symptom"
+        if "popular_fix" in reproducer.roles
+        else "",
         "retired": reproducer.retired,
     }
     return "\n".join(
@@ -84,8 +100,9 @@ def fix(reproducer: Reproducer) -> str:
     """The fix in a sentence."""
     if not reproducer.fix_module:
         return "upgrade torch"
-    file = f"reference_fixes/{reproducer.fix_module}.py"
-    return f"{reproducer.fix_function}() of {file}: torch-repros vendor {reproducer.fix_module} --into DIR"
+    module = reproducer.fix_module
+    where = f"reference_fixes/{module}.py: torch-repros vendor {module} --into DIR"
+    return f"{reproducer.fix_function}() of {where}"
 
 
 def _indented(code: str) -> str:
@@ -93,5 +110,9 @@ def _indented(code: str) -> str:
 
 
 def _affected(reproducer: Reproducer) -> str:
-    ranges = [f"{specifier} on {device}" for device, specifier in reproducer.affected.items() if specifier != "never"]
+    ranges = [
+        f"{specifier} on {device}"
+        for device, specifier in reproducer.affected.items()
+        if specifier != "never"
+    ]
     return ", ".join(ranges) or "none"

@@ -1,4 +1,7 @@
-"""The command line: read the arguments, make one call, print. Installed as `torch-repros`; in a clone also `python -m matrix`."""
+"""The command line: read the arguments, make one call, print.
+
+Installed as `torch-repros`; in a clone also `python -m matrix`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ def main(context: click.Context, repros: Path) -> None:
     context.obj = options.State(repros)
 
 
-main.add("Look up", answering.explain, answering.search, listing.show, listing.list_, answering.cite)
+main.add(
+    "Look up", answering.explain, answering.search, listing.show, listing.list_, answering.cite
+)
 main.add("Run", running.run)
 main.add("Use the fixes", *vendoring.COMMANDS)
 main.add("Measure", measuring.record, measuring.bisect, measuring.merge, measuring.torches)

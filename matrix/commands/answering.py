@@ -8,13 +8,19 @@ import click
 
 from .. import catalog
 from ..answers import explain as explaining
-from ..answers import report, search as searching, text
+from ..answers import report, text
+from ..answers import search as searching
 from . import options
 
 
 @click.command()
 @click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False)
-@click.option("--torch", "version", metavar="VERSION", help="The torch it happened on. Default: what the text names.")
+@click.option(
+    "--torch",
+    "version",
+    metavar="VERSION",
+    help="The torch it happened on. Default: what the text names.",
+)
 def explain(what: str | None, version: str | None) -> None:
     """Explain a traceback, a warning or log lines.
 
@@ -39,7 +45,9 @@ def explain(what: str | None, version: str | None) -> None:
         click.echo("No known failure matches this text.")
         if what and (hint := _near_id(what, reproducers)):
             click.echo(f"It is no reproducer either; {hint}")
-        click.echo('Find a silent failure by its symptom: torch-repros search "loss stays constant"')
+        click.echo(
+            'Find a silent failure by its symptom: torch-repros search "loss stays constant"'
+        )
         sys.exit(options.FINDINGS)
     for number, answer in enumerate(answers):
         if number:
@@ -69,12 +77,18 @@ def _print_answer(
 
 def _near_id(what: str, reproducers: list[catalog.Reproducer]) -> str:
     """A hint where the text looks like a mistyped id."""
-    return options.did_you_mean(what, reproducers) if "/" in what and " " not in what and len(what) < 100 else ""
+    return (
+        options.did_you_mean(what, reproducers)
+        if "/" in what and " " not in what and len(what) < 100
+        else ""
+    )
 
 
 def _read(what: str | None) -> str:
     if what is None and sys.stdin.isatty():
-        raise click.UsageError("nothing to explain: pass some text or a file, or pipe in a program's output")
+        raise click.UsageError(
+            "nothing to explain: pass some text or a file, or pipe in a program's output"
+        )
     traceback = explaining.read(what, sys.stdin.buffer)
     if not traceback.strip():
         raise click.UsageError("nothing to explain: the text is empty")
@@ -83,7 +97,9 @@ def _read(what: str | None) -> str:
 
 @click.command()
 @click.argument("words", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Answers at most.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=5, show_default=True, help="Answers at most."
+)
 def search(words: tuple[str, ...], limit: int) -> None:
     """Find a silent failure by its symptom.
 
@@ -105,35 +121,52 @@ def search(words: tuple[str, ...], limit: int) -> None:
 @click.command()
 @click.argument("id", metavar="[ID]", required=False)
 @click.option("--venue", type=click.Choice(report.VENUES), default="github", show_default=True)
-@click.option("--run", "run_it", is_flag=True, help="Measure it now, on this machine. Default: quote the newest record.")
-@click.option("--python", metavar="PATH", help="With --run: the interpreter whose torch is measured. Default: this one.")
+@click.option(
+    "--run",
+    "run_it",
+    is_flag=True,
+    help="Measure it now, on this machine. Default: quote the newest record.",
+)
+@click.option(
+    "--python",
+    metavar="PATH",
+    help="With --run: the interpreter whose torch is measured. Default: this one.",
+)
 @click.option("--device", type=options.DEVICE, help="Default: the first one it concerns.")
-@click.option("--upstream", is_flag=True, help="As a new report to PyTorch. Without ID: list what is not reported there.")
+@click.option(
+    "--upstream",
+    is_flag=True,
+    help="As a new report to PyTorch. Without ID: list what is not reported there.",
+)
 def cite(
     id: str | None, venue: str, run_it: bool, python: str | None, device: str | None, upstream: bool
 ) -> None:
     """Write a bug report about one reproducer.
 
     \b
-    torch-repros cite amp/unscale_before_scale --run            in the form of PyTorch's bug template
+    torch-repros cite amp/unscale_before_scale --run   in the form of PyTorch's bug template
     torch-repros cite amp/unscale_before_scale --venue forum
 
-    Exit status: 0 the report is on standard output; 1 there is none to make; 3 the device or interpreter
-    cannot be used.
+    Exit status: 0 the report is on standard output; 1 there is none to make; 3 the device or
+    interpreter cannot be used.
     """
     from ..run import observe, runner
 
     measured = text.Measured.load(records := options.records())
     if id is None:
         if not upstream:
-            raise click.UsageError("name a reproducer, or ask for --upstream alone to list what nobody has reported")
+            raise click.UsageError(
+                "name a reproducer, or ask for --upstream alone to list what nobody has reported"
+            )
         for reproducer in report.unreported(options.load(), measured.states):
             click.echo(f"{reproducer.id}\n  {reproducer.title}")
         return
     reproducer = options.select_one(id)
     if device and device not in reproducer.affected:
         concerns = ", ".join(reproducer.devices)
-        raise click.BadParameter(f"{id} does not concern {device}; it concerns {concerns}", param_hint="--device")
+        raise click.BadParameter(
+            f"{id} does not concern {device}; it concerns {concerns}", param_hint="--device"
+        )
     if python and not run_it:
         raise click.UsageError("--python goes with --run")
     try:
@@ -142,7 +175,9 @@ def cite(
             if run_it
             else report.from_records(reproducer, records, device)
         )
-        click.echo(report.report(reproducer, seen, measured.ranges(reproducer), venue, upstream), nl=False)
+        click.echo(
+            report.report(reproducer, seen, measured.ranges(reproducer), venue, upstream), nl=False
+        )
     except runner.RunnerError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)

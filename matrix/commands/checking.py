@@ -15,13 +15,15 @@ from . import options
 
 
 @click.command()
-@click.option("--write", is_flag=True, help="Rewrite `affected`; without it, only show what would change.")
+@click.option(
+    "--write", is_flag=True, help="Rewrite `affected`; without it, only show what would change."
+)
 @options.RECORDS_OPTION
 def headers(write: bool, folder: Path) -> None:
     """Bring `affected` in line with the records.
 
-    Exit status: 0 nothing differs any more; 1 something does, or no header can express it (a broken or flaky
-    record).
+    Exit status: 0 nothing differs any more; 1 something does, or no header can express it (a
+    broken or flaky record).
     """
     open_ends = 0
     sources: dict[Path, str] = {}  # as rewritten so far: a file may differ on several devices
@@ -40,7 +42,13 @@ def headers(write: bool, folder: Path) -> None:
             open_ends += 1
             continue
         name = str(reproducer.path)
-        click.echo("".join(difflib.unified_diff(before.splitlines(True), after.splitlines(True), name, name, n=0)))
+        click.echo(
+            "".join(
+                difflib.unified_diff(
+                    before.splitlines(True), after.splitlines(True), name, name, n=0
+                )
+            )
+        )
         sources[reproducer.path] = after
     if write:
         for path, text in sources.items():
@@ -61,23 +69,33 @@ def lint(folder: Path) -> None:
     problems = checks.lint(repros=repros, folder=folder)
     for problem in problems:
         click.echo(problem)
-    click.echo(options.plural(len(problems), "problem") if problems else "no problems found", err=True)
+    click.echo(
+        options.plural(len(problems), "problem") if problems else "no problems found", err=True
+    )
     sys.exit(options.FINDINGS if problems else options.OK)
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 where a file is out of date.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit with 1 where a file is out of date."
+)
 def grid(check: bool) -> None:
     """Write docs/grid.md and README's summary."""
     from ..evidence import grid as tables
 
     if click.get_current_context().find_root().obj.repros != catalog.REPROS:
-        raise click.UsageError("grid describes the project's own reproducers; it cannot be used with --repros")
+        raise click.UsageError(
+            "grid describes the project's own reproducers; it cannot be used with --repros"
+        )
     try:
         outputs = tables.outputs(catalog.ROOT, options.load(), options.records())
     except ValueError as error:
         raise click.ClickException(f"README.md: {error}") from None
-    old = [path for path, text in outputs.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    old = [
+        path
+        for path, text in outputs.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     for path in old:
         if check:
             click.echo(f"{path}: out of date; run: torch-repros grid")
@@ -88,13 +106,15 @@ def grid(check: bool) -> None:
 
 
 @click.command()
-@click.option("--into", type=options.FOLDER, default=Path("site"), show_default=True, help="Where it goes.")
+@click.option(
+    "--into", type=options.FOLDER, default=Path("site"), show_default=True, help="Where it goes."
+)
 @options.RECORDS_OPTION
 def site(into: Path, folder: Path) -> None:
     """Build the website.
 
-    The grid, a page per reproducer, and a box to paste a traceback into. Files that an earlier call wrote are
-    replaced; a folder that holds anything else is refused.
+    The grid, a page per reproducer, and a box to paste a traceback into. Files that an earlier call
+    wrote are replaced; a folder that holds anything else is refused.
     """
     from ..answers import site as building
 

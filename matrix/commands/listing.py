@@ -15,7 +15,9 @@ from . import options
 @click.command("list")
 @click.argument("names", nargs=-1, metavar="[ID|FAMILY]...")
 @click.option("--devices", "rows", is_flag=True, help="List the devices instead.")
-@click.option("--json", "as_json", is_flag=True, help="The headers (or devices) as JSON, for scripts.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="The headers (or devices) as JSON, for scripts."
+)
 def list_(names: tuple[str, ...], rows: bool, as_json: bool) -> None:
     """List the reproducers."""
     if rows:
@@ -33,17 +35,23 @@ def list_(names: tuple[str, ...], rows: bool, as_json: bool) -> None:
         if reproducer.family != family:
             family = reproducer.family
             lines.append(click.style(f"\n{family}", bold=True))
-        affected = "  ".join(f"{device} {specifier}" for device, specifier in reproducer.affected.items())
+        affected = "  ".join(
+            f"{device} {specifier}" for device, specifier in reproducer.affected.items()
+        )
         retired = "  [retired]" if reproducer.retired else ""
         lines.append(f"  {reproducer.id:{width}}  {reproducer.kind:6}  {affected}")
         lines.append(click.style(f"  {'':{width}}  {reproducer.title}{retired}", dim=True))
-    lines.append(f"\n{options.plural(len(reproducers), 'reproducer')}. `torch-repros show ID` explains one.")
+    lines.append(
+        f"\n{options.plural(len(reproducers), 'reproducer')}. `torch-repros show ID` explains one."
+    )
     click.echo("\n".join(lines))
 
 
 @click.command()
 @click.argument("id", metavar="ID")
-@click.option("--torch", "version", metavar="VERSION", help="Your torch, to see what was measured on it.")
+@click.option(
+    "--torch", "version", metavar="VERSION", help="Your torch, to see what was measured on it."
+)
 def show(id: str, version: str | None) -> None:
     """Show everything about one reproducer."""
     reproducer = options.select_one(id)

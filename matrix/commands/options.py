@@ -1,4 +1,6 @@
-"""What the commands share: exit codes, options, sections of --help, and how reproducers and records are named and read."""
+"""What the commands share: exit codes, options, sections of --help, and how reproducers and records
+are named and read.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class State:
 
 
 class Sections(click.Group):
-    """A group whose --help lists its commands by purpose, and not those that an installed package cannot run."""
+    """A group whose --help lists its commands by purpose, and not those that an installed package
+    cannot run.
+    """
 
     SECTIONS = ("Look up", "Run", "Use the fixes", "Measure", "Maintain (in a clone)")
 
@@ -57,8 +61,14 @@ class Sections(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         for section in self.SECTIONS:
-            commands = [self.commands[name] for name, of in self.section_of.items() if of == section]
-            rows = [(str(command.name), command.get_short_help_str(60)) for command in commands if not command.hidden]
+            commands = [
+                self.commands[name] for name, of in self.section_of.items() if of == section
+            ]
+            rows = [
+                (str(command.name), command.get_short_help_str(60))
+                for command in commands
+                if not command.hidden
+            ]
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows)
@@ -83,7 +93,8 @@ def _needs_a_clone(name: str) -> click.Command:
     @click.argument("arguments", nargs=-1)
     def command(arguments: tuple[str, ...]) -> None:
         raise click.UsageError(
-            f"`torch-repros {name}` writes or checks the project's own files: run it in a clone of the repository"
+            f"`torch-repros {name}` is about the project's own files: "
+            "run it in a clone of the repository"
         )
 
     return command

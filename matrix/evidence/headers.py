@@ -28,7 +28,9 @@ def differences(reproducers: Sequence[Reproducer], states: States) -> list[Diffe
     for reproducer in reproducers:
         for device, stated in reproducer.affected.items():
             known = states.verdicts(reproducer, device)
-            wrong = {minor: state for minor, state in known.items() if state != promised(stated, minor)}
+            wrong = {
+                minor: state for minor, state in known.items() if state != promised(stated, minor)
+            }
             unstatable = {minor: state for minor, state in wrong.items() if not _conclusive(state)}
             if unstatable:
                 why = "; ".join(f"torch {minor}: {state}" for minor, state in unstatable.items())
@@ -36,7 +38,9 @@ def differences(reproducers: Sequence[Reproducer], states: States) -> list[Diffe
             elif wrong:
                 why = ", ".join(f"torch {minor} {state}" for minor, state in wrong.items())
                 measured = specifier(known, stated)
-                found.append(Difference(reproducer, device, measured, f"{stated!r} but measured {why}"))
+                found.append(
+                    Difference(reproducer, device, measured, f"{stated!r} but measured {why}")
+                )
     return found
 
 
@@ -45,10 +49,10 @@ def _conclusive(state: str) -> bool:
 
 
 def specifier(known: dict[str, str], stated: str = "") -> str:
-    """The shortest specifier that is true of exactly the measured releases that reproduce, or "never".
+    """The shortest specifier that is true of just the measured releases that reproduce, or "never".
 
-    No lower bound where the oldest that was tried is affected and a newer one is not: "<2.11" may hold for
-    older ones too.
+    No lower bound where the oldest that was tried is affected and a newer one is not: "<2.11" may
+    hold for older ones too.
 
     >>> specifier({"2.9": "reproduced", "2.10": "reproduced", "2.11": "absent"})
     '<2.11'
@@ -75,7 +79,10 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
 
 
 def rewrite(source: str, device: str, measured: str) -> str:
-    """A reproducer's source with the new specifier in its header. Raises ValueError where it cannot be put there."""
+    """A reproducer's source with the new specifier in its header.
+
+    Raises ValueError where it cannot be put there.
+    """
     pattern = rf'^(# affected = .*\b{device} = )"[^"]*"'
     changed, count = re.subn(pattern, rf'\g<1>"{measured}"', source, count=1, flags=re.M)
     if count != 1:

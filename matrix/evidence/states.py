@@ -1,4 +1,7 @@
-"""What the records say of a cell: a verdict, or why there is none. Never from what a header promises."""
+"""What the records say of a cell: a verdict, or why there is none.
+
+Never from what a header promises.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,13 @@ from . import records
 ROWS = (
     *verdicts.ROWS,
     verdicts.Verdict("mixed", "M", "two machines disagree", "unsteady", True, False),
-    verdicts.Verdict("stale", "s", "measured, but the reproducer has changed since", "quiet", False, False),
+    verdicts.Verdict(
+        "stale", "s", "measured, but the reproducer has changed since", "quiet", False, False
+    ),
     verdicts.Verdict("unknown", "?", "nobody has measured it", "quiet", False, False),
-    verdicts.Verdict("not applicable", " ", "the reproducer does not concern this device", "quiet", False, False),
+    verdicts.Verdict(
+        "not applicable", " ", "the reproducer does not concern this device", "quiet", False, False
+    ),
 )
 BY_NAME = {row.name: row for row in ROWS}
 
@@ -24,7 +31,9 @@ class States:
     """The states of every cell, each looked up once: (reproducer, device, release) -> state."""
 
     def __init__(self, measured: list[records.Record]) -> None:
-        self.minors = sorted({record.minor for record in measured}, key=Version)  # what was measured at all
+        self.minors = sorted(
+            {record.minor for record in measured}, key=Version
+        )  # what was measured at all
         self._found: dict[tuple[str, str, str], list[records.Measurement]] = {}
         for record in measured:
             for id, measurement in record.measurements.items():
@@ -35,7 +44,9 @@ class States:
         if device not in reproducer.affected:
             return "not applicable"
         found = self._found.get((reproducer.id, device, minor), [])
-        fresh = {measurement.verdict for measurement in found if not measurement.is_stale(reproducer)}
+        fresh = {
+            measurement.verdict for measurement in found if not measurement.is_stale(reproducer)
+        }
         if fresh:
             return fresh.pop() if len(fresh) == 1 else "mixed"
         return "stale" if found else "unknown"
@@ -45,7 +56,9 @@ class States:
         found = {minor: self.state(reproducer, device, minor) for minor in self.minors}
         return {minor: state for minor, state in found.items() if BY_NAME[state].ran}
 
-    def releases(self, reproducer: Reproducer, device: str, releases: list[Torch]) -> dict[str, list[str]]:
+    def releases(
+        self, reproducer: Reproducer, device: str, releases: list[Torch]
+    ) -> dict[str, list[str]]:
         """State -> the releases that are in it, oldest first."""
         found: dict[str, list[str]] = {}
         for torch in releases:

@@ -19,7 +19,9 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
         usable = [name for name in wanted if worker.devices[name]["ok"]]
         if not usable:
             why = "; ".join(unusable(name, worker.devices[name]["reason"]) for name in wanted)
-            raise NothingObserved(f"{reproducer.id} concerns {', '.join(reproducer.affected)}: {why}")
+            raise NothingObserved(
+                f"{reproducer.id} concerns {', '.join(reproducer.affected)}: {why}"
+            )
         report = runner.run([reproducer], worker, tuple(usable))
     ran = [result for result in report.results if result.runs]
     # the device on which it shows, where there is one
@@ -36,7 +38,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
 
 
 def _collect_env(python: str, build: dict[str, Any]) -> str:
-    """What collect_env prints in the tested interpreter, without the long list of its CPU's flaws."""
+    """What collect_env prints in the tested interpreter, without the flaws of its CPU."""
     command = [python, "-m", "torch.utils.collect_env"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -45,4 +47,6 @@ def _collect_env(python: str, build: dict[str, Any]) -> str:
     if done.returncode:
         return versions_of(build)
     lines = done.stdout.strip().splitlines()
-    return "\n".join(line for line in lines if not re.match(r"(Vulnerability|Flags|Collecting)\b", line.strip()))
+    return "\n".join(
+        line for line in lines if not re.match(r"(Vulnerability|Flags|Collecting)\b", line.strip())
+    )

@@ -14,9 +14,11 @@
 # fix = "amp.train_epoch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss is divided by the window for backward(), and the divided value is the one that is summed and averaged.
+"""The loss is divided by the window for backward(), and the divided value is the one
+that is summed and averaged.
 
-Runs with different windows cannot be compared, and early stopping with a threshold changes its meaning.
+Runs with different windows cannot be compared, and early stopping with a threshold
+changes its meaning.
 """
 
 import torch

@@ -11,10 +11,11 @@
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""The same cache as in autocast_cache_under_no_grad, filled for one layer only: backward() finds a path and says
-nothing.
+"""The same cache as in autocast_cache_under_no_grad, filled for one layer only:
+backward() finds a path and says nothing.
 
-The layer whose cast copy was cached under no_grad is cut off, the others train on. Fixed in torch 2.11.
+The layer whose cast copy was cached under no_grad is cut off, the others train on.
+Fixed in torch 2.11.
 """
 
 import torch

@@ -15,10 +15,12 @@
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""autocast caches the low-precision copy of each weight until its block ends, gradient mode or not.
+"""autocast caches the low-precision copy of each weight until its block ends, gradient
+mode or not.
 
-A forward under no_grad (validation, a frozen pass, a diagnostic) fills the cache with copies that have no grad_fn,
-and the training forward in the same block reuses them (aten/src/ATen/autocast_mode.cpp). Fixed in torch 2.11.
+A forward under no_grad (validation, a frozen pass, a diagnostic) fills the cache with
+copies that have no grad_fn, and the training forward in the same block reuses them
+(aten/src/ATen/autocast_mode.cpp). Fixed in torch 2.11.
 """
 
 import torch

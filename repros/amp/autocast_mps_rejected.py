@@ -16,10 +16,12 @@
 # affected = { cpu = "<2.5", mps = "<2.5" }
 # stand_in = { cpu = "entering the block, which needs no MPS" }
 # ///
-"""autocast learned the device type "mps" in torch 2.5. From then on it is accepted even where there is no MPS at all.
+"""autocast learned the device type "mps" in torch 2.5. From then on it is accepted even
+where there is no MPS at all.
 
-The text differs: "User specified autocast device_type must be 'cuda' or 'cpu'" up to 2.0, "unsupported autocast
-device_type 'mps'" up to 2.3, "unsupported scalarType" in 2.4.
+The text differs: "User specified autocast device_type must be 'cuda' or 'cpu'" up to
+2.0, "unsupported autocast device_type 'mps'" up to 2.3, "unsupported scalarType" in
+2.4.
 """
 
 import torch

@@ -11,8 +11,8 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""unscale_ in the middle of an accumulation window: the next scale(loss).backward() adds a gradient 65536 times too
-long.
+"""unscale_ in the middle of an accumulation window: the next scale(loss).backward()
+adds a gradient 65536 times too long.
 
 The step is then taken with it, because unscale_ runs only once per update().
 """

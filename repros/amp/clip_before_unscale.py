@@ -16,7 +16,8 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""Before unscale_() the gradients are 65536 times too long, so clipping to 1 leaves 1/65536 of a true length of 1.
+"""Before unscale_() the gradients are 65536 times too long, so clipping to 1 leaves
+1/65536 of a true length of 1.
 
 The order is scale, backward, unscale_, clip, step, update.
 """

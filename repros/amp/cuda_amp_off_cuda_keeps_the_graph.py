@@ -10,10 +10,12 @@
 # fix = "amp.choose_precision"
 # affected = { cpu = "never", mps = "never" }
 # ///
-"""A negative control: the widespread story that torch.cuda.amp on CPU or MPS disconnects the gradients is not true.
+"""A negative control: the widespread story that torch.cuda.amp on CPU or MPS
+disconnects the gradients is not true.
 
-autocast("cuda") and GradScaler warn, switch themselves off, and all gradients arrive. Look for no_grad forwards in
-the same autocast block (autocast_cache_under_no_grad), detach(), or frozen parameters.
+autocast("cuda") and GradScaler warn, switch themselves off, and all gradients arrive.
+Look for no_grad forwards in the same autocast block (autocast_cache_under_no_grad),
+detach(), or frozen parameters.
 """
 
 import warnings

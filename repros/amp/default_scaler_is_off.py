@@ -12,9 +12,11 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = "never", mps = ">=2.3" }
 # ///
-"""The default device of the portable name is still "cuda": elsewhere the scaler warns once and switches itself off.
+"""The default device of the portable name is still "cuda": elsewhere the scaler warns
+once and switches itself off.
 
-fp16 gradients then underflow unscaled. The old name, torch.cuda.amp.GradScaler(), behaves alike.
+fp16 gradients then underflow unscaled. The old name, torch.cuda.amp.GradScaler(),
+behaves alike.
 """
 
 import torch

@@ -11,10 +11,12 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""torch.optim.sgd._fused_sgd makes the momentum buffers with empty_like() for the first step. When the scaler found an infinite
-gradient, the kernel returns before it fills them, and the second step takes what happened to lie in that memory for momentum.
-The first step is the likeliest of all to be skipped: the scale starts at 65536. Here PyTorch's own switch fills fresh memory
-with NaN, so that what is read there shows; without it the weights are garbage only now and then.
+"""torch.optim.sgd._fused_sgd makes the momentum buffers with empty_like() for the first
+step. When the scaler found an infinite gradient, the kernel returns before it fills
+them, and the second step takes what happened to lie in that memory for momentum. The
+first step is the likeliest of all to be skipped: the scale starts at 65536. Here
+PyTorch's own switch fills fresh memory with NaN, so that what is read there shows;
+without it the weights are garbage only now and then.
 """
 
 import torch

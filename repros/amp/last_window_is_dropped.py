@@ -17,8 +17,9 @@
 # ///
 """`if step % k == 0` never fires for the batches after the last full window.
 
-Their gradients wait for the next epoch, whose first step is taken with k + r batches divided by k. Stepping at the
-last batch too, still divided by k, makes the opposite mistake: the short window gets r/k of its weight.
+Their gradients wait for the next epoch, whose first step is taken with k + r batches
+divided by k. Stepping at the last batch too, still divided by k, makes the opposite
+mistake: the short window gets r/k of its weight.
 """
 
 import torch

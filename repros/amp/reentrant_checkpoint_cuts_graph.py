@@ -16,12 +16,12 @@
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Reentrant checkpoint() looks at its inputs' requires_grad; a first block gets data, which needs none, and is cut out
-of the graph.
+"""Reentrant checkpoint() looks at its inputs' requires_grad; a first block gets data,
+which needs none, and is cut out of the graph.
 
-The head behind it trains on, so only a warning tells ("None of the inputs have requires_grad=True"). If everything is
-checkpointed, backward() raises "element 0 of tensors does not require grad ...". use_reentrant=False has no such
-condition.
+The head behind it trains on, so only a warning tells ("None of the inputs have
+requires_grad=True"). If everything is checkpointed, backward() raises "element 0 of
+tensors does not require grad ...". use_reentrant=False has no such condition.
 """
 
 import warnings

@@ -12,7 +12,9 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
 # ///
-"""A disabled scaler's state_dict() is {}, and an enabled one refuses to load that: CPU runs resumed on CUDA end here."""
+"""A disabled scaler's state_dict() is {}, and an enabled one refuses to load that: CPU
+runs resumed on CUDA end here.
+"""
 
 import torch
 

@@ -12,10 +12,12 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""Every step with an infinite gradient halves the scale; nothing stops it before it underflows to 0.
+"""Every step with an infinite gradient halves the scale; nothing stops it before it
+underflows to 0.
 
-Then 0 * loss gives a zero gradient and unscale_ computes 0 * (1 / 0) = NaN, after the inf check passed on the zero
-(aten/src/ATen/native/cuda/AmpKernels.cu and its CPU twin cap the scale above, not below).
+Then 0 * loss gives a zero gradient and unscale_ computes 0 * (1 / 0) = NaN, after the
+inf check passed on the zero (aten/src/ATen/native/cuda/AmpKernels.cu and its CPU twin
+cap the scale above, not below).
 """
 
 import torch

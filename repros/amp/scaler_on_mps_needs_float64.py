@@ -16,9 +16,11 @@
 # requires = ">=2.3"
 # affected = { mps = "<2.8" }
 # ///
-"""unscale_ computed the inverse scale in float64, which MPS does not have; torch 2.8 takes float32 there.
+"""unscale_ computed the inverse scale in float64, which MPS does not have; torch 2.8
+takes float32 there.
 
-Read in torch/amp/grad_scaler.py of 2.7.1 and 2.8.0; not measured on an Apple machine yet.
+Read in torch/amp/grad_scaler.py of 2.7.1 and 2.8.0; not measured on an Apple machine
+yet.
 """
 
 import torch

@@ -12,11 +12,12 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
 # ///
-"""torch.amp.GradScaler("cpu") is taken for a scaler that is off. Since torch 2.3 it is an enabled one, with a scale of
-65536.
+"""torch.amp.GradScaler("cpu") is taken for a scaler that is off. Since torch 2.3 it is
+an enabled one, with a scale of 65536.
 
-A loop that asks scaler.is_enabled() before it unscales, but scales the loss only on CUDA, unscales gradients that no
-scale() ever saw (torch/amp/grad_scaler.py). Only enabled=False makes a scaler that is off.
+A loop that asks scaler.is_enabled() before it unscales, but scales the loss only on
+CUDA, unscales gradients that no scale() ever saw (torch/amp/grad_scaler.py). Only
+enabled=False makes a scaler that is off.
 """
 
 import torch

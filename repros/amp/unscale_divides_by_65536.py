@@ -12,10 +12,11 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""Once any loss (an auxiliary one, a validation one) has gone through scale(), unscale_() no longer objects.
+"""Once any loss (an auxiliary one, a validation one) has gone through scale(),
+unscale_() no longer objects.
 
-It divides whatever it finds by the scale. Adam hides that, because it normalises; SGD stands still; clipping never
-triggers.
+It divides whatever it finds by the scale. Adam hides that, because it normalises; SGD
+stands still; clipping never triggers.
 """
 
 import torch

@@ -12,9 +12,11 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""model.half() makes fp16 parameters and so fp16 gradients, which unscale_ refuses: they would underflow or overflow.
+"""model.half() makes fp16 parameters and so fp16 gradients, which unscale_ refuses:
+they would underflow or overflow.
 
-Keep fp32 parameters and let autocast cast. Calling half() on the inputs as well changes nothing.
+Keep fp32 parameters and let autocast cast. Calling half() on the inputs as well changes
+nothing.
 """
 
 import torch

@@ -16,10 +16,11 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""unscale_() is allowed once per optimizer between two update() calls; a `continue` on a bad gradient leaves that mark
-behind.
+"""unscale_() is allowed once per optimizer between two update() calls; a `continue` on
+a bad gradient leaves that mark behind.
 
-zero_grad() clears gradients, not the scaler's mark. Call update() also for the step that was skipped.
+zero_grad() clears gradients, not the scaler's mark. Call update() also for the step
+that was skipped.
 """
 
 import torch

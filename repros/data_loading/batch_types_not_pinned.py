@@ -15,17 +15,20 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # ///
-"""The loader's walk knows tensors, mappings, sequences and objects with a pin_memory() method; the rest it returns as
-it is.
+"""The loader's walk knows tensors, mappings, sequences and objects with a pin_memory()
+method; the rest it returns as it is.
 
-Nothing is raised: the batch is simply slower to copy. (torch/utils/data/_utils/pin_memory.py)
+Nothing is raised: the batch is simply slower to copy.
+(torch/utils/data/_utils/pin_memory.py)
 """
 
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import torch
-from torch.utils.data._utils.pin_memory import pin_memory  # what the DataLoader calls on every batch
+from torch.utils.data._utils.pin_memory import (
+    pin_memory,
+)  # what the DataLoader calls on every batch
 
 
 @dataclass
@@ -48,7 +51,9 @@ def not_reached(batches):
 
 def reproduce(device):
     x = torch.ones(2, device="meta" if device == "cpu" else device)
-    return not_reached({"dataclass": Batch(x), "object": SimpleNamespace(x=x), "set": {x}, "dict": {"x": x}})
+    return not_reached(
+        {"dataclass": Batch(x), "object": SimpleNamespace(x=x), "set": {x}, "dict": {"x": x}}
+    )
 
 
 def control(device):

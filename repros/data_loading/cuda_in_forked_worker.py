@@ -12,10 +12,11 @@
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Linux starts workers by fork, and a CUDA context does not survive one. Keep datasets on the CPU and move batches
-after collating.
+"""Linux starts workers by fork, and a CUDA context does not survive one. Keep datasets
+on the CPU and move batches after collating.
 
-multiprocessing_context="spawn" silences the error, and every worker then owns a CUDA context of several hundred MB.
+multiprocessing_context="spawn" silences the error, and every worker then owns a CUDA
+context of several hundred MB.
 """
 
 import torch

@@ -16,9 +16,11 @@
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # ///
-"""default_collate() turns numbers into tensors with torch.tensor(), which obeys the default device.
+"""default_collate() turns numbers into tensors with torch.tensor(), which obeys the
+default device.
 
-The dataset holds plain floats and no line of the user's code moves anything, so the error seems to come from nowhere.
+The dataset holds plain floats and no line of the user's code moves anything, so the
+error seems to come from nowhere.
 """
 
 import torch

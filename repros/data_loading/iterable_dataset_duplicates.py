@@ -12,10 +12,11 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Each worker iterates over its own copy of the whole dataset. Shard by get_worker_info(); more workers mean more
-copies.
+"""Each worker iterates over its own copy of the whole dataset. Shard by
+get_worker_info(); more workers mean more copies.
 
-An epoch is then n times as long, every metric is computed on duplicates, and nothing is raised.
+An epoch is then n times as long, every metric is computed on duplicates, and nothing is
+raised.
 """
 
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info

@@ -15,11 +15,11 @@
 # fix = "data_loading.to_device"
 # affected = { cuda = ">=1.13" }
 # ///
-"""non_blocking=True returns before the copy has happened. To the device that is safe, stream order protects it; to the
-host nothing does.
+"""non_blocking=True returns before the copy has happened. To the device that is safe,
+stream order protects it; to the host nothing does.
 
-The host memory is pinned behind the scenes, so the read does not wait. Synchronise first, or copy without
-non_blocking.
+The host memory is pinned behind the scenes, so the read does not wait. Synchronise
+first, or copy without non_blocking.
 """
 
 import torch
@@ -28,7 +28,9 @@ import torch
 def read(device, non_blocking):
     source = torch.ones(64 * 2**20, device=device)
     busy = torch.ones(4096, 4096, device=device)
-    warm = torch.ones_like(source).to("cpu", non_blocking=True)  # leaves a zeroed host block in the allocator's cache
+    warm = torch.ones_like(source).to(
+        "cpu", non_blocking=True
+    )  # leaves a zeroed host block in the allocator's cache
     torch.cuda.synchronize()
     warm.zero_()
     del warm

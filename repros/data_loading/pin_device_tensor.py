@@ -15,9 +15,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # ///
-"""Pinning locks pages of host memory; a tensor on the device has none (aten/src/ATen/native/Memory.cpp).
+"""Pinning locks pages of host memory; a tensor on the device has none
+(aten/src/ATen/native/Memory.cpp).
 
-Searching for "Trying to pin GPU tensors that are already on GPU" finds no PyTorch source: the real text is this one.
+Searching for "Trying to pin GPU tensors that are already on GPU" finds no PyTorch
+source: the real text is this one.
 """
 
 import torch
@@ -27,7 +29,9 @@ def pin(tensor):
     try:
         tensor.pin_memory()
     except RuntimeError as error:
-        if "only dense CPU tensors" in str(error):  # without an accelerator a CPU tensor has an error of its own
+        if "only dense CPU tensors" in str(
+            error
+        ):  # without an accelerator a CPU tensor has an error of its own
             return str(error)
 
 

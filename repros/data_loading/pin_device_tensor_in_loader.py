@@ -12,10 +12,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # ///
-"""The loader pins every tensor of a batch, wherever it is. Device tensors come from the dataset, or from a collate
-function that moves them.
+"""The loader pins every tensor of a batch, wherever it is. Device tensors come from the
+dataset, or from a collate function that moves them.
 
-Asking torch.cuda.is_available() first is the wrong question: it is true exactly where the error is raised.
+Asking torch.cuda.is_available() first is the wrong question: it is true exactly where
+the error is raised.
 """
 
 import contextlib
@@ -27,11 +28,17 @@ from torch.utils.data import DataLoader, TensorDataset
 
 def first_batch(device, pin_memory):
     with contextlib.ExitStack() as stack:
-        if device == "cpu":  # without an accelerator the loader ignores pin_memory, so it is told that there is one
+        if (
+            device == "cpu"
+        ):  # without an accelerator the loader ignores pin_memory, so it is told that there is one
             stack.enter_context(mock.patch("torch.cuda.is_available", return_value=True))
             if hasattr(torch, "accelerator"):
                 stack.enter_context(mock.patch("torch.accelerator.is_available", return_value=True))
-                stack.enter_context(mock.patch("torch.accelerator.current_accelerator", return_value=torch.device("cuda")))
+                stack.enter_context(
+                    mock.patch(
+                        "torch.accelerator.current_accelerator", return_value=torch.device("cuda")
+                    )
+                )
         data = torch.ones(4, device="meta" if device == "cpu" else device)
         loader = DataLoader(TensorDataset(data), pin_memory=pin_memory())
         try:

@@ -11,10 +11,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "the loader's own walk over a batch that holds no tensor" }
 # ///
-"""The loader replaces the batch by whatever its pin_memory() returns; a method that pins in place and forgets `return
-self` erases it."""
+"""The loader replaces the batch by whatever its pin_memory() returns; a method that
+pins in place and forgets `return self` erases it.
+"""
 
-from torch.utils.data._utils.pin_memory import pin_memory  # what the DataLoader calls on every batch
+from torch.utils.data._utils.pin_memory import (
+    pin_memory,
+)  # what the DataLoader calls on every batch
 
 
 class Batch:

@@ -15,9 +15,11 @@
 # fix = "data_loading.pin_decision"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
-"""Until 2.6 the DataLoader asked torch.cuda.is_available() and dropped the request; since 2.7 it warns.
+"""Until 2.6 the DataLoader asked torch.cuda.is_available() and dropped the request;
+since 2.7 it warns.
 
-Copies with non_blocking=True from such batches are synchronous: the overlap one asked for does not happen.
+Copies with non_blocking=True from such batches are synchronous: the overlap one asked
+for does not happen.
 """
 
 import warnings

@@ -11,13 +11,15 @@
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "the loader's own walk over a batch that holds no tensor" }
 # ///
-"""Until 2.9 the walk rebuilt tuples as lists "for backwards compatibility", so isinstance(batch, tuple) holds on a
-laptop and fails on the GPU machine.
+"""Until 2.9 the walk rebuilt tuples as lists "for backwards compatibility", so
+isinstance(batch, tuple) holds on a laptop and fails on the GPU machine.
 
 torch 2.10 keeps the tuple (torch/utils/data/_utils/pin_memory.py).
 """
 
-from torch.utils.data._utils.pin_memory import pin_memory  # what the DataLoader calls on every batch
+from torch.utils.data._utils.pin_memory import (
+    pin_memory,
+)  # what the DataLoader calls on every batch
 
 
 def pinned_type(batch):

@@ -12,11 +12,11 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Forked workers start with equal copies of every object, generators included. Only torch's and Python's *global*
-generators are reseeded.
+"""Forked workers start with equal copies of every object, generators included. Only
+torch's and Python's *global* generators are reseeded.
 
-A seed in the generator's constructor does not matter; what helps is to make the generator in worker_init_fn from
-get_worker_info().seed.
+A seed in the generator's constructor does not matter; what helps is to make the
+generator in worker_init_fn from get_worker_info().seed.
 """
 
 import random

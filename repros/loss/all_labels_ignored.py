@@ -16,7 +16,8 @@
 # ///
 """The mean over zero labels is 0/0. One such batch writes NaN into every weight.
 
-reduction="sum" hides it: the loss is 0, all gradients are 0, and the step still decays the weights.
+reduction="sum" hides it: the loss is 0, all gradients are 0, and the step still decays
+the weights.
 """
 
 import torch

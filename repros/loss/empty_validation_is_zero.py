@@ -10,10 +10,11 @@
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13" }
 # ///
-"""total / max(1, batches) turns "no data" into a perfect score that no later epoch can beat.
+"""total / max(1, batches) turns "no data" into a perfect score that no later epoch can
+beat.
 
-drop_last=True with fewer rows than a batch, or an empty split, gives a loader of length 0. Nothing is raised on the
-way.
+drop_last=True with fewer rows than a batch, or an empty split, gives a loader of length
+0. Nothing is raised on the way.
 """
 
 import torch

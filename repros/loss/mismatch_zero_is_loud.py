@@ -11,10 +11,11 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.zeros(()) has no history, so backward() refuses it: here the mismatch is at least loud.
+"""torch.zeros(()) has no history, so backward() refuses it: here the mismatch is at
+least loud.
 
-The advice found for this message, loss.requires_grad_(), turns it into the silent kind: backward() succeeds and
-reaches no parameter.
+The advice found for this message, loss.requires_grad_(), turns it into the silent kind:
+backward() succeeds and reaches no parameter.
 """
 
 import torch

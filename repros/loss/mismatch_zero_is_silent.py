@@ -11,11 +11,11 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A fallback of torch.tensor(0., requires_grad=True) is a leaf of its own: backward() succeeds and reaches no
-parameter.
+"""A fallback of torch.tensor(0., requires_grad=True) is a leaf of its own: backward()
+succeeds and reaches no parameter.
 
-isfinite(loss) and loss.requires_grad are both true of it, so guards on the loss pass. Ask for the keys strictly;
-check the gradients once.
+isfinite(loss) and loss.requires_grad are both true of it, so guards on the loss pass.
+Ask for the keys strictly; check the gradients once.
 """
 
 import torch
@@ -23,9 +23,18 @@ import torch
 
 def train(device, key):
     model = torch.nn.Linear(3, 1).to(device)
-    outputs = {"predictions": {"horizon_1": model(torch.ones(2, 3, device=device))}, "features": None}
-    found = [value for name, value in outputs.get(key, outputs).items() if name.startswith("horizon")]
-    loss = torch.stack([value.mean() for value in found]).mean() if found else torch.tensor(0.0, requires_grad=True)
+    outputs = {
+        "predictions": {"horizon_1": model(torch.ones(2, 3, device=device))},
+        "features": None,
+    }
+    found = [
+        value for name, value in outputs.get(key, outputs).items() if name.startswith("horizon")
+    ]
+    loss = (
+        torch.stack([value.mean() for value in found]).mean()
+        if found
+        else torch.tensor(0.0, requires_grad=True)
+    )
     assert loss.isfinite()  # the popular guards pass
     assert loss.requires_grad
     loss.backward()
@@ -35,13 +44,17 @@ def train(device, key):
 def reproduce(device):
     reached = train(device, key=None)
     if not all(reached):
-        return f"{sum(reached)} of {len(reached)} parameters have a gradient, and nothing was raised"
+        return (
+            f"{sum(reached)} of {len(reached)} parameters have a gradient, and nothing was raised"
+        )
 
 
 def control(device):
     reached = train(device, key="predictions")
     if not all(reached):
-        return f"{sum(reached)} of {len(reached)} parameters have a gradient, and nothing was raised"
+        return (
+            f"{sum(reached)} of {len(reached)} parameters have a gradient, and nothing was raised"
+        )
 
 
 if __name__ == "__main__":

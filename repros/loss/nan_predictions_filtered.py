@@ -10,10 +10,11 @@
 # fix = "loss.masked_mean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Selecting the finite rows stops the NaN in the forward only. Backward multiplies the zero gradient of the dropped
-rows by their NaN inputs.
+"""Selecting the finite rows stops the NaN in the forward only. Backward multiplies the
+zero gradient of the dropped rows by their NaN inputs.
 
-nan_to_num() on the output does the same. Filter the rows before the model, not after it.
+nan_to_num() on the output does the same. Filter the rows before the model, not after
+it.
 """
 
 import torch

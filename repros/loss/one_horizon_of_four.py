@@ -11,7 +11,8 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Terms that are skipped when a key is missing change the meaning of the mean, with no exception.
+"""Terms that are skipped when a key is missing change the meaning of the mean, with no
+exception.
 
 The guard "some parameter has a gradient" passes, because one head does have one.
 """
@@ -20,10 +21,14 @@ import torch
 
 
 def train(device, names):
-    heads = torch.nn.ModuleDict({f"horizon_{n}": torch.nn.Linear(3, 1) for n in (1, 5, 10, 20)}).to(device)
+    heads = torch.nn.ModuleDict({f"horizon_{n}": torch.nn.Linear(3, 1) for n in (1, 5, 10, 20)}).to(
+        device
+    )
     x = torch.ones(2, 3, device=device)
     predictions = {name: heads[head](x) for name, head in names.items()}
-    terms = [predictions[name].square().mean() for name in heads if name in predictions]  # missing ones are skipped
+    terms = [
+        predictions[name].square().mean() for name in heads if name in predictions
+    ]  # missing ones are skipped
     (sum(terms) / len(terms)).backward()
     return [head.weight.grad is None for head in heads.values()]
 

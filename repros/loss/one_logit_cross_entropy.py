@@ -11,8 +11,9 @@
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""softmax over one class is 1, so its logarithm is 0 whatever the model says: binary heads need
-binary_cross_entropy_with_logits."""
+"""softmax over one class is 1, so its logarithm is 0 whatever the model says: binary
+heads need binary_cross_entropy_with_logits.
+"""
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
@@ -27,11 +28,17 @@ def learn(device, loss_of):
 
 
 def reproduce(device):
-    return learn(device, lambda logits: cross_entropy(logits, torch.zeros(2, dtype=torch.long, device=device)))
+    return learn(
+        device,
+        lambda logits: cross_entropy(logits, torch.zeros(2, dtype=torch.long, device=device)),
+    )
 
 
 def control(device):
-    return learn(device, lambda logits: binary_cross_entropy_with_logits(logits, torch.zeros(2, 1, device=device)))
+    return learn(
+        device,
+        lambda logits: binary_cross_entropy_with_logits(logits, torch.zeros(2, 1, device=device)),
+    )
 
 
 if __name__ == "__main__":

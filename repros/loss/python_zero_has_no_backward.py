@@ -11,8 +11,9 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""sum() of an empty generator is the int 0. Starting it with a float, or wrapping it in a tensor, only changes the
-message."""
+"""sum() of an empty generator is the int 0. Starting it with a float, or wrapping it in
+a tensor, only changes the message.
+"""
 
 import torch
 

@@ -12,7 +12,8 @@
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.tensor() copies the value and forgets the history; requires_grad=True makes the copy a fresh leaf.
+"""torch.tensor() copies the value and forgets the history; requires_grad=True makes the
+copy a fresh leaf.
 
 Only the warning "To copy construct from a tensor ..." hints at it.
 """

@@ -13,10 +13,12 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""`if isinstance(outputs, dict) and "predictions" in outputs` knows one name at one depth of one class.
+"""`if isinstance(outputs, dict) and "predictions" in outputs` knows one name at one
+depth of one class.
 
-The same dictionary nested once more, under another name, in a UserDict or with integer keys still matches nothing,
-and the loss still falls back to zero. The fault is the fallback, not the depth.
+The same dictionary nested once more, under another name, in a UserDict or with integer
+keys still matches nothing, and the loss still falls back to zero. The fault is the
+fallback, not the depth.
 """
 
 from collections import UserDict

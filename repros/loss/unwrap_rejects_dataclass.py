@@ -14,7 +14,9 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Models return dataclasses and named tuples too; an isinstance(outputs, dict) test lets them through to .items()."""
+"""Models return dataclasses and named tuples too; an isinstance(outputs, dict) test
+lets them through to .items().
+"""
 
 from dataclasses import dataclass
 

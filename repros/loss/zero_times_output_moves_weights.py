@@ -11,10 +11,11 @@
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Gradients that exist and are all zero still drive weight decay and momentum, so "the weights changed" proves
-nothing.
+"""Gradients that exist and are all zero still drive weight decay and momentum, so "the
+weights changed" proves nothing.
 
-AdamW multiplies the weights by (1 - lr * weight_decay) each step; where grad is None it skips the parameter instead.
+AdamW multiplies the weights by (1 - lr * weight_decay) each step; where grad is None it
+skips the parameter instead.
 """
 
 import torch
@@ -26,7 +27,9 @@ def train(device, factor):
     (factor * weight.sum()).backward()
     optimizer.step()
     if not weight.grad.any() and (weight != 1).any():
-        return f"every gradient is zero and the weights moved by {(1 - weight).abs().max().item():.1g}"
+        return (
+            f"every gradient is zero and the weights moved by {(1 - weight).abs().max().item():.1g}"
+        )
 
 
 def reproduce(device):

@@ -16,11 +16,11 @@
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
-"""torch.OutOfMemoryError is raised by the CUDA allocator alone. CPU and MPS raise RuntimeError with texts of their
-own.
+"""torch.OutOfMemoryError is raised by the CUDA allocator alone. CPU and MPS raise
+RuntimeError with texts of their own.
 
-`"out of memory" in str(error)` misses the CPU text ("can't allocate memory", on Windows "not enough memory") and MPS'
-"Invalid buffer size".
+`"out of memory" in str(error)` misses the CPU text ("can't allocate memory", on Windows
+"not enough memory") and MPS' "Invalid buffer size".
 """
 
 import torch

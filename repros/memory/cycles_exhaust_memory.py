@@ -17,11 +17,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""An object in a reference cycle is freed by the garbage collector, not by `del`; and the collector counts objects,
-not bytes.
+"""An object in a reference cycle is freed by the garbage collector, not by `del`; and
+the collector counts objects, not bytes.
 
-A few large tensors never trigger it, so memory runs out while nothing holds it. empty_cache() frees nothing that is
-still referenced, and the allocator calls the same function itself before it raises. gc.collect() is what helps.
+A few large tensors never trigger it, so memory runs out while nothing holds it.
+empty_cache() frees nothing that is still referenced, and the allocator calls the same
+function itself before it raises. gc.collect() is what helps.
 """
 
 import contextlib
@@ -51,7 +52,9 @@ def probe_repeatedly(device, between):
 @contextlib.contextmanager
 def limited(device, size):
     if device == "cuda":
-        torch.cuda.set_per_process_memory_fraction(size / torch.cuda.get_device_properties(0).total_memory)
+        torch.cuda.set_per_process_memory_fraction(
+            size / torch.cuda.get_device_properties(0).total_memory
+        )
         yield
         torch.cuda.set_per_process_memory_fraction(1.0)
         return

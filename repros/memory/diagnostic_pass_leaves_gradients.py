@@ -14,9 +14,11 @@
 # fix = "memory.scratch_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""param.grad is a live reference: neither gc.collect() nor empty_cache() frees it, and the first real step adds to it.
+"""param.grad is a live reference: neither gc.collect() nor empty_cache() frees it, and
+the first real step adds to it.
 
-It is as large as the model. zero_grad(set_to_none=False) keeps the memory and only writes zeros.
+It is as large as the model. zero_grad(set_to_none=False) keeps the memory and only
+writes zeros.
 """
 
 import gc
@@ -28,7 +30,9 @@ def left_after(device, clean_up):
     model = torch.nn.Linear(1024, 1024).to(device)
     model(torch.ones(1, 1024, device=device)).sum().backward()  # the diagnostic pass
     clean_up(model)
-    held = sum(parameter.grad.numel() * 4 for parameter in model.parameters() if parameter.grad is not None)
+    held = sum(
+        parameter.grad.numel() * 4 for parameter in model.parameters() if parameter.grad is not None
+    )
     if held:
         return f"{held / 2**20:.0f} MiB of gradients held"
 

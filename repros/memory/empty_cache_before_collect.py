@@ -14,9 +14,11 @@
 # fix = "memory.release"
 # affected = { cuda = ">=1.13" }
 # ///
-"""Blocks freed by gc.collect() go to PyTorch's cache; only a later empty_cache() hands them to the driver.
+"""Blocks freed by gc.collect() go to PyTorch's cache; only a later empty_cache() hands
+them to the driver.
 
-The order matters to other processes and to nvidia-smi alone: this process can use cached blocks as they are.
+The order matters to other processes and to nvidia-smi alone: this process can use
+cached blocks as they are.
 """
 
 import gc

@@ -15,9 +15,11 @@
 # fix = "memory.drop_frames"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""error.__traceback__ refers to the frames of the failed step: a list of errors is a list of all their tensors.
+"""error.__traceback__ refers to the frames of the failed step: a list of errors is a
+list of all their tensors.
 
-with_traceback(None) on a wrapping exception does not help: the original lives on as its __context__.
+with_traceback(None) on a wrapping exception does not help: the original lives on as its
+__context__.
 """
 
 import gc

@@ -15,10 +15,12 @@
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "the texts as public reports print them, raised by hand" }
 # ///
-"""Libraries that allocate for themselves report it in words of their own, as a plain RuntimeError.
+"""Libraries that allocate for themselves report it in words of their own, as a plain
+RuntimeError.
 
-A handler by class, or by the words "out of memory", lets them through, and the run dies where it should have retried. On
-a MIG slice the allocator trips over an assertion while it asks the driver for the numbers of its message.
+A handler by class, or by the words "out of memory", lets them through, and the run dies
+where it should have retried. On a MIG slice the allocator trips over an assertion while
+it asks the driver for the numbers of its message.
 """
 
 import torch
@@ -47,7 +49,10 @@ def reproduce(device):
 
 
 def control(device):
-    return unrecognised({"CUDA": "CUDA out of memory. Tried to allocate 2.00 MiB"}, lambda error: "out of memory" in str(error))
+    return unrecognised(
+        {"CUDA": "CUDA out of memory. Tried to allocate 2.00 MiB"},
+        lambda error: "out of memory" in str(error),
+    )
 
 
 def popular_fix(device):

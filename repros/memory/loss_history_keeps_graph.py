@@ -11,9 +11,11 @@
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""`total += loss` refers to every loss, and each loss refers to the saved tensors of its forward pass.
+"""`total += loss` refers to every loss, and each loss refers to the saved tensors of
+its forward pass.
 
-Memory grows by one graph per step. float(loss) or loss.detach() breaks the chain; del loss does not.
+Memory grows by one graph per step. float(loss) or loss.detach() breaks the chain; del
+loss does not.
 """
 
 import weakref

@@ -16,10 +16,11 @@
 # fix = "memory.find_batch_size"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""While an except block runs, the exception's traceback owns every frame of the failed step, and the frames own its
-tensors.
+"""While an except block runs, the exception's traceback owns every frame of the failed
+step, and the frames own its tensors.
 
-gc.collect() and empty_cache() inside the block free nothing of it. Leave the block first, then clean up and retry.
+gc.collect() and empty_cache() inside the block free nothing of it. Leave the block
+first, then clean up and retry.
 """
 
 import gc
@@ -60,7 +61,9 @@ def control(device):
 
 
 def popular_fix(device):
-    return retry_sees(device, inside=True, clean_up=lambda: (gc.collect(), torch.cuda.empty_cache()))
+    return retry_sees(
+        device, inside=True, clean_up=lambda: (gc.collect(), torch.cuda.empty_cache())
+    )
 
 
 if __name__ == "__main__":

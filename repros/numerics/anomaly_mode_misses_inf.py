@@ -13,8 +13,8 @@
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Anomaly mode looks for NaN alone (torch/csrc/autograd/engine.cpp), and one operation later the inf is a NaN in the
-weights.
+"""Anomaly mode looks for NaN alone (torch/csrc/autograd/engine.cpp), and one operation
+later the inf is a NaN in the weights.
 
 It also makes the backward several times slower, so it is no guard to leave on.
 """

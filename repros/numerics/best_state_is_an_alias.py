@@ -11,10 +11,11 @@
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""state_dict() returns references: training goes on writing into the very tensors that were "saved".
+"""state_dict() returns references: training goes on writing into the very tensors that
+were "saved".
 
-dict(), .copy(), detach() and, for a model on the CPU, .cpu() copy the dictionary or nothing, not the values. clone(),
-deepcopy() and torch.save() do.
+dict(), .copy(), detach() and, for a model on the CPU, .cpu() copy the dictionary or
+nothing, not the values. clone(), deepcopy() and torch.save() do.
 """
 
 import copy

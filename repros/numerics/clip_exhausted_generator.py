@@ -15,10 +15,11 @@
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""parameters() returns a generator: once it has been walked, for logging or by the optimizer, it is empty and the norm
-of nothing is 0.
+"""parameters() returns a generator: once it has been walked, for logging or by the
+optimizer, it is empty and the norm of nothing is 0.
 
-Newer releases warn about an empty generator. Pass list(model.parameters()), or call parameters() anew.
+Newer releases warn about an empty generator. Pass list(model.parameters()), or call
+parameters() anew.
 """
 
 import warnings

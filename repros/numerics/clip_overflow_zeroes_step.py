@@ -14,10 +14,11 @@
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Elements above 1.8e19 square to inf in float32, so the norm overflows although every gradient is finite; the
-coefficient is 0.
+"""Elements above 1.8e19 square to inf in float32, so the norm overflows although every
+gradient is finite; the coefficient is 0.
 
-Nothing is NaN, so isnan() and isfinite() on loss and gradients pass, and the step is lost without a trace.
+Nothing is NaN, so isnan() and isfinite() on loss and gradients pass, and the step is
+lost without a trace.
 """
 
 import torch

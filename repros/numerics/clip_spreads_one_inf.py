@@ -15,10 +15,12 @@
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The norm is inf, so the coefficient max_norm / inf is 0: inf * 0 is NaN and everything finite becomes 0.
+"""The norm is inf, so the coefficient max_norm / inf is 0: inf * 0 is NaN and
+everything finite becomes 0.
 
-With one NaN everything becomes NaN. The loss was finite, so a guard on the loss sees nothing. error_if_nonfinite is
-still False by default. clip_grad_value_ does what it says and steps along the infinite element alone.
+With one NaN everything becomes NaN. The loss was finite, so a guard on the loss sees
+nothing. error_if_nonfinite is still False by default. clip_grad_value_ does what it
+says and steps along the infinite element alone.
 """
 
 import torch

@@ -10,10 +10,11 @@
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13" }
 # ///
-"""A batch of 32 is dirty when any of its rows is: 3 % dirty rows spoil 1 - 0.97**32 = 62 % of the batches.
+"""A batch of 32 is dirty when any of its rows is: 3 % dirty rows spoil 1 - 0.97**32 =
+62 % of the batches.
 
-`if isnan(batch).any(): continue` trains on the rest, converges on less data, and says nothing. Drop the rows, or fail
-and name the field.
+`if isnan(batch).any(): continue` trains on the rest, converges on less data, and says
+nothing. Drop the rows, or fail and name the field.
 """
 
 import torch

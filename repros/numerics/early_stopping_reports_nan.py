@@ -11,11 +11,12 @@
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""`val < best` is False for NaN, so a run that went NaN at epoch 31 just runs out of patience 15 epochs later, like
-any other.
+"""`val < best` is False for NaN, so a run that went NaN at epoch 31 just runs out of
+patience 15 epochs later, like any other.
 
-The "best" weights are a reference to the live ones (best_state_is_an_alias), so the restored model is the ruined one.
-Clipping, smaller learning rates and other initialisations change nothing about it.
+The "best" weights are a reference to the live ones (best_state_is_an_alias), so the
+restored model is the ruined one. Clipping, smaller learning rates and other
+initialisations change nothing about it.
 """
 
 import copy

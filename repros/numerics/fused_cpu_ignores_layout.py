@@ -11,10 +11,11 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
-"""The kernels (aten/src/ATen/native/cpu/FusedSGDKernel.cpp and its like) walk over parameter and gradient in memory order and
-never look at their strides. Adam, AdamW and Adagrad do the same. On CUDA such a gradient is refused or handled. Autograd
-makes gradients of the parameter's layout; those that are assigned, or come from a hook or from the backward of an operator
-of one's own, may have another.
+"""The kernels (aten/src/ATen/native/cpu/FusedSGDKernel.cpp and its like) walk over
+parameter and gradient in memory order and never look at their strides. Adam, AdamW and
+Adagrad do the same. On CUDA such a gradient is refused or handled. Autograd makes
+gradients of the parameter's layout; those that are assigned, or come from a hook or
+from the backward of an operator of one's own, may have another.
 """
 
 import torch

@@ -11,8 +11,9 @@
 # requires = ">=2.4"
 # affected = { cpu = "<2.14", cuda = "never" }
 # ///
-"""The vectorised part of the kernel (aten/src/ATen/native/cpu/FusedSGDKernel.cpp) computes the new values and never stores
-them; only the remainder that fills no vector is updated. float32 is right.
+"""The vectorised part of the kernel (aten/src/ATen/native/cpu/FusedSGDKernel.cpp)
+computes the new values and never stores them; only the remainder that fills no vector
+is updated. float32 is right.
 """
 
 import torch

@@ -10,7 +10,8 @@
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""isnan(inf) is False, and inf becomes NaN one operation later: in the gradient, in clipping, in the optimizer.
+"""isnan(inf) is False, and inf becomes NaN one operation later: in the gradient, in
+clipping, in the optimizer.
 
 Ask isfinite() of the gradient norm, before the step.
 """

@@ -15,10 +15,11 @@
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The forward in train mode writes the batch's statistics into running_mean; a moving average never forgets a NaN.
+"""The forward in train mode writes the batch's statistics into running_mean; a moving
+average never forgets a NaN.
 
-Skipping the optimizer step does not help: the buffer was written before. Training output stays fine, only eval()
-shows it.
+Skipping the optimizer step does not help: the buffer was written before. Training
+output stays fine, only eval() shows it.
 """
 
 import torch

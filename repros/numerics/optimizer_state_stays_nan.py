@@ -14,10 +14,11 @@
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Adam's moments were written by the bad step too, and every later step is computed from them.
+"""Adam's moments were written by the bad step too, and every later step is computed
+from them.
 
-A checkpoint to fall back on has to hold the optimizer's state. A smaller learning rate after the restore does not
-help.
+A checkpoint to fall back on has to hold the optimizer's state. A smaller learning rate
+after the restore does not help.
 """
 
 import copy

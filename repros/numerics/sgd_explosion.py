@@ -14,12 +14,12 @@
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The gradient of a squared error grows with the square of the feature scale; past a threshold every SGD step
-overshoots further.
+"""The gradient of a squared error grows with the square of the feature scale; past a
+threshold every SGD step overshoots further.
 
-Clipping bounds the step and cures it. Half the learning rate, less dropout and Xavier initialisation move the
-threshold by a small factor, if at all, and an isnan() check stops the run after the weights are lost. Adam normalises
-its steps and never gets here.
+Clipping bounds the step and cures it. Half the learning rate, less dropout and Xavier
+initialisation move the threshold by a small factor, if at all, and an isnan() check
+stops the run after the weights are lost. Adam normalises its steps and never gets here.
 """
 
 import torch

@@ -10,11 +10,11 @@
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""|p - t| / (|p| + |t|) is 0/0 for a row that is predicted exactly: the better the model (a clamp at 0, say), the
-likelier the nan.
+"""|p - t| / (|p| + |t|) is 0/0 for a row that is predicted exactly: the better the model
+(a clamp at 0, say), the likelier the nan.
 
-The weights are fine, so looking for exploding gradients is a waste of time. nanmean() hides the rows, it counts
-perfect predictions out.
+The weights are fine, so looking for exploding gradients is a waste of time. nanmean()
+hides the rows, it counts perfect predictions out.
 """
 
 import torch

@@ -14,7 +14,8 @@
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""d sqrt(u)/du is inf at 0 and du/dx is 0 there: inf * 0 is NaN. One pair of equal rows is enough.
+"""d sqrt(u)/du is inf at 0 and du/dx is 0 there: inf * 0 is NaN. One pair of equal rows
+is enough.
 
 Clipping keeps the NaN. vector_norm() defines the gradient at 0 as 0.
 """

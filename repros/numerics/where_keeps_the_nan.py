@@ -15,9 +15,11 @@
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""where() gives the unselected branch a gradient of 0, and 0 * inf is NaN on its way through log or sqrt.
+"""where() gives the unselected branch a gradient of 0, and 0 * inf is NaN on its way
+through log or sqrt.
 
-nan_to_num() on the result does not help, for the same reason. Sanitise the branch's *input* instead.
+nan_to_num() on the result does not help, for the same reason. Sanitise the branch's
+*input* instead.
 """
 
 import torch

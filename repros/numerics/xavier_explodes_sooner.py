@@ -14,11 +14,11 @@
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""nn.Linear does initialise its weights: uniform with bound 1/sqrt(fan_in). For square layers Xavier's bound is
-sqrt(3) times larger.
+"""nn.Linear does initialise its weights: uniform with bound 1/sqrt(fan_in). For square
+layers Xavier's bound is sqrt(3) times larger.
 
-Through a stack of residual blocks that factor compounds, so "PyTorch has no initialisation, add Xavier" is harmful
-advice here.
+Through a stack of residual blocks that factor compounds, so "PyTorch has no
+initialisation, add Xavier" is harmful advice here.
 """
 
 import torch
@@ -27,7 +27,9 @@ import torch
 class Block(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.body = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.GELU(), torch.nn.Linear(16, 16))
+        self.body = torch.nn.Sequential(
+            torch.nn.Linear(16, 16), torch.nn.GELU(), torch.nn.Linear(16, 16)
+        )
 
     def forward(self, x):
         return x + self.body(x)
@@ -35,7 +37,9 @@ class Block(torch.nn.Module):
 
 def train(device, xavier):
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(4, 16), *[Block() for _ in range(4)], torch.nn.Linear(16, 1)).to(device)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 16), *[Block() for _ in range(4)], torch.nn.Linear(16, 1)
+    ).to(device)
     for module in model.modules() if xavier else []:
         if isinstance(module, torch.nn.Linear):
             torch.nn.init.xavier_uniform_(module.weight)

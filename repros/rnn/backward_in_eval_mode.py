@@ -18,10 +18,11 @@
 # ///
 """cuDNN saves what its backward needs only when the RNN ran forward in training mode.
 
-_cudnn_rnn keeps the reserve space `if (fn_train)`, and both backward functions check the flag that the *forward* was
-given (aten/src/ATen/native/cudnn/RNN.cpp). So the mode of the RNN module at forward time decides; gradient mode has
-no part in it, and the CPU kernels need no reserve space. Neither a later model.train() nor cudnn.flags() around the
-backward changes the past.
+_cudnn_rnn keeps the reserve space `if (fn_train)`, and both backward functions check
+the flag that the *forward* was given (aten/src/ATen/native/cudnn/RNN.cpp). So the mode
+of the RNN module at forward time decides; gradient mode has no part in it, and the CPU
+kernels need no reserve space. Neither a later model.train() nor cudnn.flags() around
+the backward changes the past.
 """
 
 import torch
@@ -47,7 +48,9 @@ def control(device):
 
 
 def popular_fix(device):
-    return saliency(device, train=False, before_backward=torch.nn.Module.train)  # too late: the forward has run
+    return saliency(
+        device, train=False, before_backward=torch.nn.Module.train
+    )  # too late: the forward has run
 
 
 if __name__ == "__main__":

@@ -10,17 +10,21 @@
 # fix = "rnn.without_cudnn"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""flags() applies all of its arguments, so those that were not given are set to their defaults inside the block.
+"""flags() applies all of its arguments, so those that were not given are set to their
+defaults inside the block.
 
-deterministic=True becomes False and allow_tf32=False becomes True (torch/backends/cudnn/__init__.py). The settings
-outside come back afterwards, so nothing shows.
+deterministic=True becomes False and allow_tf32=False becomes True
+(torch/backends/cudnn/__init__.py). The settings outside come back afterwards, so
+nothing shows.
 """
 
 from torch.backends import cudnn
 
 
 def lost(**given):
-    with cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):  # what the user had set
+    with cudnn.flags(
+        enabled=True, benchmark=False, deterministic=True, allow_tf32=False
+    ):  # what the user had set
         with cudnn.flags(enabled=False, **given):
             if not cudnn.deterministic or cudnn.allow_tf32:
                 return f"inside the block deterministic={cudnn.deterministic}, allow_tf32={cudnn.allow_tf32}"

@@ -11,8 +11,9 @@
 # fix = "rnn.predict"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Parameters made under inference_mode() are inference tensors: forward and backward pass, the in-place update is
-refused."""
+"""Parameters made under inference_mode() are inference tensors: forward and backward
+pass, the in-place update is refused.
+"""
 
 import torch
 

@@ -11,10 +11,12 @@
 # fix = "rnn.predict"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A tensor made under inference_mode() stays an inference tensor for life; autograd refuses to save it.
+"""A tensor made under inference_mode() stays an inference tensor for life; autograd
+refuses to save it.
 
-Lazily built position tables, masks and hidden states are made by whoever calls first. detach() does not launder it,
-clone() does (torch/csrc/autograd/saved_variable.cpp). The second half of the message changed in 2.9.
+Lazily built position tables, masks and hidden states are made by whoever calls first.
+detach() does not launder it, clone() does (torch/csrc/autograd/saved_variable.cpp). The
+second half of the message changed in 2.9.
 """
 
 import torch

@@ -11,7 +11,8 @@
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""inference_mode() records no graph, so it cures only callers that never wanted gradients.
+"""inference_mode() records no graph, so it cures only callers that never wanted
+gradients.
 
 Unlike under no_grad(), a nested enable_grad() does not bring the graph back.
 """

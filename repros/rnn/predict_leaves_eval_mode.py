@@ -12,10 +12,12 @@
 # fix = "rnn.predict"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""predict() calls model.eval() and nobody calls model.train() again: the next training step runs without dropout.
+"""predict() calls model.eval() and nobody calls model.train() again: the next training
+step runs without dropout.
 
-On CUDA the step of an RNN raises "cudnn RNN backward can only be called in training mode", which sends people after
-the saliency code. Exchanging no_grad for inference_mode in predict() changes nothing about it.
+On CUDA the step of an RNN raises "cudnn RNN backward can only be called in training
+mode", which sends people after the saliency code. Exchanging no_grad for inference_mode
+in predict() changes nothing about it.
 """
 
 import torch

@@ -11,9 +11,11 @@
 # fix = "rnn.restore_modes"
 # affected = { cpu = ">=1.13" }
 # ///
-"""train(mode) and eval() write the flag of every submodule, so one saved flag cannot restore a model with mixed modes.
+"""train(mode) and eval() write the flag of every submodule, so one saved flag cannot
+restore a model with mixed modes.
 
-Fine-tuning with frozen BatchNorm, or Monte Carlo dropout in an eval model, is lost after one call.
+Fine-tuning with frozen BatchNorm, or Monte Carlo dropout in an eval model, is lost
+after one call.
 """
 
 import torch

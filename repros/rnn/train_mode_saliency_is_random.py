@@ -10,9 +10,11 @@
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""model.train() cures the cuDNN error and turns every dropout on, so the gradient belongs to a random thinned network.
+"""model.train() cures the cuDNN error and turns every dropout on, so the gradient
+belongs to a random thinned network.
 
-A seed makes the answer repeatable and leaves it wrong: it is still not the gradient of the model that predicts.
+A seed makes the answer repeatable and leaves it wrong: it is still not the gradient of
+the model that predicts.
 """
 
 import torch

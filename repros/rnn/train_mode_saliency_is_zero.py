@@ -13,10 +13,11 @@
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""In train mode BatchNorm divides by the statistics of the batch, so the sum of its output does not depend on its
-input.
+"""In train mode BatchNorm divides by the statistics of the batch, so the sum of its
+output does not depend on its input.
 
-What is left is rounding. In eval mode the same sum has an ordinary gradient. A larger batch does not help.
+What is left is rounding. In eval mode the same sum has an ordinary gradient. A larger
+batch does not help.
 """
 
 import torch

@@ -10,10 +10,11 @@
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A forward in train mode updates BatchNorm's running statistics, which no restored `training` flag takes back.
+"""A forward in train mode updates BatchNorm's running statistics, which no restored
+`training` flag takes back.
 
-torch.no_grad() does not help either: buffers are written by the forward, not by autograd
-(torch/nn/modules/batchnorm.py).
+torch.no_grad() does not help either: buffers are written by the forward, not by
+autograd (torch/nn/modules/batchnorm.py).
 """
 
 import torch
