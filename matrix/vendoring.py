@@ -60,12 +60,7 @@ class Copy:
     def state(self) -> str:
         if self.theirs is None:
             return "gone upstream" + (", you edited" if self.edited else "")
-        return {
-            (0, 0): "unchanged",
-            (1, 0): "you edited",
-            (0, 1): "upstream moved on",
-            (1, 1): "both",
-        }[(self.edited, self.moved)]
+        return {(0, 0): "unchanged", (1, 0): "you edited", (0, 1): "upstream moved on", (1, 1): "both"}[(self.edited, self.moved)]
 
     @property
     def folder(self) -> Path:
@@ -82,9 +77,7 @@ class Copy:
         kept = self.folder / KEPT / f"{self.sha}.py"
         text = _read(kept)[0] if kept.is_file() else ""
         if digest(text) != self.sha:
-            raise VendorError(
-                f"{self.path}: the text it was made from (torch-repros {self.version}) is not in {kept}: compare by hand"
-            )
+            raise VendorError(f"{self.path}: the text it was made from (torch-repros {self.version}) is not in {kept}: compare by hand")
         return text
 
 
@@ -98,9 +91,7 @@ def families() -> list[str]:
 
 def upstream(origin: str) -> str | None:
     """The text of a file of this project; a wheel keeps the tests in a folder of its own."""
-    found = [
-        path for path in (ROOT / origin, ROOT / "matrix" / "vendored" / origin) if path.is_file()
-    ]
+    found = [path for path in (ROOT / origin, ROOT / "matrix" / "vendored" / origin) if path.is_file()]
     return _read(found[0])[0] if found else None
 
 
@@ -124,15 +115,7 @@ def read_copy(path: Path) -> Copy | None:
     found = _HEADER.match(text)
     if found is None:
         return None
-    return Copy(
-        path,
-        found["origin"],
-        found["version"],
-        found["sha"],
-        text[found.end() :],
-        upstream(found["origin"]),
-        crlf,
-    )
+    return Copy(path, found["origin"], found["version"], found["sha"], text[found.end() :], upstream(found["origin"]), crlf)
 
 
 def copies(folder: Path) -> list[Copy]:
@@ -143,15 +126,11 @@ def copies(folder: Path) -> list[Copy]:
         if copy is not None:
             found.append(copy)
         elif path.stem in families() and (folder / KEPT).is_dir():
-            damaged.append(
-                f"{path}: has no header of torch-repros (any more); its first three lines are what says where it came from"
-            )
+            damaged.append(f"{path}: has no header of torch-repros (any more); its first three lines are what says where it came from")
     if damaged:
         raise VendorError("\n".join(damaged))
     if not found:
-        raise VendorError(
-            f"{folder}: no vendored files here; `torch-repros vendor FAMILY --into {folder}` makes some"
-        )
+        raise VendorError(f"{folder}: no vendored files here; `torch-repros vendor FAMILY --into {folder}` makes some")
     return found
 
 
@@ -162,9 +141,7 @@ def vendor(names: list[str], folder: Path, tests: bool = False) -> list[Path]:
     """
     unknown = [name for name in names if name not in families()]
     if unknown:
-        raise VendorError(
-            f"no reference fix {', '.join(map(repr, unknown))}; there are {', '.join(families())}"
-        )
+        raise VendorError(f"no reference fix {', '.join(map(repr, unknown))}; there are {', '.join(families())}")
     origins = {f"{name}.py": f"reference_fixes/{name}.py" for name in names}
     if tests:
         origins |= {f"tests/test_{name}.py": f"tests/test_{name}.py" for name in names} | {
@@ -176,21 +153,12 @@ def vendor(names: list[str], folder: Path, tests: bool = False) -> list[Path]:
             copy = read_copy(path) if path.is_file() else None
             if path.exists() and (copy is None or copy.edited):
                 in_the_way.append(
-                    f"{path}: "
-                    + (
-                        "not a copy of ours"
-                        if copy is None
-                        else "you edited it; `torch-repros vendored --update` merges"
-                    )
+                    f"{path}: " + ("not a copy of ours" if copy is None else "you edited it; `torch-repros vendored --update` merges")
                 )
         if in_the_way:
             raise VendorError("nothing was written\n" + "\n".join(in_the_way))
         texts = {target: upstream(origin) or "" for target, origin in origins.items()}
-        _write(
-            folder,
-            {target: header(origins[target], text) + text for target, text in texts.items()},
-            list(texts.values()),
-        )
+        _write(folder, {target: header(origins[target], text) + text for target, text in texts.items()}, list(texts.values()))
     return [folder / target for target in origins]
 
 
@@ -207,14 +175,10 @@ def update(folder: Path) -> dict[Path, int]:
                 continue
             mine, theirs = copy.mine.splitlines(True), copy.theirs.splitlines(True)
             merge = merge3.Merge3(copy.base.splitlines(True), mine, theirs)
-            merged = "".join(
-                merge.merge_lines(name_a="yours", name_b=f"torch-repros {__version__}")
-            )
+            merged = "".join(merge.merge_lines(name_a="yours", name_b=f"torch-repros {__version__}"))
             whole = header(copy.origin, copy.theirs) + merged
             before = copy.path.read_bytes()
-            files[copy.path.relative_to(folder).as_posix()] = (
-                whole.replace("\n", "\r\n") if copy.crlf else whole
-            )
+            files[copy.path.relative_to(folder).as_posix()] = whole.replace("\n", "\r\n") if copy.crlf else whole
             files[f"{KEPT}/{copy.path.name}.before"] = before.decode()
             bases.append(copy.theirs)
             conflicts[copy.path] = sum(group[0] == "conflict" for group in merge.merge_groups())
@@ -226,14 +190,10 @@ def differences(copy: Copy) -> tuple[str, str]:
     """(your edits, upstream's), each a diff from the text that the copy was made from."""
 
     def diff(after: str, name: str) -> str:
-        lines = difflib.unified_diff(
-            copy.base.splitlines(True), after.splitlines(True), f"torch-repros {copy.version}", name
-        )
+        lines = difflib.unified_diff(copy.base.splitlines(True), after.splitlines(True), f"torch-repros {copy.version}", name)
         return "".join(lines)
 
-    return diff(copy.mine, "yours"), diff(
-        copy.theirs, f"torch-repros {__version__}"
-    ) if copy.moved and copy.theirs is not None else ""
+    return diff(copy.mine, "yours"), diff(copy.theirs, f"torch-repros {__version__}") if copy.moved and copy.theirs is not None else ""
 
 
 @contextlib.contextmanager
@@ -262,9 +222,7 @@ def _write(folder: Path, files: dict[str, str], bases: list[str]) -> None:
         for name, text in everything.items():
             target = folder / name
             if target.is_symlink() or (target.parent.is_symlink() and target.parent != folder):
-                raise VendorError(
-                    f"{target} is a link: it could lead out of {folder}; nothing was written"
-                )
+                raise VendorError(f"{target} is a link: it could lead out of {folder}; nothing was written")
             scratch = target.with_name(f".{target.name}.{os.getpid()}.new")
             backup = target.with_name(f".{target.name}.{os.getpid()}.old")
             target.parent.mkdir(exist_ok=True)

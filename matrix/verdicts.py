@@ -30,31 +30,10 @@ class Verdict:
 
 
 ROWS = (
-    Verdict(
-        "reproduced",
-        "R",
-        "the bug occurs with the stated symptom, and the control passes",
-        "bad",
-        True,
-        True,
-    ),
+    Verdict("reproduced", "R", "the bug occurs with the stated symptom, and the control passes", "bad", True, True),
     Verdict("absent", "·", "the bug does not occur, and the control passes", "good", True, True),
-    Verdict(
-        "unavailable",
-        "x",
-        "cannot be run there: the API or the platform does not exist",
-        "quiet",
-        False,
-        False,
-    ),
-    Verdict(
-        "broken",
-        "B",
-        "a different error, a failing control, or an unrelated crash or time-out",
-        "wrong",
-        True,
-        False,
-    ),
+    Verdict("unavailable", "x", "cannot be run there: the API or the platform does not exist", "quiet", False, False),
+    Verdict("broken", "B", "a different error, a failing control, or an unrelated crash or time-out", "wrong", True, False),
     Verdict("flaky", "F", "repeated runs disagree", "unsteady", True, False),
 )
 
@@ -84,9 +63,7 @@ class Result:
     expected: str  # reproduced | absent
     detail: str = ""  # why, for every verdict that is not conclusive
     text: str = ""  # what reproduce() saw
-    popular_fix: str | None = (
-        None  # the symptom that it leaves, "" when it leaves none, None when it was not run
-    )
+    popular_fix: str | None = None  # the symptom that it leaves, "" when it leaves none, None when it was not run
     runs: int = 0
     agreeing: int = 0  # runs that gave this verdict
     seconds: float = 0.0  # median of reproduce() alone
@@ -100,9 +77,7 @@ class Result:
         if not BY_NAME[self.verdict].ran:
             return ""
         if self.verdict != self.expected:
-            return f"{self.verdict}, but its header says {self.expected}" + (
-                f": {self.detail}" if self.detail else ""
-            )
+            return f"{self.verdict}, but its header says {self.expected}" + (f": {self.detail}" if self.detail else "")
         if self.verdict == "reproduced" and self.popular_fix == "":
             return "popular_fix works here, but it is listed as one that does not"
         return f"popular_fix: {self.detail}" if self.detail else ""
@@ -117,20 +92,12 @@ def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]
     result.verdict = commonest if result.agreeing == result.runs else "flaky"
     _, result.text, result.detail = verdicts[names.index(commonest)]
     if result.verdict == "flaky":
-        rest = {
-            f"{name} ({detail})" if detail else name
-            for name, _, detail in verdicts
-            if name != commonest
-        }
-        result.detail = (
-            f"{commonest} {result.agreeing} of {result.runs}, else {'; '.join(sorted(rest))}"
-        )
+        rest = {f"{name} ({detail})" if detail else name for name, _, detail in verdicts if name != commonest}
+        result.detail = f"{commonest} {result.agreeing} of {result.runs}, else {'; '.join(sorted(rest))}"
     if roles["popular_fix"] and result.verdict == "reproduced":
         result.popular_fix, result.detail = _judge_popular_fix(roles["popular_fix"])
     own = sorted(outcome["seconds"] for outcome in roles["reproduce"])
-    added = sorted(
-        outcome["wall"] - outcome["seconds"] for outcomes in roles.values() for outcome in outcomes
-    )
+    added = sorted(outcome["wall"] - outcome["seconds"] for outcomes in roles.values() for outcome in outcomes)
     result.seconds, result.overhead = own[len(own) // 2], added[len(added) // 2]
     result.peak_mib = max(outcome["peak_mib"] or 0.0 for outcome in roles["reproduce"])
 
@@ -149,11 +116,7 @@ def verdict(reproducer: Reproducer, reproduce: Outcome, control: Outcome) -> tup
     if text is None:
         return "absent", "", ""
     if not re.search(reproducer.symptom, text):
-        return (
-            "broken",
-            text,
-            f"output does not match the symptom regex {reproducer.symptom!r}: {text}",
-        )
+        return "broken", text, f"output does not match the symptom regex {reproducer.symptom!r}: {text}"
     return "reproduced", text, ""
 
 
