@@ -60,3 +60,40 @@ def processor_seconds(*arguments: str) -> float:
 def call(*arguments: object, **options: object):
     """The command line, in this process."""
     return CliRunner().invoke(commands.main, [str(argument) for argument in arguments], prog_name="torch-repros", **options)
+
+
+SOURCE = records.Source(
+    kind="self",
+    harness="0.1.0",
+    command="record",
+    build={"python": "3.11.7", "cuda": "12.1", "numpy": "1.26.4", "os": "Linux"},
+    hardware={"name": "x86_64"},
+)
+
+
+def measurement(verdict: str = "reproduced", **changed: object) -> records.Measurement:
+    """One of a reproducer that nobody has: give `hash` for one that there is."""
+    values = {
+        "text": "boom",
+        "detail": "",
+        "popular_fix": None,
+        "runs": 5,
+        "agreeing": 5,
+        "seconds": 0.01,
+        "peak_mib": 1.0,
+        "hash": "0" * 16,
+        "date": "2026-01-02",
+        "source": SOURCE,
+    }
+    return records.Measurement(verdict=verdict, **{**values, **changed})
+
+
+def record(torch: str = "2.4.1+cu121", device: str = "cpu", **measurements: records.Measurement) -> records.Record:
+    """A record of one build; name measurements as amp__one for "amp/one"."""
+    return records.Record(
+        device=device,
+        torch=torch,
+        platform="linux",
+        machine="x86_64",
+        measurements={name.replace("__", "/"): one for name, one in measurements.items()},
+    )

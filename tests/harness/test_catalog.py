@@ -1,14 +1,17 @@
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import plant
+from helpers import plant
 
 from matrix import catalog
 
 CODE = "def reproduce(device):\n    return None\n"
 
 
-def mistakes(root):
+def problems(root):
     with pytest.raises(catalog.CatalogError) as error:
         catalog.load(root)
     return str(error.value).splitlines()
@@ -25,11 +28,11 @@ def test_a_header_is_read(root):
         stand_in='{ cpu = "a meta tensor" }',
         timeout="2.5",
     )
-    (entry,) = catalog.load(root)
-    assert (entry.id, entry.family, entry.title) == ("amp/one", "amp", "planted")
-    assert (entry.messages, entry.timeout, entry.memory) == (("a", "b"), 2.5, 1024)
-    assert entry.roles == ("reproduce", "control", "popular_fix")
-    assert entry.doc == "Planted."
+    (reproducer,) = catalog.load(root)
+    assert (reproducer.id, reproducer.family, reproducer.title) == ("amp/one", "amp", "planted")
+    assert (reproducer.messages, reproducer.timeout, reproducer.memory) == (("a", "b"), 2.5, 1024)
+    assert reproducer.roles == ("reproduce", "control", "popular_fix")
+    assert reproducer.doc == "Planted."
 
 
 @pytest.mark.parametrize(
@@ -44,16 +47,16 @@ def test_a_header_is_read(root):
 )
 def test_affected_is_read_as_pep_440(root, version, cpu, cuda):
     plant(root, "amp/one", CODE, affected='{ cpu = "<2.11", cuda = "never" }')
-    (entry,) = catalog.load(root)
-    assert (entry.expects("cpu", version), entry.expects("cuda", version)) == (cpu, cuda)
+    (reproducer,) = catalog.load(root)
+    assert (reproducer.expects("cpu", version), reproducer.expects("cuda", version)) == (cpu, cuda)
 
 
 def test_requirements_give_a_reason(root):
     plant(root, "amp/one", CODE, requires='">=2.3"', platform='"linux"')
-    (entry,) = catalog.load(root)
-    assert entry.unavailable_reason("2.2.2", "linux") == "needs torch >=2.3; this is 2.2.2"
-    assert entry.unavailable_reason("2.3.0", "darwin") == "needs linux; this is darwin"
-    assert entry.unavailable_reason("2.3.0", "linux") is None
+    (reproducer,) = catalog.load(root)
+    assert reproducer.unavailable_reason("2.2.2", "linux") == "needs torch >=2.3; this is 2.2.2"
+    assert reproducer.unavailable_reason("2.3.0", "darwin") == "needs linux; this is darwin"
+    assert reproducer.unavailable_reason("2.3.0", "linux") is None
 
 
 @pytest.mark.parametrize(
@@ -67,8 +70,12 @@ def test_requirements_give_a_reason(root):
         ({"messages": '"text"'}, 12, "messages: 'text' is not a list of strings"),
         ({"title": "3"}, 6, "title: 3 is not a string"),
         ({"title": '" "'}, 6, "title: ' ' is not a string"),
-        ({"timeout": "0"}, 12, "timeout: 0 is not a positive number"),
-        ({"timeout": "true"}, 12, "timeout: True is not a positive number"),
+        ({"timeout": "0"}, 12, "timeout: 0 is not a number of seconds from 0.001 to 600"),
+        ({"timeout": "true"}, 12, "timeout: True is not a number of seconds"),
+        ({"timeout": "inf"}, 12, "timeout: inf is not a number of seconds"),
+        ({"timeout": "nan"}, 12, "timeout: nan is not a number of seconds"),
+        ({"memory": "0.5"}, 12, "memory: 0.5 is not a whole number of MiB from 1 to 16384"),
+        ({"memory": "1e30"}, 12, "memory: 1e+30 is not a whole number of MiB"),
         ({"sources": '["file:///x"]'}, 9, "sources: 'file:///x' is not a public https:// link"),
         ({"sources": "[]"}, 9, "sources: empty"),
         ({"fix": '"amp"'}, 10, "fix: 'amp' is neither 'module.function' nor 'upgrade'"),
@@ -82,25 +89,25 @@ def test_requirements_give_a_reason(root):
 )
 def test_a_bad_header_is_named_with_file_line_and_key(root, header, line, text):
     path = plant(root, "amp/one", CODE, **header)
-    (message,) = mistakes(root)
+    (message,) = problems(root)
     assert message.startswith(f"{path}:{line}: {text}")
 
 
-def test_every_mistake_of_every_file_is_listed_at_once(root):
+def test_every_problem_of_every_file_is_listed_at_once(root):
     plant(root, "amp/one", "def control(device):\n    return None\n", kind='"x"')
     (root / "amp/two.py").write_text("print()\n")
     (root / "amp/three.py").write_text("# /// script\n# [tool.repro\n# ///\n")
-    assert [line.split(": ", 1)[1] for line in mistakes(root)] == [
+    assert [line.split(": ", 1)[1] for line in problems(root)] == [
         "kind: 'x' is not one of error, silent, crash, hang, leak, oom",
         "no function reproduce(device)",
-        mistakes(root)[2].split(": ", 1)[1],
+        problems(root)[2].split(": ", 1)[1],
         "no header; expected a block '# /// script' ... '# ///' as in PEP 723",
     ]
-    assert "is not TOML" in mistakes(root)[2]
+    assert "is not TOML" in problems(root)[2]
 
 
-def test_an_empty_folder_is_a_mistake(root):
-    assert mistakes(root) == [f"{root}: no reproducers here (expected <family>/<name>.py)"]
+def test_an_empty_folder_is_a_problem(root):
+    assert problems(root) == [f"{root}: no reproducers here (expected <family>/<name>.py)"]
 
 
 @given(st.text())
@@ -108,8 +115,8 @@ def test_no_text_in_a_header_crashes_the_catalog(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("repros") / "one.py"
     block = "".join(f"# {line}\n" for line in text.splitlines())
     path.write_text(f"# /// script\n{block}# ///\n", encoding="utf-8")
-    entry, wrong = catalog.parse(path, "amp/one")
-    assert entry is None
+    reproducer, wrong = catalog.parse(path, "amp/one")
+    assert reproducer is None
     assert wrong
 
 
@@ -117,9 +124,77 @@ def test_selection_is_by_id_or_family_and_leaves_retired_ones_out(root):
     for id in ("amp/one", "amp/two", "rnn/one"):
         plant(root, id, CODE)
     plant(root, "rnn/old", CODE, retired='"never was a bug"')
-    entries = catalog.load(root)
-    assert [entry.id for entry in catalog.select(entries, ())] == ["amp/one", "amp/two", "rnn/one"]
-    assert [entry.id for entry in catalog.select(entries, ("rnn",))] == ["rnn/old", "rnn/one"]
-    assert [entry.id for entry in catalog.select(entries, ("amp/two", "rnn/old"))] == ["amp/two", "rnn/old"]
+    reproducers = catalog.load(root)
+    assert [reproducer.id for reproducer in catalog.select(reproducers, ())] == ["amp/one", "amp/two", "rnn/one"]
+    assert [reproducer.id for reproducer in catalog.select(reproducers, ("rnn",))] == ["rnn/old", "rnn/one"]
+    assert [reproducer.id for reproducer in catalog.select(reproducers, ("amp/two", "rnn/old"))] == ["amp/two", "rnn/old"]
     with pytest.raises(KeyError, match="amp/three"):
-        catalog.select(entries, ("amp/three",))
+        catalog.select(reproducers, ("amp/three",))
+
+
+UNREADABLE = {  # what lies at amp/bad.py, and the problem
+    "latin-1": (lambda path: path.write_bytes(b"# caf\xe9\n"), "1: cannot be read: not UTF-8"),
+    "dangling link": (lambda path: path.symlink_to("nowhere"), "1: cannot be read: No such file"),
+    "link to itself": (lambda path: path.symlink_to(path), "1: cannot be read: Too many levels"),
+    "folder": (lambda path: path.mkdir(), "1: cannot be read: Is a directory"),
+    "tool is a number": (
+        lambda path: path.write_text("# /// script\n# tool = 3\n# ///\n"),
+        "1: the header has no table [tool.repro]",
+    ),
+    "tool.repro is a number": (
+        lambda path: path.write_text("# /// script\n# tool.repro = 3\n# ///\n"),
+        "1: the header has no table [tool.repro]",
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes links and reads Linux's words")
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(root, name):
+    plant(root, "amp/good", CODE)
+    make, text = UNREADABLE[name]
+    make(root / "amp/bad.py")
+    reproducers, wrong = catalog.read(root)
+    assert [reproducer.id for reproducer in reproducers] == ["amp/good"]
+    (problem,) = wrong
+    assert problem.startswith(f"{root / 'amp/bad.py'}:{text}")
+
+
+@pytest.mark.parametrize("code", ["def reproduce(device):\n    return (\n", "def reproduce(device):\n    '\0'\n"])
+def test_a_body_that_is_no_python_can_still_be_listed_searched_and_shown(root, code):
+    plant(root, "amp/one", code)
+    (reproducer,) = catalog.load(root)
+    assert (reproducer.doc, reproducer.function("control"), reproducer.roles[0]) == ("", "", "reproduce")
+    assert reproducer.hash
+
+
+def test_a_relative_folder_gives_absolute_paths(root, monkeypatch):
+    plant(root, "amp/one", CODE)
+    monkeypatch.chdir(root.parent)
+    (reproducer,) = catalog.load(Path(root.name))
+    assert reproducer.path == root / "amp/one.py"
+
+
+def test_a_new_header_key_is_one_field_of_the_dataclass():
+    assert set(catalog.REQUIRED) == {"title", "kind", "symptom", "sources", "fix", "affected"}
+    (reproducer, *_) = catalog.load()
+    assert set(reproducer.header) == set(catalog.HEADER_KEYS)
+
+
+def test_each_file_is_parsed_once_however_much_is_asked_of_it(root, monkeypatch):
+    plant(root, "amp/one", CODE)
+    (reproducer,) = catalog.load(root)
+    parsed = []
+    parse = catalog.ast.parse
+    monkeypatch.setattr(catalog.ast, "parse", lambda source: parsed.append(source) or parse(source))
+    for _ in range(3):
+        assert reproducer.hash and reproducer.doc and reproducer.body and reproducer.function("control")
+    assert len(parsed) == 1
+
+
+def test_the_program_prints_what_it_saw(root):
+    main = '\n\nif __name__ == "__main__":\n    import sys\n\n    sys.exit(reproduce("cpu"))\n'
+    plant(root, "amp/one", CODE + "\n\ndef control(device):\n    return None\n" + main)
+    (reproducer,) = catalog.load(root)
+    assert reproducer.program("cuda").endswith('if __name__ == "__main__":\n    print(reproduce("cuda"))')
+    assert "sys.exit" not in reproducer.program("cuda")

@@ -1,0 +1,102 @@
+import io
+
+import pytest
+from helpers import call, processor_seconds
+
+from matrix import causes
+
+UNSCALED = "ValueError: Attempting to unscale FP16 gradients."
+
+
+def test_a_message_with_several_causes_gets_a_list_of_checks_in_its_order():
+    text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+    result = call("explain", text, "--torch", "2.4.1")
+    assert result.exit_code == 0
+    places = [result.output.index(cause["cause"]) for cause in causes.load()[0]["causes"]]
+    assert places == sorted(places)
+    assert "This message has several possible causes. Check these, most likely first:" in result.output
+    assert "amp/autocast_cache_under_no_grad: on torch 2.4 measured: cpu reproduced, cuda unknown" in result.output
+    assert "torch-repros vendor amp --into DIR" in result.output
+
+
+def test_a_message_with_one_cause_gets_its_control_its_popular_fix_and_its_fix():
+    message = "unscale_() has already been called on this optimizer since the last update()"
+    result = call("explain", f"RuntimeError: {message}.\nPyTorch version: 2.5.1")
+    assert f"matched: {message}" in result.output
+    assert "amp/unscale_twice: on torch 2.5 measured: cpu reproduced" in result.output
+    assert "lambda scaler, optimizer: scaler.update()" in result.output  # the control
+    assert "Popular fix that does not help:" in result.output
+    assert "fix: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR" in result.output
+
+
+def test_a_text_that_nothing_fits_is_told_so():
+    result = call("explain", "IndexError: list index out of range")
+    assert result.exit_code == 1
+    assert "No known failure matches this text." in result.output
+    assert "torch-repros search" in result.output
+
+
+def test_a_mistyped_id_is_told_what_it_may_have_been():
+    result = call("explain", "amp/unscale_befor")
+    assert result.exit_code == 1
+    assert "did you mean amp/unscale_before_scale" in result.output
+
+
+def test_text_comes_as_an_argument_as_a_file_or_through_a_pipe(tmp_path):
+    file = tmp_path / "crash.log"
+    file.write_bytes(UNSCALED.encode() + b"\n\xff\xfe not UTF-8")
+    outputs = [
+        call("explain", UNSCALED).output,
+        call("explain", file).output,
+        call("explain", input=UNSCALED).output,
+        call("explain", "-", input=UNSCALED).output,
+    ]
+    assert all("amp/unscale_fp16_parameters" in output for output in outputs)
+
+
+def test_a_message_longer_than_a_file_name_may_be_is_a_message():
+    text = (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of "
+        "79.10 GiB of which 5.88 MiB is free. Process 12345 has 79.08 GiB memory in use. Of the allocated memory "
+        "77.81 GiB is allocated by PyTorch, and 777.77 MiB is reserved by PyTorch but unallocated."
+    )
+    assert len(text) > 255
+    result = call("explain", text)
+    assert result.exit_code == 0, result.output
+    assert "out of memory" in result.output
+
+
+@pytest.mark.parametrize("arguments", [(), ("",), ("  \n",)])
+def test_nothing_to_explain_is_wrong_usage(arguments):
+    result = call("explain", *arguments, input="")
+    assert result.exit_code == 2
+    assert "nothing to explain" in result.output
+
+
+def test_explain_without_text_in_a_terminal_says_what_to_pass(monkeypatch):
+    from matrix.commands import answering
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(answering.sys, "stdin", Terminal())
+    with pytest.raises(answering.click.UsageError, match="pass some text or a file, or pipe in"):
+        answering._read(None)
+
+
+def test_explain_is_fast_and_needs_no_torch():
+    assert processor_seconds("explain", "Attempting to unscale FP16 gradients") < 0.3
+
+
+def test_search_lists_titles_and_fixes_best_first():
+    result = call("search", "loss stays constant")
+    assert result.exit_code == 0
+    assert "loss/mismatch_zero_is_silent" in result.output
+    assert "fix: " in result.output
+
+
+def test_words_that_match_nothing_are_told_so():
+    result = call("search", "xyzzy")
+    assert result.exit_code == 1
+    assert "No reproducer matches these words." in result.output

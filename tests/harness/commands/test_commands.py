@@ -1,0 +1,64 @@
+"""What all commands share: --help, exit codes, wrong usage."""
+
+import re
+
+import pytest
+from helpers import call
+
+from matrix import commands
+
+CLONE_ONLY = ("headers", "lint", "grid", "site")
+
+
+@pytest.mark.parametrize("name", sorted(commands.main.commands))
+def test_every_summary_fits_on_its_line_and_the_help_says_more(name):
+    command = commands.main.commands[name]
+    summary = command.get_short_help_str(200)
+    assert len(summary) <= 50, summary
+    assert not summary.endswith("...")
+    assert f"  {name} " in call("--help").output
+    assert call(name, "--help").exit_code == 0
+
+
+def test_help_groups_the_commands_by_purpose():
+    output = call("--help").output
+    positions = [output.index(f"{section}:") for section in commands.options.Sections.SECTIONS]
+    assert positions == sorted(positions)
+
+
+def test_no_text_of_the_command_line_names_another_program():
+    for name in ("", *commands.main.commands):
+        assert "python -m matrix" not in call(*filter(None, [name]), "--help").output
+
+
+@pytest.mark.parametrize("name", CLONE_ONLY)
+def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monkeypatch, name):
+    monkeypatch.setattr(commands.options.catalog, "CLONE", False)
+    group = commands.options.Sections(name="torch-repros")
+    group.add("Maintain (in a clone)", commands.main.commands[name])
+    monkeypatch.setattr(commands, "main", group)
+    refused = call(name, "--anything")
+    assert refused.exit_code == 2
+    assert f"`torch-repros {name}` is about the project's own files" in " ".join(refused.output.split())
+    assert name not in call("--help").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("show", "amp/unscale_befor_scale"), "did you mean amp/unscale_before_scale"),
+        (("list", "amq"), "did you mean amp"),
+        (("list", "zzzzzz"), "`torch-repros list` names them all"),
+        (("show", "amp"), "'amp' is a family"),
+        (("--repros", "/no/such/folder", "list"), "does not exist"),
+        (("explian", "x"), "No such command 'explian'; did you mean explain?"),
+    ],
+)
+def test_wrong_use_exits_with_2_and_says_what_was_expected(arguments, text):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert text in " ".join(result.output.split())
+
+
+def test_the_version_is_the_packages():
+    assert re.search(r"\d+\.\d+\.\d+", call("--version").output)

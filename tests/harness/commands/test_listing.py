@@ -1,0 +1,60 @@
+import json
+
+from helpers import RETURNS, call, plant, processor_seconds
+
+from matrix import catalog, devices
+
+
+def test_list_names_every_reproducer_with_its_kind_versions_and_title():
+    result = call("list")
+    assert result.exit_code == 0
+    for reproducer in catalog.load():
+        assert reproducer.id in result.output
+        assert reproducer.title in result.output
+
+
+def test_list_as_json_has_every_key_of_the_header():
+    listed = json.loads(call("list", "amp", "--json").output)
+    assert {item["id"] for item in listed} == {one.id for one in catalog.load() if one.family == "amp"}
+    (one,) = [item for item in listed if item["id"] == "amp/autocast_cache_under_no_grad"]
+    assert set(one) == {"id", *catalog.HEADER_KEYS}
+    assert one["affected"] == {"cpu": "<2.11", "cuda": "<2.11"}
+
+
+def test_the_devices_are_listed_for_scripts():
+    listed = json.loads(call("list", "--devices", "--json").output)
+    assert [row["name"] for row in listed] == list(devices.DEVICES)
+    assert all(row["runner"] for row in listed)
+
+
+def test_list_is_quick_and_never_imports_torch():
+    assert processor_seconds("list") < 0.3
+
+
+def test_show_has_everything_about_one_reproducer():
+    output = call("show", "memory/cycles_exhaust_memory").output
+    for part in ("empty_cache() frees nothing", "cuda", "release() of reference_fixes/memory.py", "def popular_fix"):
+        assert part in output
+    assert "stand-in: a meta tensor" in call("show", "data_loading/pin_device_tensor").output
+
+
+def test_show_and_explain_print_the_same_of_an_id():
+    id = "amp/autocast_cache_under_no_grad"
+    assert call("show", id).output == call("explain", id).output
+
+
+def test_a_bad_file_is_named_and_the_others_are_listed(root):
+    plant(root, "planted/one", RETURNS.format("boom"), kind='"slient"')
+    plant(root, "planted/two", RETURNS.format("boom"))
+    result = call("--repros", root, "list")
+    assert result.exit_code == 0
+    assert "one.py:7: kind: 'slient'" in result.output
+    assert "planted/two" in result.output
+    assert call("--repros", root, "search", "planted").exit_code == 0
+
+
+def test_a_folder_of_bad_files_alone_is_an_error(root):
+    plant(root, "planted/one", RETURNS.format("boom"), kind='"slient"')
+    result = call("--repros", root, "list")
+    assert result.exit_code == 1
+    assert "no reproducer can be read" in result.output

@@ -1,0 +1,33 @@
+import pytest
+from helpers import RETURNS, measurement, plant, record
+
+from matrix import catalog
+from matrix.evidence import records
+
+MINORS = ["1.13", "2.0", "2.1", "2.2", "2.9", "2.10", "2.11"]
+
+
+@pytest.fixture
+def project(root, tmp_path):
+    """A reproducer that is fixed in 2.10, with records that say so: (repros, records)."""
+    plant(root, "amp/one", RETURNS.format("boom"), affected='{ cpu = "<2.10", cuda = ">=2.0" }')
+    folder = tmp_path / "records"
+    hash = catalog.load(root)[0].hash
+    for minor in MINORS:
+        verdict = "reproduced" if minor in MINORS[:5] else "absent"
+        record(f"{minor}.1+cu121", amp__one=measurement(verdict, hash=hash)).save(folder)
+    return root, folder
+
+
+@pytest.fixture
+def change(project):
+    """change("2.9", verdict="absent") changes what the record of that release holds."""
+
+    def change(minor, **changed):
+        _, folder = project
+        (one,) = [one for one in records.load(folder) if one.minor == minor]
+        for found in one.measurements.values():
+            vars(found).update(changed)
+        one.save(folder)
+
+    return change

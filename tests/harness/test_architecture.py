@@ -1,0 +1,126 @@
+"""How the house hangs together: which room may use which, and that each closed set of names is stated once."""
+
+import ast
+import re
+import subprocess
+
+import pytest
+
+from matrix import catalog, devices, verdicts
+from matrix.evidence import states
+
+PACKAGE = catalog.PACKAGE
+MODULES = sorted(PACKAGE.rglob("*.py"))
+GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml"}
+ORDER = ["ground", "evidence", "run", "answers", "beside", "commands"]  # each may use those before it
+BESIDE = {"vendoring", "checks"}  # single modules that the commands call
+
+
+def room(path):
+    name = path.relative_to(PACKAGE).parts
+    if len(name) > 1:
+        return name[0]
+    return "ground" if path.stem in GROUND else "beside" if path.stem in BESIDE else "commands"
+
+
+def imports(path):
+    """(line, file of this package or name of another) of every import, deferred ones included."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.lineno, node.module
+        elif isinstance(node, ast.ImportFrom):
+            folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for alias in node.names:
+                found = [folder / f"{alias.name}.py", folder / alias.name / "__init__.py", folder.with_suffix(".py")]
+                yield node.lineno, next((file for file in found if file.is_file()), folder / "__init__.py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_imports_run_one_way_from_the_commands_to_the_ground(path):
+    for line, target in imports(path):
+        if not isinstance(target, str):
+            assert ORDER.index(room(target)) <= ORDER.index(room(path)), f"{path}:{line}: uses {target}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_only_the_worker_imports_torch_and_no_module_names_its_own_package(path):
+    for line, target in imports(path):
+        top = target.split(".")[0] if isinstance(target, str) else ""
+        assert top not in ("matrix", "torch_repros", "tests", "repros", "reference_fixes"), f"{path}:{line}"
+        assert top != "torch" or path.name == "worker.py", f"{path}:{line}: imports torch"
+
+
+@pytest.mark.parametrize("path", sorted(catalog.FIXES.glob("*.py")), ids=lambda path: path.stem)
+def test_a_fix_imports_torch_and_the_standard_library_alone(path):
+    import sys
+
+    for line, target in imports(path):
+        assert isinstance(target, str), f"{path}:{line}: a relative import"
+        assert target.split(".")[0] in {"torch", *sys.stdlib_module_names}, f"{path}:{line}: {target}"
+
+
+CLOSED_SETS = {  # name -> (its members, the file that states it, how many of them make a second list)
+    "devices": (devices.DEVICES, "matrix/devices.py", len(devices.DEVICES)),
+    "verdicts": (verdicts.VERDICTS, "matrix/verdicts.py", 4),
+    "states": (tuple(states.BY_NAME), "matrix/evidence/states.py", 7),
+    "families": (tuple(catalog.families()), None, 4),
+    "fixes": (tuple(catalog.fixes()), None, 4),
+    "header keys": (tuple(catalog.HEADER_KEYS), "matrix/catalog.py", 8),
+}
+
+
+def tracked(*patterns):
+    """The project's files, committed or not."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    done = subprocess.run(command, cwd=catalog.ROOT, capture_output=True, text=True, check=True)
+    return [name for name in done.stdout.splitlines() if (catalog.ROOT / name).is_file()]
+
+
+def listed(name, members, enough):
+    """Lines of a file at which so many of the names stand together: in one literal, or on one line."""
+    text = (catalog.ROOT / name).read_text(encoding="utf-8")
+    if name.endswith(".py"):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
+                parts = node.keys if isinstance(node, ast.Dict) else node.elts
+                values = {part.value for part in parts if isinstance(part, ast.Constant)}
+                if len(values & set(members)) >= enough:
+                    yield node.lineno
+    else:
+        for number, line in enumerate(text.splitlines(), 1):
+            words = set(re.findall(r"[a-z_]+", line))
+            if len(words & set(members)) >= enough:
+                yield number
+
+
+@pytest.mark.parametrize("name", CLOSED_SETS)
+def test_a_closed_set_of_names_is_stated_in_one_place(name):
+    """What a stranger forgets when a member is added: a second list that nothing holds to the first."""
+    members, home, enough = CLOSED_SETS[name]
+    files = tracked("*.py", "*.yml", "*.yaml", "*.js", "*.css", "*.html", "*.toml")
+    # a test may spell out what it expects; a reproducer and a fix stand alone
+    own = ("tests/harness/", "tests/fixes/", "tests/page/", "repros/", "reference_fixes/")
+    places = [
+        f"{file}:{line}"
+        for file in files
+        if file != home and not file.startswith(own) and not file.endswith((".results.json",))
+        for line in listed(file, members, enough)
+    ]
+    assert places == []
+
+
+def test_every_tone_has_a_style_in_the_terminal_and_a_class_on_the_site():
+    style = (PACKAGE / "answers/templates/style.css").read_text(encoding="utf-8")
+    for row in states.ROWS:
+        assert row.tone in verdicts.TONES
+    for tone in verdicts.TONES:
+        assert re.search(rf"\.{tone}\b", style), tone
+
+
+def test_every_module_is_on_the_map():
+    architecture = (catalog.ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    for path in MODULES:
+        if path.stem not in ("__init__", "__main__"):
+            assert path.name in architecture, f"docs/architecture.md does not name {path.name}"

@@ -1,0 +1,107 @@
+import re
+from pathlib import Path
+
+import pytest
+from helpers import RETURNS, call, measurement, plant, record
+
+from matrix import catalog, checks
+
+
+@pytest.fixture
+def project(root, tmp_path):
+    """Everything that lint looks at, in order: change one thing and it is the only problem."""
+    plant(root, "amp/one", RETURNS.format("boom"), affected='{ cpu = "<2.10" }', fix='"amp.fix"')
+    folders = {name: tmp_path / name for name in ("records", "fixes", "tests")}
+    for folder in folders.values():
+        folder.mkdir()
+    (folders["fixes"] / "amp.py").write_text('__all__ = ["fix"]\n')
+    (folders["tests"] / "test_amp.py").touch()
+    ids = tmp_path / "ids.txt"
+    ids.write_text("amp/one\n")
+    hash = catalog.load(root)[0].hash
+    record("2.9.1", amp__one=measurement(hash=hash)).save(folders["records"])
+
+    class Project:
+        pass
+
+    Project.repros, Project.ids, Project.folders = root, ids, folders
+    Project.hash = hash
+    Project.lint = staticmethod(
+        lambda: checks.lint(root, folders["records"], ids, folders["fixes"], folders["tests"])
+    )
+    assert Project.lint() == []
+    return Project
+
+
+def test_the_project_itself_has_no_problems():
+    assert checks.lint() == []
+
+
+def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):
+    project.ids.write_text("amp/renamed\n")
+    lost, new = project.lint()
+    assert lost.endswith("ids.txt:1: amp/renamed no longer has a file; a retired reproducer keeps its file")
+    assert new.endswith("one.py:1: amp/one is not in ids.txt; add it")
+
+
+def test_a_fix_that_is_not_public_is_a_problem_at_its_line(project):
+    (project.folders["fixes"] / "amp.py").write_text('__all__ = ["other"]\n')
+    (problem,) = project.lint()
+    assert problem.endswith("amp/one.py:10: fix: amp.py has no 'fix' in its __all__")
+
+
+def test_a_fix_without_tests_is_a_problem(project):
+    (project.folders["tests"] / "test_amp.py").unlink()
+    (problem,) = project.lint()
+    assert problem.endswith("test_amp.py:1: missing: the fix 'amp' has no tests")
+
+
+def test_a_body_that_is_no_python_is_a_problem(project):
+    plant(project.repros, "amp/two", "def reproduce(device):\n    return (\n")
+    project.ids.write_text("amp/one\namp/two\n")
+    (problem,) = project.lint()
+    assert problem.endswith("two.py:1: is not Python: it cannot be parsed")
+
+
+def test_a_header_that_differs_is_a_problem_with_the_command_that_fixes_it(project):
+    path = project.repros / "amp/one.py"
+    path.write_text(path.read_text().replace('"<2.10"', '"never"'))
+    (problem,) = project.lint()
+    assert re.search(r"one.py:11: affected: cpu: 'never' but measured torch 2.9 reproduced; ", problem)
+    assert problem.endswith("to fix, run: torch-repros headers --write (writes '>=2.9')")
+
+
+def test_a_record_that_is_inconclusive_is_a_problem(project):
+    record("2.8.1", amp__one=measurement("flaky", hash=project.hash)).save(project.folders["records"])
+    (problem,) = project.lint()
+    assert problem.endswith("torch 2.8: flaky; investigate: this record is inconclusive")
+
+
+def test_stale_orphaned_and_unreadable_measurements_are_problems_at_their_line(project):
+    records = project.folders["records"]
+    record("2.8.1", amp__one=measurement(hash="1" * 16)).save(records)
+    record("2.7.1", amp__gone=measurement()).save(records)
+    (records / "cpu_x.json").write_text('{"device": "cpu"')
+    unreadable, orphan, stale = sorted(project.lint(), key=lambda line: ("stale" in line, "gone" in line))
+    assert "cpu_x.json:1: not JSON" in unreadable
+    assert "amp/gone: no such reproducer; delete this measurement or bring the file back" in orphan
+    assert re.search(r"amp/one: stale: its code has changed since 2026-01-02; measure it again: ", stale)
+    assert stale.endswith("torch-repros record 2.8 --device cpu --only amp/one")
+    for problem, id in ((orphan, "amp/gone"), (stale, "amp/one")):
+        file, line = problem.split(":")[:2]
+        assert f'"{id}"' in Path(file).read_text().splitlines()[int(line) - 1]
+
+
+def test_bad_releases_and_bad_headers_are_both_reported(project, tmp_path):
+    plant(project.repros, "amp/two", RETURNS.format(1), kind='"slient"')
+    releases = tmp_path / "torches.toml"
+    releases.write_text("")
+    first, second = checks.lint(project.repros, project.folders["records"], releases=releases)
+    assert "no [[torch]] entry" in first
+    assert "two.py:7: kind: 'slient'" in second
+
+
+def test_lint_counts_its_problems_and_fails(project):
+    result = call("--repros", project.repros, "lint", "--records", project.folders["records"])
+    assert result.exit_code == 1
+    assert re.search(r"^\d+ problems$", result.output, re.M)
