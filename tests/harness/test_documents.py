@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
 
 from matrix.catalog import ROOT
 
@@ -30,9 +28,8 @@ def test_every_module_is_on_the_map_and_nothing_else() -> None:
 
 
 def test_every_action_is_pinned_by_commit_with_its_version() -> None:
-    uses = re.findall(
-        r"(?m)^[ -]*uses: (?!\./)(.*)", "\n".join(path.read_text() for path in WORKFLOWS)
-    )
+    text = "\n".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
+    uses = re.findall(r"(?m)^[ -]*uses: (?!\./)(.*)", text)
     assert uses
     assert [one for one in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
 
