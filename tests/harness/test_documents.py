@@ -1,0 +1,41 @@
+"""The documents for contributors, held to what the project has."""
+
+from __future__ import annotations
+
+import re
+
+from matrix.catalog import ROOT
+
+MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+WORKFLOWS = sorted((ROOT / ".github").rglob("*.yml"))
+
+
+def modules_on_the_map() -> set[str]:
+    found, folders = set(), []
+    for line in MAP.split("```")[1].splitlines():
+        if entry := re.match(r"( *)([\w./, ]+?) +# |( *)(\w+/)$", line):
+            indent, names = (entry[1], entry[2]) if entry[2] else (entry[3], entry[4])
+            folders[len(indent) // 2 :] = [names.rstrip("/") if names.endswith("/") else ""]
+            found |= {"/".join([*folders[:-1], name]) for name in re.findall(r"\w+\.py", names)}
+    return found
+
+
+def test_every_module_is_on_the_map_and_nothing_else() -> None:
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "matrix").rglob("*.py")}
+    rooms = {name for name in modules if name.endswith("/__init__.py")} | {"matrix/__main__.py"}
+    listed = {name for name in modules_on_the_map() if name.startswith("matrix/")}
+    assert listed - rooms == modules - rooms
+
+
+def test_every_action_is_pinned_by_commit_with_its_version() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
+    uses = re.findall(r"(?m)^[ -]*uses: (?!\./)(.*)", text)
+    assert uses
+    assert [one for one in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
+
+
+def test_every_relative_link_leads_to_a_file() -> None:
+    for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md"):
+        path = ROOT / name
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8")):
+            assert (path.parent / link).exists(), f"{name}: {link}"
