@@ -118,9 +118,3 @@ def test_every_tone_has_a_style_in_the_terminal_and_a_class_on_the_site():
     for tone in verdicts.TONES:
         assert re.search(rf"\.{tone}\b", style), tone
 
-
-def test_every_module_is_on_the_map():
-    architecture = (catalog.ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    for path in MODULES:
-        if path.stem not in ("__init__", "__main__"):
-            assert path.name in architecture, f"docs/architecture.md does not name {path.name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from matrix import toml
 from matrix.catalog import ROOT
 
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -34,8 +35,23 @@ def test_every_action_is_pinned_by_commit_with_its_version() -> None:
     assert [one for one in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
 
 
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *ROOT.glob("docs/*.md")]
+
+
 def test_every_relative_link_leads_to_a_file() -> None:
-    for name in ("README.md", "CONTRIBUTING.md", "docs/architecture.md"):
+    for name in DOCUMENTS:
         path = ROOT / name
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8")):
             assert (path.parent / link).exists(), f"{name}: {link}"
+
+
+def test_the_readme_works_on_a_package_index_and_its_links_lead_to_files() -> None:
+    """There a relative link is dead, so all are absolute, below the one address that pyproject states."""
+    address = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    home = address["project"]["urls"]["Repository"]
+    links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        found = re.fullmatch(rf"{re.escape(home)}/(?:blob|tree)/main/(.+)", link)
+        assert found, f"{link}: not below {home}"
+        assert (ROOT / found[1]).exists(), link
