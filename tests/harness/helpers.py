@@ -71,14 +71,19 @@ SOURCE = records.Source(
 )
 
 
+def counts(verdict: str) -> dict[str, int]:
+    """Runs, and how many of them agree, as they go with a verdict."""
+    runs, agreeing = {"unavailable": (0, 0), "flaky": (5, 3)}.get(verdict, (5, 5))
+    return {"runs": runs, "agreeing": agreeing}
+
+
 def measurement(verdict: str = "reproduced", **changed: object) -> records.Measurement:
     """One of a reproducer that nobody has: give `hash` for one that there is."""
     values = {
         "text": "boom",
         "detail": "",
         "popular_fix": None,
-        "runs": 5,
-        "agreeing": 5,
+        **counts(verdict),
         "seconds": 0.01,
         "peak_mib": 1.0,
         "hash": "0" * 16,

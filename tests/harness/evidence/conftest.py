@@ -1,5 +1,5 @@
 import pytest
-from helpers import RETURNS, measurement, plant, record
+from helpers import RETURNS, counts, measurement, plant, record
 
 from matrix import catalog
 from matrix.evidence import records
@@ -27,7 +27,7 @@ def change(project):
         _, folder = project
         (one,) = [one for one in records.load(folder) if one.minor == minor]
         for found in one.measurements.values():
-            vars(found).update(changed)
+            vars(found).update(**(counts(changed["verdict"]) if "verdict" in changed else {}), **changed)
         one.save(folder)
 
     return change
