@@ -176,7 +176,7 @@ class Reproducer:
         """The source of one of its functions, "" where it has none of that name."""
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
-                return ast.get_source_segment(self.source, node) or ""
+                return "\n".join(self.source.splitlines()[node.lineno - 1 : node.end_lineno])
         return ""
 
     def program(self, device: str) -> str:
