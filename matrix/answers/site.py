@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tupl
     bugs = [Bug(reproducer, releases, states) for reproducer in reproducers]
     measured = _by_id(records)
     environment = _environment(bugs, releases, records)
+    draw = _drawer(environment, releases)
     yield (
         "index.html",
         environment.get_template("index.html").render(
@@ -86,15 +88,15 @@ def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tupl
             devices=DEVICES,
             kinds=[kind for kind in KINDS if any(bug.kind == kind for bug in bugs)],
             data=data(reproducers),
+            draw=draw,
         ),
     )
     template = environment.get_template("bug.html")
     for bug in bugs:
         of_bug = measured.get(bug.id, [])
-        yield (
-            f"bugs/{bug.id}.html",
-            template.render(root="../../", bug=bug, **evidence(bug.reproducer, of_bug)),
-        )
+        facts = evidence(bug.reproducer, of_bug)
+        text = template.render(root="../../", bug=bug, draw=draw, **facts)
+        yield f"bugs/{bug.id}.html", text
     for name in ("style.css", "page.js"):
         yield name, (TEMPLATES / name).read_text(encoding="utf-8")
 
@@ -131,6 +133,20 @@ def _environment(
         newest=max(dates, default="never"),
     )
     return environment
+
+
+def _drawer(
+    environment: jinja2.Environment, releases: list[torches.Torch]
+) -> Callable[[list[str]], Markup]:
+    """draw(states) is a row of cells. Each cell is rendered once, not once per reproducer."""
+    macro = environment.get_template("macros.html").module.cell  # type: ignore[attr-defined]
+
+    @cache
+    def cell(state: str, minor: str) -> str:
+        return str(macro(state, minor))
+
+    minors = [torch.minor for torch in releases]
+    return lambda states: Markup("".join(map(cell, states, minors)))
 
 
 def _code(text: str) -> Markup:
