@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import glob
 import hashlib
+import inspect
 import re
 import warnings
 from collections.abc import Callable
@@ -38,6 +39,8 @@ MAX_TIMEOUT = 600.0  # seconds
 MAX_MEMORY = 16 * 1024  # MiB
 
 _BLOCK = re.compile(r"^# /// script\n((?:#(?: .*)?\n)+?)# ///$", re.M)  # the block of PEP 723
+# A docstring below the header, as every reproducer has it: found without parsing the code.
+_DOCSTRING = re.compile(r'(?:#.*\n|[ \t]*\n)*"""((?:[^"\\]|"(?!""))*)"""[ \t]*(?:\n|\Z)')
 _FUNCTION = re.compile(r"^def (\w+)\(device\b", re.M)
 
 
@@ -157,12 +160,16 @@ class Reproducer:
 
     @property
     def doc(self) -> str:
+        if found := _DOCSTRING.match(self.source):
+            return inspect.cleandoc(found[1])
         return ast.get_docstring(self.tree) or ""
 
     @cached_property
     def body(self) -> str:
         """The source after header and docstring."""
         lines = self.source.splitlines()
+        if found := _DOCSTRING.match(self.source):
+            return "\n".join(lines[self.source.count("\n", 0, found.end(1)) + 1 :])
         if ast.get_docstring(self.tree, clean=False) is None:
             return "\n".join(lines)
         return "\n".join(lines[self.tree.body[0].end_lineno :])

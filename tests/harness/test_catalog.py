@@ -1,3 +1,4 @@
+import ast
 import sys
 from pathlib import Path
 
@@ -190,6 +191,38 @@ def test_each_file_is_parsed_once_however_much_is_asked_of_it(root, monkeypatch)
     for _ in range(3):
         assert reproducer.hash and reproducer.doc and reproducer.body and reproducer.function("control")
     assert len(parsed) == 1
+
+
+def plain(reproducer):
+    """Docstring and body as Python's own parser sees them."""
+    tree = ast.parse(reproducer.source)
+    return ast.get_docstring(tree), "\n".join(reproducer.source.splitlines()[tree.body[0].end_lineno :])
+
+
+@pytest.mark.parametrize("reproducer", catalog.load(), ids=lambda reproducer: reproducer.id)
+def test_docstring_and_body_are_what_pythons_parser_sees(reproducer):
+    assert (reproducer.doc, reproducer.body) == plain(reproducer)
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        '"""One."""',
+        '"""One.\n\nTwo "quoted" words.\n"""',
+        '"""Ends in a quote: "a" """',
+        '"One."',
+        "\'\'\'One.\'\'\'",
+        'r"""A \\d."""',
+        '"""A \\n B."""',
+        '"""One.""" "Two."',
+        '"""One."""  # words',
+    ],
+)
+def test_any_way_to_write_a_docstring_is_understood(root, docstring):
+    path = plant(root, "amp/one", CODE)
+    path.write_text(path.read_text().replace('"""Planted."""', docstring))
+    (reproducer,) = catalog.load(root)
+    assert (reproducer.doc, reproducer.body) == plain(reproducer)
 
 
 def test_the_program_prints_what_it_saw(root):
