@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -146,17 +146,10 @@ class Reproducer:
         found = _FUNCTION.findall(self.source)
         return tuple(role for role in ROLES if role in found)
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
-        """Parsed once. Empty where it is no Python: running it says so, and reading about the
-        others goes on.
-        """
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # an invalid escape is not the reader's business
-                return ast.parse(self.source)
-        except (SyntaxError, ValueError):
-            return ast.Module(body=[], type_ignores=[])
+        """Empty where it is no Python: running it says so, and reading about the others goes on."""
+        return _tree(self.source)
 
     @property
     def doc(self) -> str:
@@ -227,6 +220,18 @@ def promised(specifier: str, torch_version: str) -> str:
     return (
         "reproduced" if specifier != "never" and satisfies(torch_version, specifier) else "absent"
     )
+
+
+@lru_cache(
+    maxsize=1
+)  # whoever asks for one function asks for the next; ten thousand trees fill a machine
+def _tree(source: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape is not the reader's business
+            return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ast.Module(body=[], type_ignores=[])
 
 
 # --- reading --------------------------------------------------------------------------------------

@@ -165,7 +165,8 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(root, name
 def test_a_body_that_is_no_python_can_still_be_listed_searched_and_shown(root, code):
     plant(root, "amp/one", code)
     (reproducer,) = catalog.load(root)
-    assert (reproducer.doc, reproducer.function("control"), reproducer.roles[0]) == ("", "", "reproduce")
+    assert (reproducer.doc, reproducer.function("control")) == ("Planted.", "")
+    assert reproducer.roles == ("reproduce", "control")
     assert reproducer.hash
 
 
