@@ -47,15 +47,17 @@ def build(folder: Path, reproducers: list[Reproducer], records: list[Record]) ->
     Raises SiteError, with nothing changed, where the folder is not its own.
     """
     _clear(folder)
-    written = []
+    names: list[str] = []
+    made: set[Path] = set()
     for name, text in pages(reproducers, records):
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.parent not in made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.add(path.parent)
         path.write_text(text, encoding="utf-8")
-        written.append(path)
-    names = [path.relative_to(folder).as_posix() for path in written]
+        names.append(name)
     (folder / MANIFEST).write_text("\n".join(names) + "\n", encoding="utf-8")
-    return written
+    return [folder / name for name in names]
 
 
 def _clear(folder: Path) -> None:
@@ -67,9 +69,8 @@ def _clear(folder: Path) -> None:
             f"{folder} is not empty and was not built by this tool; choose another folder"
         )
     for name in ours:
-        path = folder / name
-        if path.resolve().is_relative_to(folder.resolve()):
-            path.unlink(missing_ok=True)
+        if ".." not in name.split("/") and not Path(name).is_absolute():
+            (folder / name).unlink(missing_ok=True)
 
 
 def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tuple[str, str]]:
