@@ -373,6 +373,27 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
     assert not (folder / vendoring.KEPT / vendoring.SCRATCH).exists()
 
 
+def test_what_a_killed_run_left_is_never_taken_for_a_file_to_restore(folder, upstream, monkeypatch):
+    upstream("rnn", "r\n")
+    scratch = folder / vendoring.KEPT / vendoring.SCRATCH
+    scratch.mkdir()
+    for number in range(9):
+        (scratch / f"{number}.old").write_text("stale\n")
+    before = contents(folder)
+    real = os.replace
+
+    def fail(new, path):
+        if Path(path).name == "rnn.py":
+            raise OSError(28, "No space left on device")
+        real(new, path)
+
+    monkeypatch.setattr(os, "replace", fail)
+    assert call("vendor", "rnn", "--into", folder).exit_code == 1
+    after = contents(folder)
+    assert b"stale\n" not in after.values()
+    assert after == {path: raw for path, raw in before.items() if raw != b"stale\n"}
+
+
 # --- one damaged copy is a problem of its own ---
 
 
