@@ -107,7 +107,7 @@ class Copy:
         if self.theirs is not None and not self.moved:
             return self.theirs
         # Its folder, the one above for a vendored test, and one more for a folder that was moved.
-        homes = self.path.absolute().parents[:3]
+        homes = _absolute(self.path).parents[:3]
         for kept in (home / KEPT / f"{self.sha}{end}" for home in homes for end in BASE_ENDINGS):
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 text = _read(kept)
@@ -162,7 +162,7 @@ def read(folder: Path) -> tuple[list[Copy], list[str]]:
     recorded = _recorded(folder)
     for path in sorted([*folder.glob("*.py"), *folder.glob("tests/*.py")]):
         try:
-            copy = read_copy(path, path.absolute() in recorded)
+            copy = read_copy(path, _absolute(path) in recorded)
         except VendorError as error:
             problems.append(str(error))
         else:
@@ -221,9 +221,14 @@ def _known_origin(name: str) -> str | None:
 
 def _recorded(folder: Path) -> set[Path]:
     """The files that were vendored into the folder, its tests/, or the folder above it."""
-    folder = folder.absolute()
+    folder = _absolute(folder)
     homes = (folder / "tests", folder, folder.parent)
     return {home / name for home in homes for name in _listed(home)}
+
+
+def _absolute(path: Path) -> Path:
+    """Without "..", whose parent is not the folder above, and without following links."""
+    return Path(os.path.abspath(path))
 
 
 def _listed(home: Path) -> list[str]:
@@ -360,7 +365,7 @@ def update(folder: Path) -> Update:
 
 def _home(folder: Path) -> Path:
     """Where .torch-repros is: in the folder, or else above it, which is so for vendored tests."""
-    above = folder.absolute().parent
+    above = _absolute(folder).parent
     return above if not (folder / KEPT).is_dir() and (above / KEPT).is_dir() else folder
 
 
@@ -474,8 +479,6 @@ def _record(home: Path, copies: list[Path]) -> bytes:
 
 def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:
     """(file with the new content, file with the old one, which is there only if `path` is)."""
-    if path.is_symlink():
-        raise VendorError(f"{path} is a symbolic link; nothing was written")
     new, old = scratch.with_suffix(".new"), scratch.with_suffix(".old")
     scratch.parent.mkdir(exist_ok=True)
     path.parent.mkdir(exist_ok=True)

@@ -584,6 +584,9 @@ def test_a_deleted_copy_is_no_problem(folder):
     (folder / "amp.py").unlink()
     done = call("vendored", folder)
     assert (done.exit_code, done.output.count("\n")) == (0, 1)
+    assert call("vendored", folder, "--update").exit_code == 0
+    (folder / "amp.py").write_text("mine, much later\n")
+    assert call("vendored", folder).exit_code == 0
 
 
 def test_a_copy_of_another_file_is_not_replaced(folder, upstream):
@@ -667,11 +670,33 @@ def test_the_folder_of_vendored_tests_can_be_updated_alone(tmp_path, upstream, m
     assert Path("test_amp.py").read_text().endswith("zero\none\ntwo\nthree\nfour, edited\n")
     assert not Path(vendoring.KEPT).exists()
     assert (tmp_path / "v/.torch-repros/test_amp.py.1.before").is_file()
+    Path("conftest.py").write_text("lost its header\n")
+    done = call("vendored", ".")
+    assert (done.exit_code, "conftest.py: the torch-repros header" in done.output) == (1, True)
+    Path("conftest.py").write_text(
+        vendoring.render_header(vendoring.CONFTEST, "conftest\n") + "conftest\n"
+    )
     monkeypatch.undo()
     assert set(states(tmp_path / "v")) == {"amp.py", "test_amp.py", "conftest.py"}
     assert (
         tmp_path / "v/.torch-repros/copies.txt"
     ).read_text() == "amp.py\ntests/conftest.py\ntests/test_amp.py\n"
+
+
+def test_a_folder_named_by_its_way_up_is_the_same_folder(tmp_path, upstream):
+    vendoring.vendor(["amp"], tmp_path / "v")
+    vendoring.vendor(["amp"], tmp_path / "v/sub")
+    (tmp_path / "v/amp.py").write_text("lost its header\n")
+    assert call("vendored", tmp_path / "v/sub/..").exit_code == 1
+    assert call("vendored", tmp_path / "v/sub/../sub", "--update").exit_code == 0
+    assert (tmp_path / "v" / vendoring.KEPT / vendoring.COPIES).read_text() == "amp.py\n"
+
+
+def test_a_folder_below_is_never_taken_for_the_one_above(tmp_path, upstream):
+    vendoring.vendor(["amp"], tmp_path / "v/sub")
+    (tmp_path / "v/sub/amp.py").rename(tmp_path / "v/amp.py")
+    assert call("vendored", tmp_path / "v/sub/..", "--update").exit_code == 0
+    assert (tmp_path / "v" / vendoring.KEPT / vendoring.COPIES).read_text() == "amp.py\n"
 
 
 # --- conflicts ---
