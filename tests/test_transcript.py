@@ -1,4 +1,4 @@
-"""Replays the transcript of docs/vendoring.md as a new user would type it: an empty project, uvx, a git URL."""
+"""Replays docs/vendoring.md as a new user would type it; runs vendored tests on edited copies."""
 
 import os
 import re
@@ -9,15 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from matrix import catalog
+from matrix import catalog, vendoring
 
 DOCS = catalog.ROOT / "docs/vendoring.md"
 PUBLISH = """#!/bin/sh
 set -e
 cd {clone}
 sed -i "$1" "$2"
-git -c user.name=upstream -c user.email=upstream@example.org commit --quiet --all --message moved
+{commit} --all --message moved
 """
+COMMIT = "git -c user.name=upstream -c user.email=upstream@example.org commit --quiet"
+needs_shell_and_git = pytest.mark.skipif(
+    sys.platform != "linux" or not (catalog.ROOT / ".git").exists(),
+    reason="replays GNU sed in a shell, over a git checkout",
+)
 
 
 def steps():
@@ -30,37 +35,80 @@ def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
 
 
-@pytest.mark.skipif(sys.platform == "win32" or not (catalog.ROOT / ".git").exists(), reason="replays a shell over a git checkout")
-def test_the_transcript_is_what_happens(tmp_path):
+@pytest.fixture
+def clone(tmp_path):
+    """The tree as it is now, committed or not, as an upstream of its own."""
+    folder = tmp_path / "clone"
+    listed = run(
+        "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=catalog.ROOT
+    )
+    for file in filter(None, listed.split("\0")):
+        if (catalog.ROOT / file).is_file():  # not deleted
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(catalog.ROOT / file, folder / file)
+    run("git", "init", "--quiet", cwd=folder)
+    run("git", "add", "--all", cwd=folder)
+    run(*COMMIT.split(), "--message", "first", cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def tools(tmp_path, clone):
+    """A folder for the PATH: uvx, this suite's python, and publish."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
     uvx = shutil.which("uvx") or str(Path(sys.executable).with_name("uvx"))
-    clone, tools, project = tmp_path / "clone", tmp_path / "tools", tmp_path / "project"
-    # the tree as it is now, committed or not, as an upstream of its own
-    files = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=catalog.ROOT).splitlines()
-    for file in (name for name in files if (catalog.ROOT / name).is_file()):
-        (clone / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(catalog.ROOT / file, clone / file)
-    run("git", "init", "--quiet", cwd=clone)
-    run("git", "add", "--all", cwd=clone)
-    run("git", "-c", "user.name=upstream", "-c", "user.email=upstream@example.org", "commit", "--quiet", "--message", "first", cwd=clone)
-    tools.mkdir()
-    (tools / "publish").write_text(PUBLISH.format(clone=clone))
-    (tools / "publish").chmod(0o755)
-    (tools / "uvx").symlink_to(uvx)
-    (tools / "python").symlink_to(sys.executable)
+    (folder / "uvx").symlink_to(uvx)
+    (folder / "python").symlink_to(sys.executable)
+    (folder / "publish").write_text(PUBLISH.format(clone=clone, commit=COMMIT))
+    (folder / "publish").chmod(0o755)
+    return folder
+
+
+@needs_shell_and_git
+def test_the_transcript_is_what_happens(tmp_path, clone, tools):
+    project = tmp_path / "project"
     (project / "src/acme/_vendor").mkdir(parents=True)
     for package in ("src/acme", "src/acme/_vendor"):
         (project / package / "__init__.py").touch()
     # the interpreter of this suite has torch; a link to it alone would lose its site-packages
-    site = os.pathsep.join([str(project / "src"), *(path for path in sys.path if path.endswith("site-packages"))])
-    environment = {**os.environ, "FROM": f"git+file://{clone}", "PYTHONPATH": site, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    site = [str(project / "src"), *(path for path in sys.path if path.endswith("site-packages"))]
+    environment = {
+        **os.environ,
+        "FROM": f"git+file://{clone}",
+        "PATH": os.pathsep.join([str(tools), os.environ["PATH"]]),
+        "PYTHONPATH": os.pathsep.join(site),
+    }
     replayed = 0
     for command, expected in steps():
         # uvx makes an environment of its own, which must not see this one's packages
-        isolated = {**environment, "PYTHONPATH": ""} if command.startswith("uvx") else environment
+        own = {"PYTHONPATH": ""} if command.startswith("uvx") else {}
         done = subprocess.run(
-            ["bash", "-c", command], cwd=project, env=isolated, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            ["bash", "-c", command],
+            cwd=project,
+            env=environment | own,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
-        seen = re.sub(r"(sha256 of what follows: )\w+", r"\1...", done.stdout)
-        assert seen == expected, command
+        assert re.sub(r"(sha256 of what follows: )\w+", r"\1...", done.stdout) == expected, command
         replayed += 1
-    assert replayed == 12
+    assert replayed == DOCS.read_text().count("\n$ ") > 0
+
+
+def test_vendored_tests_run_on_the_copies_and_notice_a_broken_promise(tmp_path):
+    target = tmp_path / "src/acme/_vendor"
+    vendoring.vendor(["loss"], target, tests=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command.append("src/acme/_vendor/tests")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (target / "loss.py").read_text()
+    assert "if selected == 0:" in text
+    (target / "loss.py").write_text(text.replace("if selected == 0:", "if False:"))
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "FAILED src/acme/_vendor/tests/test_loss.py::test_masked_mean" in done.stdout
+    copies, problems = vendoring.read(target)
+    assert {copy.path.name: copy.edited for copy in copies if copy.edited} == {"loss.py": True}
+    assert not problems

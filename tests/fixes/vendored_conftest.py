@@ -1,4 +1,4 @@
-"""Runs vendored tests against the copies in the folder above. DEVICE=cuda or DEVICE=mps in the environment picks the device."""
+"""Runs vendored tests on the copies in the folder above. DEVICE=cuda or mps picks the device."""
 
 import os
 import sys
@@ -8,7 +8,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-package = types.ModuleType("reference_fixes")  # the name that the tests import the copies by
+# The tests import the copies by the name that they have upstream.
+package = types.ModuleType("reference_fixes")
 package.__path__ = [str(Path(__file__).resolve().parent.parent)]
 sys.modules["reference_fixes"] = package
 

@@ -1,0 +1,122 @@
+"""The commands for copies in other projects: vendor, vendored."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from . import options
+
+EDITED, MOVED = 4, 8  # bits of the exit status
+
+
+@click.command()
+@click.argument("families", nargs=-1, required=True, metavar="FAMILY...")
+@click.option(
+    "--into",
+    "folder",
+    required=True,
+    type=options.FOLDER,
+    help="The folder of your package that keeps the copies.",
+)
+@click.option("--tests", is_flag=True, help="Copy their tests too, into tests/ of that folder.")
+def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
+    """Copy reference fixes into your project.
+
+    For example: vendor amp numerics --into src/acme/_vendor
+
+    Three lines in each copy state where it came from. The folder .torch-repros beside it keeps the
+    text it was made from, so that `vendored` can always tell your edits from upstream's. Commit
+    both. A file that you edited is never overwritten.
+    """
+    from .. import vendoring
+
+    try:
+        for path in vendoring.vendor(list(families), folder, tests):
+            click.echo(f"wrote {path}")
+    except vendoring.VendorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@click.command()
+@click.argument(
+    "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR"
+)
+@click.option("--diff", is_flag=True, help="Show your edits and upstream's, each on its own.")
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Merge upstream's changes into your copies; conflicts are marked as git marks them.",
+)
+def vendored(folder: Path, diff: bool, update: bool) -> None:
+    """Show the status of vendored copies, or update them.
+
+    Exit status: 0 unchanged; 4 you edited; 8 upstream moved on; 12 both; 1 a problem with a copy,
+    or conflicts to resolve. After --update: 0, or 1 for a problem or conflicts.
+    """
+    from .. import vendoring
+
+    if diff and update:
+        raise click.UsageError("use either --diff or --update, not both")
+    try:
+        sys.exit(_update(folder) if update else _show(folder, diff))
+    except vendoring.VendorError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _show(folder: Path, diff: bool) -> int:
+    from .. import vendoring
+
+    status = options.OK
+    copies, problems = vendoring.read(folder)
+    for copy in copies:
+        click.echo(f"{copy.path}: {copy.state} (from torch-repros {copy.version})")
+        status |= EDITED if copy.edited else 0
+        status |= MOVED if copy.moved or copy.theirs is None else 0
+        if copy.problem:
+            problems.append(copy.problem)
+        elif diff:
+            _show_diff("your edits", vendoring.differences(copy)[0])
+            _show_diff("upstream's", vendoring.differences(copy)[1])
+    return _show_problems(problems) or status
+
+
+def _show_diff(title: str, diff: str) -> None:
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    if diff:
+        click.echo(f"--- {title}")
+        for line in diff.split("\n"):
+            click.secho(line, fg=colours.get(line[:1]))  # click colours on a terminal only
+
+
+def _update(folder: Path) -> int:
+    from .. import vendoring
+
+    done = vendoring.update(folder)
+    for path, count in done.conflicts.items():
+        conflicts = f", {_number(count, 'conflict')} to resolve by hand" if count else ""
+        click.echo(f"{path}: merged{conflicts}")
+    if done.conflicts:
+        files, versions = _number(len(done.conflicts), "file"), "versions are"
+        if len(done.conflicts) == 1:
+            versions = "version is"
+        click.echo(f"Updated {files}; the previous {versions} in {done.kept}/*.before")
+    elif not done.problems:
+        click.echo("nothing to merge")
+    status = _show_problems(done.problems)
+    return options.FINDINGS if any(done.conflicts.values()) else status
+
+
+def _show_problems(problems: list[str]) -> int:
+    for problem in problems:
+        click.echo(f"Error: {problem}", err=True)
+    return options.FINDINGS if problems else options.OK
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+COMMANDS: tuple[click.Command, ...] = (vendor, vendored)
