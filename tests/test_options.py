@@ -1,4 +1,4 @@
-"""What the suite needs to start, what its options refuse, and that they test what they are given."""
+"""What the suite needs to start, what its options refuse, and what they test."""
 
 import shutil
 import subprocess
