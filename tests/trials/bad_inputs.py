@@ -87,7 +87,9 @@ class Use:
 USES: list[Use] = []
 
 
-def use(function: str, argument: str, right: Callable[[Any], Any]) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+def use(
+    function: str, argument: str, right: Callable[[Any], Any]
+) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Registers call(value) as a use of the function; right(value) is the answer worked out apart, or raises OnlyAnError."""
 
     def register(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -153,7 +155,9 @@ def only_an_error(x: Any) -> Any:
 
 def cuda_index(x: Any) -> bool:
     """A whole number names an accelerator by its index; a build for CUDA takes it for cuda:x, whether there is one or not."""
-    return isinstance(x, int) and not isinstance(x, bool) and x >= 0 and torch.device(x).type == "cuda"
+    return (
+        isinstance(x, int) and not isinstance(x, bool) and x >= 0 and torch.device(x).type == "cuda"
+    )
 
 
 # ---- the uses ----
@@ -226,7 +230,11 @@ def _(x):
         return "entered"
 
 
-@use("amp.choose_precision", "device", lambda x: amp.choose_precision("cuda") if cuda_index(x) else only_an_error(x))
+@use(
+    "amp.choose_precision",
+    "device",
+    lambda x: amp.choose_precision("cuda") if cuda_index(x) else only_an_error(x),
+)
 def _(x):
     return amp.choose_precision(x)
 
@@ -269,7 +277,9 @@ def loss_and_weight(*batches):
         values = values_of(x)
         if values.is_complex():
             raise OnlyAnError
-        losses.append(float((x * torch.tensor(weight)).square().to_dense().mean()))  # overflows where the model does
+        losses.append(
+            float((x * torch.tensor(weight)).square().to_dense().mean())
+        )  # overflows where the model does
         weight -= 0.001 * 2 * losses[-1] / weight if values.numel() and losses[-1] else 0.0
     return torch.tensor([sum(losses) / len(losses), weight])
 
@@ -289,32 +299,56 @@ def _(x):
     return trained(loss_fn=lambda model, batch: x)
 
 
-@use("amp.train_epoch", "loss with a graph", lambda x: torch.tensor([one_number(x), 1 - 0.001 * one_number(x)]))
+@use(
+    "amp.train_epoch",
+    "loss with a graph",
+    lambda x: torch.tensor([one_number(x), 1 - 0.001 * one_number(x)]),
+)
 def _(x):
     return trained(loss_fn=lambda model, batch: x * model.weight)
 
 
-@use("amp.train_epoch", "accumulate", lambda x: torch.tensor([1, 0.998]) if x == 3 else only_an_error(x))
+@use(
+    "amp.train_epoch",
+    "accumulate",
+    lambda x: torch.tensor([1, 0.998]) if x == 3 else only_an_error(x),
+)
 def _(x):
     return trained(accumulate=x)
 
 
-@use("amp.train_epoch", "max_norm", lambda x: torch.tensor([1, 1 - 0.001 * min(2.0, math.inf if x is None else positive(x))]))
+@use(
+    "amp.train_epoch",
+    "max_norm",
+    lambda x: torch.tensor([1, 1 - 0.001 * min(2.0, math.inf if x is None else positive(x))]),
+)
 def _(x):
     return trained(max_norm=x)
 
 
-@use("amp.train_epoch", "weight", lambda x: torch.tensor([1, 0.998]) if 0 < one_number(x) < math.inf else only_an_error(x))
+@use(
+    "amp.train_epoch",
+    "weight",
+    lambda x: torch.tensor([1, 0.998]) if 0 < one_number(x) < math.inf else only_an_error(x),
+)
 def _(x):
     return trained(weight=lambda batch: x)
 
 
-@use("amp.train_epoch", "min_scale", lambda x: torch.tensor([1, 0.998]) if finite_number(x) >= 0 else only_an_error(x))
+@use(
+    "amp.train_epoch",
+    "min_scale",
+    lambda x: torch.tensor([1, 0.998]) if finite_number(x) >= 0 else only_an_error(x),
+)
 def _(x):
     return trained(min_scale=x)
 
 
-@use("amp.train_epoch", "scaler", lambda x: torch.tensor([1, 0.998]) if x is None else only_an_error(x))
+@use(
+    "amp.train_epoch",
+    "scaler",
+    lambda x: torch.tensor([1, 0.998]) if x is None else only_an_error(x),
+)
 def _(x):
     return trained(scaler=x)
 
@@ -327,12 +361,16 @@ def pair_with(x):
 
 @use("loss.match", "prediction", pair_with)
 def _(x):
-    return loss.match({"a": x}, {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)})["a"][0]
+    return loss.match(
+        {"a": x}, {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}
+    )["a"][0]
 
 
 @use("loss.match", "target", pair_with)
 def _(x):
-    return loss.match({"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}, {"a": x})["a"][1]
+    return loss.match(
+        {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}, {"a": x}
+    )["a"][1]
 
 
 @use("loss.match", "predictions", only_an_error)
@@ -345,7 +383,11 @@ def _(x):
     return loss.masked_mean(x, torch.tensor(True))
 
 
-@use("loss.masked_mean", "mask", lambda x: 7.0 if isinstance(x, torch.Tensor) and x.dtype == torch.bool else only_an_error(x))
+@use(
+    "loss.masked_mean",
+    "mask",
+    lambda x: 7.0 if isinstance(x, torch.Tensor) and x.dtype == torch.bool else only_an_error(x),
+)
 def _(x):
     return loss.masked_mean(torch.full((2, 2), 7.0), x)
 
@@ -358,7 +400,9 @@ def _(x):
     return mean.compute()
 
 
-@use("loss.RunningMean.update", "weight", lambda x: 5.0 if finite_number(x) > 0 else only_an_error(x))
+@use(
+    "loss.RunningMean.update", "weight", lambda x: 5.0 if finite_number(x) > 0 else only_an_error(x)
+)
 def _(x):
     mean = loss.RunningMean()
     mean.update(5.0, x)
@@ -428,7 +472,11 @@ def _(x):
     return model.weight.grad
 
 
-@use("data_loading.pin_decision", "device", lambda x: data_loading.pin_decision("cuda") if cuda_index(x) else only_an_error(x))
+@use(
+    "data_loading.pin_decision",
+    "device",
+    lambda x: data_loading.pin_decision("cuda") if cuda_index(x) else only_an_error(x),
+)
 def _(x):
     return data_loading.pin_decision(x)
 
@@ -448,7 +496,11 @@ def _(x):
     return data_loading.to_device(x, "cpu")
 
 
-@use("data_loading.to_device", "device", lambda x: torch.ones(2, device=x) if cuda_index(x) else only_an_error(x))
+@use(
+    "data_loading.to_device",
+    "device",
+    lambda x: torch.ones(2, device=x) if cuda_index(x) else only_an_error(x),
+)
 def _(x):
     return data_loading.to_device(torch.ones(2), x)
 
@@ -464,22 +516,34 @@ def _(x):
     return list(data_loading.make_loader(x, "cpu", batch_size=None))
 
 
-@use("data_loading.Prefetcher", "batch", lambda x: [x] if "meta" not in str(x) else only_an_error(x))
+@use(
+    "data_loading.Prefetcher", "batch", lambda x: [x] if "meta" not in str(x) else only_an_error(x)
+)
 def _(x):
     return list(data_loading.Prefetcher([x], "cpu"))
 
 
-@use("data_loading.shard", "rows", lambda x: list(x) if hasattr(x, "__iter__") else only_an_error(x))
+@use(
+    "data_loading.shard", "rows", lambda x: list(x) if hasattr(x, "__iter__") else only_an_error(x)
+)
 def _(x):
     return list(data_loading.shard(x))
 
 
-@use("data_loading.worker_count", "batch_bytes", lambda x: data_loading.worker_count(1, 2**30) if positive(x) < math.inf else 0)
+@use(
+    "data_loading.worker_count",
+    "batch_bytes",
+    lambda x: data_loading.worker_count(1, 2**30) if positive(x) < math.inf else 0,
+)
 def _(x):
     return data_loading.worker_count(x, 2**30)
 
 
-@use("data_loading.worker_count", "memory_bytes", lambda x: int(positive(x) // 2) and 1 if positive(x) < math.inf else only_an_error(x))
+@use(
+    "data_loading.worker_count",
+    "memory_bytes",
+    lambda x: int(positive(x) // 2) and 1 if positive(x) < math.inf else only_an_error(x),
+)
 def _(x):
     return min(1, data_loading.worker_count(1, x))
 
@@ -507,7 +571,11 @@ def _(x):
     return model.weight.detach()
 
 
-@use("numerics.clip_or_skip", "max_norm", lambda x: clipped_step(torch.tensor([3.0, 4.0]), positive(x)))
+@use(
+    "numerics.clip_or_skip",
+    "max_norm",
+    lambda x: clipped_step(torch.tensor([3.0, 4.0]), positive(x)),
+)
 def _(x):
     model = with_gradient(torch.tensor([3.0, 4.0]))
     numerics.clip_or_skip(torch.optim.SGD(model.parameters(), lr=1.0), x)
@@ -530,7 +598,11 @@ def _(x):
     return numerics.find_nonfinite(Square(), x) is None
 
 
-for place, make in (("parameter", with_parameter), ("buffer", with_buffer), ("gradient", with_gradient)):
+for place, make in (
+    ("parameter", with_parameter),
+    ("buffer", with_buffer),
+    ("gradient", with_gradient),
+):
 
     def found(x, make=make):
         return numerics.find_nonfinite(make(x)) is None
@@ -541,7 +613,9 @@ for place, make in (("parameter", with_parameter), ("buffer", with_buffer), ("gr
     def finite_or_absent(x):
         return x is None or all_finite(x)
 
-    use("numerics.find_nonfinite", place, without_nan if place == "buffer" else finite_or_absent)(found)
+    use("numerics.find_nonfinite", place, without_nan if place == "buffer" else finite_or_absent)(
+        found
+    )
 
 
 def restorable(x):
@@ -574,7 +648,11 @@ def _(x):
 @use(
     "numerics.apply_where",
     "mask",
-    lambda x: torch.where(x, 3.0, 0.0) if isinstance(x, torch.Tensor) and x.dtype == torch.bool else only_an_error(x),
+    lambda x: (
+        torch.where(x, 3.0, 0.0)
+        if isinstance(x, torch.Tensor) and x.dtype == torch.bool
+        else only_an_error(x)
+    ),
 )
 def _(x):
     return numerics.apply_where(x, torch.sqrt, torch.full((2, 2), 9.0))
@@ -588,7 +666,9 @@ def squares(x):
 
 @use("numerics.apply_where", "input", squares)
 def _(x):
-    return numerics.apply_where(x > 0 if isinstance(x, torch.Tensor) else torch.tensor(True), torch.square, x)
+    return numerics.apply_where(
+        x > 0 if isinstance(x, torch.Tensor) else torch.tensor(True), torch.square, x
+    )
 
 
 # ---- judging ----
@@ -600,13 +680,17 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor):
         if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor) and a.shape != b.shape:
             return False
-        a, b = (value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in (a, b))
+        a, b = (
+            value if isinstance(value, torch.Tensor) else torch.tensor(value) for value in (a, b)
+        )
         if a.is_quantized or b.is_quantized:
             return a.is_quantized and b.is_quantized and torch.equal(a.int_repr(), b.int_repr())
         if a.is_meta or b.is_meta:
             return a.is_meta and b.is_meta and a.dtype == b.dtype
         low = {torch.float16: 2e-3, torch.bfloat16: 2e-2}.get(a.dtype, 2e-4)
-        return torch.allclose(values_of(a), values_of(b).to(values_of(a).dtype), rtol=low, atol=1e-6, equal_nan=True)
+        return torch.allclose(
+            values_of(a), values_of(b).to(values_of(a).dtype), rtol=low, atol=1e-6, equal_nan=True
+        )
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
     if isinstance(a, float) and isinstance(b, float):
@@ -636,10 +720,18 @@ def tokens(x: Any) -> list[str]:
                 tensor.device.type,
             ]
             names += [f"{tensor.numel()} values", f"{tensor.numel()} elements"]
-            names += ["empty", "no batches", "all zero", "no gradient with a value in it"] if not tensor.numel() else []
+            names += (
+                ["empty", "no batches", "all zero", "no gradient with a value in it"]
+                if not tensor.numel()
+                else []
+            )
             names += ["no graph", "no grad"] if not tensor.requires_grad else []
             names += (
-                ["nan", "not finite"] if not tensor.is_meta and not tensor.is_quantized and not values_of(tensor).isfinite().all() else []
+                ["nan", "not finite"]
+                if not tensor.is_meta
+                and not tensor.is_quantized
+                and not values_of(tensor).isfinite().all()
+                else []
             )
             names += ["quantized"] if tensor.is_quantized else []
             names += ["complex", "complexfloat"] if tensor.is_complex() else []
@@ -670,16 +762,27 @@ def judge(use: Use, name: str) -> Cell:
         if not _reached_the_fix(error):
             return Cell(use, name, "not applicable", text)
         # The text has to name what was given, unless it is the model of the scenario that raised: the fix passes that on.
-        clear = _raised_here(error) or any(re.search(rf"(?<!\w){re.escape(token)}s?(?!\w)", text.lower()) for token in tokens(before))
+        clear = _raised_here(error) or any(
+            re.search(rf"(?<!\w){re.escape(token)}s?(?!\w)", text.lower())
+            for token in tokens(before)
+        )
         return Cell(use, name, "error" if clear else "unclear", text)
     if not has_answer:
         return Cell(use, name, "wrong", f"answered {answer!r}")
-    return Cell(use, name, "right" if same(answer, right) else "wrong", f"answered {answer!r}, right is {right!r}")
+    return Cell(
+        use,
+        name,
+        "right" if same(answer, right) else "wrong",
+        f"answered {answer!r}, right is {right!r}",
+    )
 
 
 def _reached_the_fix(error: BaseException) -> bool:
     """Whether a frame of the reference fixes is in the traceback: torch may have refused to build the scenario at all."""
-    return any(Path(frame.f_code.co_filename).parent.name == "reference_fixes" for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(
+        Path(frame.f_code.co_filename).parent.name == "reference_fixes"
+        for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
 
 
 def _raised_here(error: BaseException) -> bool:
@@ -695,9 +798,14 @@ MARKS = {"right": "✓", "error": "E", "not applicable": "", "wrong": "WRONG", "
 def marks(found: dict[str, list[Cell]]) -> list[str]:
     """Which input met what, one row per input."""
     names = list(found)
-    lines = ["| input | " + " | ".join(str(number) for number in range(1, len(names) + 1)) + " |", "|---|" + "---|" * len(names)]
+    lines = [
+        "| input | " + " | ".join(str(number) for number in range(1, len(names) + 1)) + " |",
+        "|---|" + "---|" * len(names),
+    ]
     for position, name in enumerate(INPUTS):
-        lines.append(f"| {name} | " + " | ".join(MARKS[found[use][position].kind] for use in names) + " |")
+        lines.append(
+            f"| {name} | " + " | ".join(MARKS[found[use][position].kind] for use in names) + " |"
+        )
     return lines
 
 
@@ -722,8 +830,12 @@ def render(found: dict[str, list[Cell]]) -> str:
         errors: dict[str, list[str]] = {}
         for cell in cells:
             if cell.kind in ("error", "unclear"):
-                text = re.sub(r"0x[0-9a-f]+", "0x...", cell.text).replace("|", "\\|").replace("`", "'")
-                errors.setdefault(text[:200] + ("..." if len(text) > 200 else ""), []).append(cell.input)
+                text = (
+                    re.sub(r"0x[0-9a-f]+", "0x...", cell.text).replace("|", "\\|").replace("`", "'")
+                )
+                errors.setdefault(text[:200] + ("..." if len(text) > 200 else ""), []).append(
+                    cell.input
+                )
         if errors:
             lines += [f"## {name}", "", "| given | error |", "|---|---|"]
             lines += [f"| {', '.join(given)} | `{text}` |" for text, given in errors.items()]
@@ -734,7 +846,9 @@ def render(found: dict[str, list[Cell]]) -> str:
 def run() -> dict[str, list[Cell]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {f"{use.function}: {use.argument}": [judge(use, name) for name in INPUTS] for use in USES}
+        return {
+            f"{use.function}: {use.argument}": [judge(use, name) for name in INPUTS] for use in USES
+        }
 
 
 def main() -> int:
@@ -743,7 +857,10 @@ def main() -> int:
     print(f"wrote {TABLE.name}: {sum(map(len, found.values()))} cells")
     bad = [cell for cells in found.values() for cell in cells if cell.kind in ("wrong", "unclear")]
     for cell in bad:
-        print(f"{cell.kind}: {cell.use.function}, {cell.use.argument}: {cell.input}: {cell.text}", file=sys.stderr)
+        print(
+            f"{cell.kind}: {cell.use.function}, {cell.use.argument}: {cell.input}: {cell.text}",
+            file=sys.stderr,
+        )
     return 1 if bad else 0
 
 

@@ -76,7 +76,9 @@ def compare(
     for work in variants.values():  # warm up: allocators, autotuning, lazy state
         for _ in range(3):
             work()
-    calls = max(1, round(target_seconds / max(clock.seconds(next(iter(variants.values())), 2), 1e-6)))
+    calls = max(
+        1, round(target_seconds / max(clock.seconds(next(iter(variants.values())), 2), 1e-6))
+    )
     taken: dict[str, list[float]] = {name: [] for name in variants}
     shuffled = random.Random(0)
     gc.collect()
@@ -91,13 +93,21 @@ def compare(
     found = {}
     for name, times in taken.items():
         ratios = sorted(mine / base for mine, base in zip(times, first))
-        spread = (ratios[len(ratios) // 10], statistics.median(ratios), ratios[-1 - len(ratios) // 10])
+        spread = (
+            ratios[len(ratios) // 10],
+            statistics.median(ratios),
+            ratios[-1 - len(ratios) // 10],
+        )
         found[name] = (statistics.median(times), spread)
     return found
 
 
 def rows(
-    clock: Clock, work: str, variants: Variants, rounds: int, targets: dict[str, tuple[str, Callable[[float], bool]]] | None = None
+    clock: Clock,
+    work: str,
+    variants: Variants,
+    rounds: int,
+    targets: dict[str, tuple[str, Callable[[float], bool]]] | None = None,
 ) -> list[Row]:
     measured = compare(clock, variants, rounds)
     result = []
@@ -112,21 +122,31 @@ def rows(
 
 def network(width: int, depth: int, device: str) -> nn.Sequential:
     torch.manual_seed(0)
-    return nn.Sequential(*(layer for _ in range(depth) for layer in (nn.Linear(width, width), nn.Tanh()))).to(device)
+    return nn.Sequential(
+        *(layer for _ in range(depth) for layer in (nn.Linear(width, width), nn.Tanh()))
+    ).to(device)
 
 
-def guarded_step(clock: Clock, work: str, width: int, depth: int, batch: int, rounds: int, limit: float) -> list[Row]:
+def guarded_step(
+    clock: Clock, work: str, width: int, depth: int, batch: int, rounds: int, limit: float
+) -> list[Row]:
     device = clock.device
     fused = {"fused": True} if device != "cpu" else {}
     x = torch.randn(batch, width, device=device)
 
-    def trained(guard: Callable[[nn.Module, Any, torch.Tensor, torch.Tensor], object], anomaly: bool = False) -> Callable[[], object]:
+    def trained(
+        guard: Callable[[nn.Module, Any, torch.Tensor, torch.Tensor], object], anomaly: bool = False
+    ) -> Callable[[], object]:
         model = network(width, depth, device)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **fused)
 
         def step() -> None:
             optimizer.zero_grad(set_to_none=True)
-            with torch.autograd.detect_anomaly(check_nan=True) if anomaly else contextlib.nullcontext():
+            with (
+                torch.autograd.detect_anomaly(check_nan=True)
+                if anomaly
+                else contextlib.nullcontext()
+            ):
                 output = model(x)
                 loss = output.square().mean()
                 loss.backward()
@@ -141,7 +161,9 @@ def guarded_step(clock: Clock, work: str, width: int, depth: int, batch: int, ro
     def ours(model: nn.Module, optimizer: Any, output: torch.Tensor, loss: torch.Tensor) -> None:
         numerics.clip_or_skip(optimizer, 1.0)
 
-    def write_up(model: nn.Module, optimizer: Any, output: torch.Tensor, loss: torch.Tensor) -> None:
+    def write_up(
+        model: nn.Module, optimizer: Any, output: torch.Tensor, loss: torch.Tensor
+    ) -> None:
         if torch.isnan(x).any() or torch.isnan(output).any() or torch.isnan(loss):
             raise RuntimeError("NaN")
         plain(model, optimizer, output, loss)
@@ -156,7 +178,13 @@ def guarded_step(clock: Clock, work: str, width: int, depth: int, batch: int, ro
     targets = {"numerics.clip_or_skip": (f"at most {limit:.2f}", lambda ratio: ratio <= limit)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # detect_anomaly says each time that it is slow
-        return rows(clock, f"{work}, {size / 1e6:.1f} M parameters, batch {batch}", variants, rounds, targets)
+        return rows(
+            clock,
+            f"{work}, {size / 1e6:.1f} M parameters, batch {batch}",
+            variants,
+            rounds,
+            targets,
+        )
 
 
 def synchronisations(guard: Callable[[Any], object]) -> int:
@@ -204,11 +232,23 @@ def input_gradients(clock: Clock, rounds: int) -> list[Row]:
 
     variants: Variants = {
         "cudnn.flags(enabled=False)": without_cudnn,
-        "rnn.input_gradients": lambda: rnn.input_gradients(model, x, target=lambda output: output[0].sum()),
+        "rnn.input_gradients": lambda: rnn.input_gradients(
+            model, x, target=lambda output: output[0].sum()
+        ),
         "flipping to training mode": flipping,
     }
-    targets = {"rnn.input_gradients": ("at most 0.33", lambda ratio: ratio <= 1 / 3)} if device == "cuda" else {}
-    return rows(clock, f"gradient of an LSTM's input, 2 x {hidden}, {length} steps, batch {batch}", variants, rounds, targets)
+    targets = (
+        {"rnn.input_gradients": ("at most 0.33", lambda ratio: ratio <= 1 / 3)}
+        if device == "cuda"
+        else {}
+    )
+    return rows(
+        clock,
+        f"gradient of an LSTM's input, 2 x {hidden}, {length} steps, batch {batch}",
+        variants,
+        rounds,
+        targets,
+    )
 
 
 # ---- snapshots ----
@@ -221,7 +261,10 @@ def snapshots(clock: Clock, rounds: int) -> list[Row]:
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     variants: Variants = {
-        "deepcopy of the model and the optimizer's state": lambda: (copy.deepcopy(model), copy.deepcopy(optimizer.state_dict())),
+        "deepcopy of the model and the optimizer's state": lambda: (
+            copy.deepcopy(model),
+            copy.deepcopy(optimizer.state_dict()),
+        ),
         "numerics.Snapshot, which also looks for NaN": lambda: numerics.Snapshot(model, optimizer),
     }
     return rows(clock, "a copy to go back to, 4.2 M parameters and their moments", variants, rounds)
@@ -247,7 +290,9 @@ def loaders(clock: Clock, rounds: int) -> list[Row]:
     ours = data_loading.make_loader(dataset, device, batch_size=32)
     variants: Variants = {
         "DataLoader and .to(device)": lambda: [batch.to(device) for batch in plain],
-        "data_loading.make_loader and to_device": lambda: [data_loading.to_device(batch, device) for batch in ours],
+        "data_loading.make_loader and to_device": lambda: [
+            data_loading.to_device(batch, device) for batch in ours
+        ],
         "data_loading.Prefetcher": lambda: list(data_loading.Prefetcher(ours, device)),
     }
     return rows(clock, "one pass over 512 rows in batches of 32", variants, rounds)
@@ -291,7 +336,9 @@ def overlap(clock: Clock, rounds: int) -> list[Row]:
         "the copies alone": copy_only,
         "the computation alone": compute_only,
     }
-    measured = rows(clock, "8 batches of 64 MiB, pinned, copied and computed with", variants, rounds)
+    measured = rows(
+        clock, "8 batches of 64 MiB, pinned, copied and computed with", variants, rounds
+    )
     best = max(measured[2].seconds, measured[3].seconds)
     reached = best / measured[1].seconds
     note = f"{reached:.2f} of the best possible; at least 0.95"
@@ -359,8 +406,17 @@ def searches(device: str) -> list[tuple[str, int, int, float]]:
 # ---- the report ----
 
 
-def render(device: str, measured: list[Row], hunted: list[tuple[str, int, int, float]], waits: dict[str, int]) -> str:
-    name = torch.cuda.get_device_name() if device == "cuda" else f"{platform.machine()}, {torch.get_num_threads()} threads"
+def render(
+    device: str,
+    measured: list[Row],
+    hunted: list[tuple[str, int, int, float]],
+    waits: dict[str, int],
+) -> str:
+    name = (
+        torch.cuda.get_device_name()
+        if device == "cuda"
+        else f"{platform.machine()}, {torch.get_num_threads()} threads"
+    )
     lines = [
         f"# Speed on {device}",
         "",
@@ -374,10 +430,20 @@ def render(device: str, measured: list[Row], hunted: list[tuple[str, int, int, f
     for row in measured:
         low, middle, high = row.ratio
         target = row.target and row.target + ("" if row.met else ", **missed**")
-        lines.append(f"| {row.work} | {row.variant} | {1000 * row.seconds:.3g} | {middle:.3f} | {low:.3f} to {high:.3f} | {target} |")
-    what = "a real model under an allocator capped at 2 %" if device == "cuda" else "simulated, 37 fit"
-    lines += ["", f"| search of the largest batch size up to 1024, {what} | size found | tries | seconds |", "|---|---:|---:|---:|"]
-    lines += [f"| {rule} | {size} | {tries} | {seconds:.2f} |" for rule, size, tries, seconds in hunted]
+        lines.append(
+            f"| {row.work} | {row.variant} | {1000 * row.seconds:.3g} | {middle:.3f} | {low:.3f} to {high:.3f} | {target} |"
+        )
+    what = (
+        "a real model under an allocator capped at 2 %" if device == "cuda" else "simulated, 37 fit"
+    )
+    lines += [
+        "",
+        f"| search of the largest batch size up to 1024, {what} | size found | tries | seconds |",
+        "|---|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {rule} | {size} | {tries} | {seconds:.2f} |" for rule, size, tries, seconds in hunted
+    ]
     if waits:
         lines += ["", "| step with a fused AdamW | times the host waits |", "|---|---:|"]
         lines += [f"| {guard} | {count} |" for guard, count in waits.items()]
@@ -385,9 +451,21 @@ def render(device: str, measured: list[Row], hunted: list[tuple[str, int, int, f
 
 
 @click.command()
-@click.option("--device", type=click.Choice(["cpu", "cuda", "mps"]), default="cpu", show_default=True)
-@click.option("--rounds", type=click.IntRange(5), default=31, show_default=True, help="Turns that each variant gets.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the table goes. Default: docs/speed-DEVICE.md.")
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda", "mps"]), default="cpu", show_default=True
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(5),
+    default=31,
+    show_default=True,
+    help="Turns that each variant gets.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the table goes. Default: docs/speed-DEVICE.md.",
+)
 def main(device: str, rounds: int, out: Path | None) -> None:
     """Measure the fixes beside what they replace. Exit status: 0 every target is met, 1 one is missed, 3 the device cannot be used."""
     found = probe(device)
@@ -399,7 +477,9 @@ def main(device: str, rounds: int, out: Path | None) -> None:
     limit = 1.02 if device == "cpu" else 1.01
     parts: list[Callable[[], list[Row]]] = [
         lambda: guarded_step(clock, "training step", 512, 4, 32, rounds, limit),
-        lambda: guarded_step(clock, "training step", 1024 if device == "cpu" else 4096, 8, 16, rounds, limit),
+        lambda: guarded_step(
+            clock, "training step", 1024 if device == "cpu" else 4096, 8, 16, rounds, limit
+        ),
         lambda: input_gradients(clock, rounds),
         lambda: snapshots(clock, rounds),
         lambda: loaders(clock, rounds),
@@ -411,7 +491,9 @@ def main(device: str, rounds: int, out: Path | None) -> None:
             measured += part()
     waits = {}
     if device == "cuda":
-        waits["numerics.clip_or_skip"] = synchronisations(lambda optimizer: numerics.clip_or_skip(optimizer, 1.0))
+        waits["numerics.clip_or_skip"] = synchronisations(
+            lambda optimizer: numerics.clip_or_skip(optimizer, 1.0)
+        )
     hunted = searches(device)
     path = out or DOCS / f"speed-{device}.md"
     path.write_text(render(device, measured, hunted, waits), encoding="utf-8")
@@ -421,7 +503,11 @@ def main(device: str, rounds: int, out: Path | None) -> None:
     missed = [row for row in measured if not row.met]
     for row in missed:
         click.echo(f"missed: {row.work}: {row.variant}: {row.ratio[1]:.3f}, {row.target}", err=True)
-    search_met = ours[2] <= tries and all(ours[1] >= size for _, size, _, _ in others) and not any(waits.values())
+    search_met = (
+        ours[2] <= tries
+        and all(ours[1] >= size for _, size, _, _ in others)
+        and not any(waits.values())
+    )
     sys.exit(0 if not missed and search_met else 1)
 
 

@@ -9,16 +9,34 @@ from tests import bad_inputs
 @pytest.mark.parametrize("use", bad_inputs.USES, ids=lambda use: f"{use.function}-{use.argument}")
 @pytest.mark.filterwarnings("ignore")
 def test_every_bad_input_gets_a_right_answer_or_an_error_that_names_it(use):
-    bad = [cell for cell in (bad_inputs.judge(use, name) for name in bad_inputs.INPUTS) if cell.kind in ("wrong", "unclear")]
+    bad = [
+        cell
+        for cell in (bad_inputs.judge(use, name) for name in bad_inputs.INPUTS)
+        if cell.kind in ("wrong", "unclear")
+    ]
     assert not bad, "\n".join(f"{cell.kind}: {cell.input}: {cell.text}" for cell in bad)
 
 
 def test_every_public_function_is_among_the_uses():
     used = {use.function.split(".")[1] for use in bad_inputs.USES}
-    modules = (bad_inputs.amp, bad_inputs.data_loading, bad_inputs.loss, bad_inputs.memory, bad_inputs.numerics, bad_inputs.rnn)
+    modules = (
+        bad_inputs.amp,
+        bad_inputs.data_loading,
+        bad_inputs.loss,
+        bad_inputs.memory,
+        bad_inputs.numerics,
+        bad_inputs.rnn,
+    )
     public = {name for module in modules for name in module.__all__}
     takes_nothing = {"release", "without_cudnn"}
-    made_by_us = {"Epoch", "Precision", "PinDecision", "StepResult", "GradientError", "ScaleCollapsed"}
+    made_by_us = {
+        "Epoch",
+        "Precision",
+        "PinDecision",
+        "StepResult",
+        "GradientError",
+        "ScaleCollapsed",
+    }
     by_pytorch = {"seed_worker"}  # called by the loader
     same_as_another = {"out_of_memory_kind"}  # is_out_of_memory asks it
     assert public - takes_nothing - made_by_us - by_pytorch - same_as_another == used

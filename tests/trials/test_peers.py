@@ -15,9 +15,17 @@ def test_the_reference_fixes_hold_every_property_that_peers_are_judged_by(name):
 @pytest.mark.parametrize(
     ("peer", "name", "detail"),
     [
-        (Torch, "step: an inf or NaN gradient leaves the weights as they were", "([0.0], inf): weights become [nan]"),
+        (
+            Torch,
+            "step: an inf or NaN gradient leaves the weights as they were",
+            "([0.0], inf): weights become [nan]",
+        ),
         (Torch, "snapshot: restores parameters by value", "0.0: [0.0, 0.0] after restoring 1"),
-        (Torch, "epoch: the last, shorter window steps too", "([1.0], 2): weight 1: the last 1 batches changed nothing"),
+        (
+            Torch,
+            "epoch: the last, shorter window steps too",
+            "([1.0], 2): weight 1: the last 1 batches changed nothing",
+        ),
     ],
 )
 def test_a_peer_that_fails_is_shown_with_the_smallest_example(peer, name, detail):
@@ -25,7 +33,12 @@ def test_a_peer_that_fails_is_shown_with_the_smallest_example(peer, name, detail
 
 
 def test_a_part_that_a_peer_has_not_got_is_no_failure():
-    assert judge(TorchErrorIfNonfinite(), BY_PROMISE["search: finds the largest batch size that fits"]).state == "none"
+    assert (
+        judge(
+            TorchErrorIfNonfinite(), BY_PROMISE["search: finds the largest batch size that fits"]
+        ).state
+        == "none"
+    )
 
 
 def test_a_property_that_only_a_peer_holds_is_red():

@@ -31,7 +31,9 @@ def test_the_rules_of_others_are_theirs(factor, size, tries):
 
     assert (speed.by_factor(run, 1024, factor), len(tried)) == (size, tries)
     with pytest.raises(RuntimeError, match="^mat1"):
-        speed.by_factor(lambda size: (_ for _ in ()).throw(RuntimeError("mat1 and mat2")), 8, factor)
+        speed.by_factor(
+            lambda size: (_ for _ in ()).throw(RuntimeError("mat1 and mat2")), 8, factor
+        )
 
 
 def test_a_device_that_cannot_be_used_is_said(monkeypatch):
@@ -44,5 +46,11 @@ def test_a_device_that_cannot_be_used_is_said(monkeypatch):
 def test_the_measured_table_meets_its_targets():
     table = (speed.DOCS / "speed-cpu.md").read_text(encoding="utf-8")
     assert "**missed**" not in table
-    for name in ("numerics.clip_or_skip", "rnn.input_gradients", "memory.find_batch_size", "data_loading.Prefetcher", "numerics.Snapshot"):
+    for name in (
+        "numerics.clip_or_skip",
+        "rnn.input_gradients",
+        "memory.find_batch_size",
+        "data_loading.Prefetcher",
+        "numerics.Snapshot",
+    ):
         assert name in table

@@ -37,15 +37,25 @@ PARTS = {
 
 
 def installed(peer: type[Peer]) -> bool:
-    return not peer.package or importlib.util.find_spec({"mosaicml": "composer"}.get(peer.package, peer.package)) is not None
+    return (
+        not peer.package
+        or importlib.util.find_spec({"mosaicml": "composer"}.get(peer.package, peer.package))
+        is not None
+    )
 
 
 def recognised(peer: Peer) -> dict[str, bool]:
     def error(text: str) -> RuntimeError:
         # torch raises its own type for what its allocator refuses
-        return torch.cuda.OutOfMemoryError(text) if re.match(r"(CUDA|HIP|XPU) out of memory", text) else RuntimeError(text)
+        return (
+            torch.cuda.OutOfMemoryError(text)
+            if re.match(r"(CUDA|HIP|XPU) out of memory", text)
+            else RuntimeError(text)
+        )
 
-    return {text: bool(peer.recognises(error(text))) for text in [text for _, text in TEXTS] + OTHERS}
+    return {
+        text: bool(peer.recognises(error(text))) for text in [text for _, text in TEXTS] + OTHERS
+    }
 
 
 def searches(peer: Peer) -> list[tuple[int, int, int]]:
@@ -87,12 +97,20 @@ def main(group: str, only: tuple[str, ...]) -> None:
     Exit status 1 when a property that some peer holds is not held by the reference fixes.
     """
     # What needs torch alone is judged once, beside the newest torch.
-    chosen = [peer for peer in PEERS if installed(peer) and (peer.package or group == "newest") and all(word in peer.name for word in only)]
+    chosen = [
+        peer
+        for peer in PEERS
+        if installed(peer)
+        and (peer.package or group == "newest")
+        and all(word in peer.name for word in only)
+    ]
     if not chosen:
         raise click.UsageError("none of the peers is installed here: run `nox -s peers`")
     path = RESULTS / f"{group}.json"
     kept: dict[str, Any] = json.loads(path.read_text()) if only and path.is_file() else {}
-    with click.progressbar(length=len(chosen) * len(PROPERTIES), label="peers", file=sys.stderr) as bar:
+    with click.progressbar(
+        length=len(chosen) * len(PROPERTIES), label="peers", file=sys.stderr
+    ) as bar:
         for peer in chosen:
             kept[peer.name] = measure(peer(), bar.update)
             RESULTS.mkdir(exist_ok=True)
@@ -107,14 +125,20 @@ def main(group: str, only: tuple[str, ...]) -> None:
 
 
 def load() -> dict[str, dict[str, Any]]:
-    everything = {name: entry for path in sorted(RESULTS.glob("*.json")) for name, entry in json.loads(path.read_text()).items()}
+    everything = {
+        name: entry
+        for path in sorted(RESULTS.glob("*.json"))
+        for name, entry in json.loads(path.read_text()).items()
+    }
     return {peer.name: everything[peer.name] for peer in PEERS if peer.name in everything}
 
 
 def ours_behind(found: dict[str, dict[str, Any]]) -> list[str]:
     ours = found.get(PEERS[0].name, {"properties": {}})["properties"]
     return [
-        name for name, (state, _) in ours.items() if state != "pass" and any(e["properties"][name][0] == "pass" for e in found.values())
+        name
+        for name, (state, _) in ours.items()
+        if state != "pass" and any(e["properties"][name][0] == "pass" for e in found.values())
     ]
 
 
@@ -129,7 +153,10 @@ def render(found: dict[str, dict[str, Any]]) -> str:
         "| peer | version | torch | date |",
         "|---|---|---|---|",
     ]
-    lines += [f"| {name} | {entry['version'] or '-'} | {entry['torch']} | {entry['date']} |" for name, entry in found.items()]
+    lines += [
+        f"| {name} | {entry['version'] or '-'} | {entry['torch']} | {entry['date']} |"
+        for name, entry in found.items()
+    ]
     lines += ["", "## Which handler recognises which out-of-memory message", ""]
     judges = {name: entry["recognised"] for name, entry in found.items() if entry["recognised"]}
     lines += ["| message | " + " | ".join(judges) + " |", "|---|" + "---|" * len(judges)]
@@ -143,30 +170,56 @@ def render(found: dict[str, dict[str, Any]]) -> str:
     others = {name: sum(seen[text] for text in OTHERS) for name, seen in judges.items()}
     lines.append(
         f"| {len(OTHERS)} errors that are none | "
-        + " | ".join(f"{count} taken for one" if count else "none taken for one" for count in others.values())
+        + " | ".join(
+            f"{count} taken for one" if count else "none taken for one" for count in others.values()
+        )
         + " |"
     )
     lines += ["", "## Batch size found, in how many tries", ""]
     hunters = {name: entry["searches"] for name, entry in found.items() if entry["searches"]}
-    lines += ["| up to, of which fit | at best, in at most | " + " | ".join(hunters) + " |", "|---|---|" + "---|" * len(hunters)]
+    lines += [
+        "| up to, of which fit | at best, in at most | " + " | ".join(hunters) + " |",
+        "|---|---|" + "---|" * len(hunters),
+    ]
     for position, (largest, limit) in enumerate(SEARCHES):
-        cells = [f"{rows[position][1] if rows[position][1] >= 0 else 'raises'} in {rows[position][2]}" for rows in hunters.values()]
-        lines.append(f"| {largest}, {limit} | {limit} in {math.ceil(math.log2(largest)) + 1} | " + " | ".join(cells) + " |")
+        cells = [
+            f"{rows[position][1] if rows[position][1] >= 0 else 'raises'} in {rows[position][2]}"
+            for rows in hunters.values()
+        ]
+        lines.append(
+            f"| {largest}, {limit} | {limit} in {math.ceil(math.log2(largest)) + 1} | "
+            + " | ".join(cells)
+            + " |"
+        )
     for part, title in PARTS.items():
         have = {
             name: entry
             for name, entry in found.items()
-            if any(entry["properties"][f"{p.part}: {p.promise}"][0] != "none" for p in PROPERTIES if p.part == part)
+            if any(
+                entry["properties"][f"{p.part}: {p.promise}"][0] != "none"
+                for p in PROPERTIES
+                if p.part == part
+            )
         }
-        lines += ["", f"## {title}", "", "| promise | " + " | ".join(have) + " |", "|---|" + "---|" * len(have)]
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| promise | " + " | ".join(have) + " |",
+            "|---|" + "---|" * len(have),
+        ]
         for property in PROPERTIES:
             if property.part != part:
                 continue
-            promise = property.promise + (f" ([known]({property.upstream}))" if property.upstream else "")
+            promise = property.promise + (
+                f" ([known]({property.upstream}))" if property.upstream else ""
+            )
             cells = []
             for entry in have.values():
                 state, detail = entry["properties"][f"{part}: {property.promise}"]
-                cells.append("holds" if state == "pass" else f"**fails** {detail[:160]}".replace("|", "\\|"))
+                cells.append(
+                    "holds" if state == "pass" else f"**fails** {detail[:160]}".replace("|", "\\|")
+                )
             lines.append(f"| {promise} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -59,7 +59,14 @@ class Ours(Peer):
 
     def epoch(self, model, rows, loss_fn, accumulate):
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        return amp.train_epoch(model.train(), rows, loss_fn, optimizer, amp.choose_precision("cpu"), accumulate=accumulate).loss
+        return amp.train_epoch(
+            model.train(),
+            rows,
+            loss_fn,
+            optimizer,
+            amp.choose_precision("cpu"),
+            accumulate=accumulate,
+        ).loss
 
     def precision(self, device, dtype):
         with amp.choose_precision(device, dtype).autocast():
@@ -175,7 +182,9 @@ class Accelerate(Peer):
     def epoch(self, model, rows, loss_fn, accumulate):
         accelerator = self.accelerator(gradient_accumulation_steps=accumulate)
         loader = torch.utils.data.DataLoader(rows, batch_size=None)
-        model, optimizer, loader = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=1.0), loader)
+        model, optimizer, loader = accelerator.prepare(
+            model, torch.optim.SGD(model.parameters(), lr=1.0), loader
+        )
         for row in loader:
             with accelerator.accumulate(model):
                 accelerator.backward(loss_fn(model, row))
@@ -183,7 +192,9 @@ class Accelerate(Peer):
                 optimizer.zero_grad()
 
     def precision(self, device, dtype):
-        accelerator = self.accelerator(mixed_precision={torch.bfloat16: "bf16", torch.float16: "fp16"}[dtype])
+        accelerator = self.accelerator(
+            mixed_precision={torch.bfloat16: "bf16", torch.float16: "fp16"}[dtype]
+        )
         with accelerator.autocast():
             return product_dtype(device)
 
@@ -228,7 +239,12 @@ class Transformers(Peer):
             )
             optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
             constant = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
-            trainer = InOrder(Wrapped(), arguments, train_dataset=[{"row": row} for row in rows], optimizers=(optimizer, constant))
+            trainer = InOrder(
+                Wrapped(),
+                arguments,
+                train_dataset=[{"row": row} for row in rows],
+                optimizers=(optimizer, constant),
+            )
             with contextlib.redirect_stdout(None):
                 return trainer.train().training_loss
 
@@ -246,7 +262,12 @@ class Lightning(Peer):
     def trainer(self, **options):
         import lightning
 
-        quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+        quiet = {
+            "logger": False,
+            "enable_checkpointing": False,
+            "enable_progress_bar": False,
+            "enable_model_summary": False,
+        }
         return lightning.Trainer(accelerator="cpu", devices=1, max_epochs=1, **{**quiet, **options})
 
     def module(self, model, step):
@@ -276,10 +297,14 @@ class Lightning(Peer):
 
         module = self.module(model, step)
         rows = torch.ones(largest, 1)
-        module.train_dataloader = lambda: torch.utils.data.DataLoader(rows, batch_size=module.batch_size)
+        module.train_dataloader = lambda: torch.utils.data.DataLoader(
+            rows, batch_size=module.batch_size
+        )
         with tempfile.TemporaryDirectory() as folder:
             trainer = self.trainer(default_root_dir=folder)
-            found = Tuner(trainer).scale_batch_size(module, mode="binsearch", init_val=1, steps_per_trial=1, max_val=largest, margin=0.0)
+            found = Tuner(trainer).scale_batch_size(
+                module, mode="binsearch", init_val=1, steps_per_trial=1, max_val=largest, margin=0.0
+            )
         return found
 
     def epoch(self, model, rows, loss_fn, accumulate):
@@ -314,7 +339,9 @@ class Fabric(Peer):
         optimizer.step()
 
     def precision(self, device, dtype):
-        fabric = self.fabric(precision={torch.bfloat16: "bf16-mixed", torch.float16: "16-mixed"}[dtype])
+        fabric = self.fabric(
+            precision={torch.bfloat16: "bf16-mixed", torch.float16: "16-mixed"}[dtype]
+        )
         with fabric.autocast():
             return product_dtype(device)
 
@@ -340,7 +367,9 @@ class TorchTNT(Peer):
             def configure_optimizers_and_lr_scheduler(self, module):
                 return torch.optim.SGD(module.parameters(), lr=1.0), None
 
-        unit = Unit(module=model, device=torch.device("cpu"), gradient_accumulation_steps=accumulate)
+        unit = Unit(
+            module=model, device=torch.device("cpu"), gradient_accumulation_steps=accumulate
+        )
         train(unit, torch.utils.data.DataLoader(rows, batch_size=None), max_epochs=1)
 
     def to_device(self, batch, device):
@@ -436,7 +465,9 @@ class WriteUpAMP(Peer):
 
     def epoch(self, model, rows, loss_fn, accumulate):
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        scaler = torch.amp.GradScaler("cuda", enabled=False)  # with the write-up's GradScaler("cpu") its loop raises
+        scaler = torch.amp.GradScaler(
+            "cuda", enabled=False
+        )  # with the write-up's GradScaler("cpu") its loop raises
         total = 0.0
         for step, row in enumerate(rows, start=1):
             value = loss_fn(model, row) / accumulate
@@ -449,7 +480,11 @@ class WriteUpAMP(Peer):
 
     def precision(self, device, dtype):
         scaler = torch.amp.GradScaler(device)
-        with torch.cuda.amp.autocast(enabled=True) if scaler.is_enabled() and device == "cuda" else contextlib.nullcontext():
+        with (
+            torch.cuda.amp.autocast(enabled=True)
+            if scaler.is_enabled() and device == "cuda"
+            else contextlib.nullcontext()
+        ):
             return product_dtype(device)
 
 
@@ -459,8 +494,14 @@ class WriteUpZeroLoss(Peer):
     name = "write-up: zero loss"
 
     def total_loss(self, predictions, targets):
-        outputs = predictions["predictions"] if isinstance(predictions, dict) and "predictions" in predictions else predictions
-        found = [(outputs[name] - targets[name]).square().mean() for name in targets if name in outputs]
+        outputs = (
+            predictions["predictions"]
+            if isinstance(predictions, dict) and "predictions" in predictions
+            else predictions
+        )
+        found = [
+            (outputs[name] - targets[name]).square().mean() for name in targets if name in outputs
+        ]
         return sum(found) if found else torch.zeros((), requires_grad=True)
 
 

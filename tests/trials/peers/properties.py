@@ -38,7 +38,9 @@ class Property(NamedTuple):
 PROPERTIES: list[Property] = []
 
 
-def holds(part: str, promise: str, strategy: st.SearchStrategy[Any], upstream: str = "") -> Callable[[Any], Any]:
+def holds(
+    part: str, promise: str, strategy: st.SearchStrategy[Any], upstream: str = ""
+) -> Callable[[Any], Any]:
     def register(wrong: Callable[[Peer, Any], str | None]) -> Callable[[Peer, Any], str | None]:
         PROPERTIES.append(Property(part, promise, strategy, wrong, upstream))
         return wrong
@@ -67,14 +69,20 @@ def judge(peer: Peer, property: Property) -> Outcome:
     gc.collect()
     gc.freeze()
     settings = hypothesis.settings(
-        max_examples=peer.max_examples, derandomize=True, database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+        max_examples=peer.max_examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
     )
     try:
         example = hypothesis.find(property.strategy, fails, settings=settings)
     except hypothesis.errors.NoSuchExample:
         return Outcome("pass")
     except hypothesis.errors.Flaky:
-        return Outcome("fails", f"{seen[-1]} (not at every call: it keeps something from call to call)")
+        return Outcome(
+            "fails", f"{seen[-1]} (not at every call: it keeps something from call to call)"
+        )
     return Outcome("fails", f"{example!r}: {_wrong(peer, property, example)}")
 
 
@@ -90,7 +98,11 @@ def _wrong(peer: Peer, property: Property, example: Any) -> str | None:
 def quiet() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
             warnings.simplefilter("ignore")
             yield
     finally:
@@ -99,7 +111,9 @@ def quiet() -> Iterator[None]:
 
 # ---- batch-size search ----
 
-sizes = st.tuples(st.integers(1, 64), st.integers(1, 64)).map(lambda pair: (max(pair), min(pair)))  # (largest, limit)
+sizes = st.tuples(st.integers(1, 64), st.integers(1, 64)).map(
+    lambda pair: (max(pair), min(pair))
+)  # (largest, limit)
 OOM = "CUDA out of memory. Tried to allocate 2.00 MiB"
 
 
@@ -107,7 +121,14 @@ class Step:
     """run(size) that fits up to a limit."""
 
     def __init__(self, limit: int, text: str = OOM, cycle: bool = False) -> None:
-        self.limit, self.text, self.cycle, self.sizes, self.alive, self.leaked = limit, text, cycle, [], [], False
+        self.limit, self.text, self.cycle, self.sizes, self.alive, self.leaked = (
+            limit,
+            text,
+            cycle,
+            [],
+            [],
+            False,
+        )
 
     def __call__(self, size: int) -> None:
         self.leaked |= any(tensor() is not None for tensor in self.alive)
@@ -134,7 +155,12 @@ def _(peer, example):
     return None if found == limit else f"found {found}"
 
 
-@holds("search", "in at most ceil(log2 n) + 2 tries", sizes, "https://github.com/huggingface/accelerate/issues/4160")
+@holds(
+    "search",
+    "in at most ceil(log2 n) + 2 tries",
+    sizes,
+    "https://github.com/huggingface/accelerate/issues/4160",
+)
 def _(peer, example):
     largest, limit = example
     step = Step(limit)
@@ -168,14 +194,27 @@ def _(peer, example):
     return "tensors in cycles were alive" if step.leaked else None
 
 
-@holds("search", "survives the MPS message", sizes, "https://github.com/huggingface/accelerate/issues/4226")
+@holds(
+    "search",
+    "survives the MPS message",
+    sizes,
+    "https://github.com/huggingface/accelerate/issues/4226",
+)
 def _(peer, example):
     largest, limit = example
-    found = searched(peer, largest, Step(limit, "MPS backend out of memory (MPS allocated: 7.9 GB, max allowed: 7.93 GB)"))
+    found = searched(
+        peer,
+        largest,
+        Step(limit, "MPS backend out of memory (MPS allocated: 7.9 GB, max allowed: 7.93 GB)"),
+    )
     return None if 1 <= found <= limit else f"found {found}"
 
 
-@holds("search", "passes every other error through", st.sampled_from(["mat1 and mat2 shapes cannot be multiplied", "x"]))
+@holds(
+    "search",
+    "passes every other error through",
+    st.sampled_from(["mat1 and mat2 shapes cannot be multiplied", "x"]),
+)
 def _(peer, text):
     try:
         searched(peer, 8, Step(0, text))
@@ -184,7 +223,11 @@ def _(peer, text):
     return "did not raise"
 
 
-@holds("search", "says so when even the smallest size does not fit, with the text of the error", st.integers(1, 64))
+@holds(
+    "search",
+    "says so when even the smallest size does not fit, with the text of the error",
+    st.integers(1, 64),
+)
 def _(peer, largest):
     step = Step(0)
     try:
@@ -204,11 +247,15 @@ def _(peer, example):
 
 # ---- a step with bad gradients ----
 
-ordinary = st.lists(st.floats(-100, 100, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1, max_size=4)
+ordinary = st.lists(
+    st.floats(-100, 100, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3), min_size=1, max_size=4
+)
 BAD = [math.inf, -math.inf, math.nan]
 
 
-def stepped(peer: Peer, gradient: list[float], max_norm: float = 1.0, momentum: float = 0.0) -> tuple[nn.Module, torch.optim.Optimizer]:
+def stepped(
+    peer: Peer, gradient: list[float], max_norm: float = 1.0, momentum: float = 0.0
+) -> tuple[nn.Module, torch.optim.Optimizer]:
     model = nn.Linear(len(gradient), 1, bias=False)
     nn.init.zeros_(model.weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=momentum)
@@ -225,7 +272,11 @@ def _(peer, gradient):
     gradient = torch.tensor(gradient)
     right = -gradient * min(1.0, 1.0 / max(float(gradient.norm()), 1e-12))
     found = model.weight.detach()[0]
-    return None if torch.allclose(found, right, atol=1e-4) else f"weights {found.tolist()}, right are {right.tolist()}"
+    return (
+        None
+        if torch.allclose(found, right, atol=1e-4)
+        else f"weights {found.tolist()}, right are {right.tolist()}"
+    )
 
 
 @holds(
@@ -245,18 +296,32 @@ def _(peer, example):
 def _(peer, example):
     gradient, bad = example
     _, optimizer = stepped(peer, [bad, *gradient[1:]], momentum=0.9)
-    found = [state["momentum_buffer"] for state in optimizer.state.values() if state.get("momentum_buffer") is not None]
-    return None if all(bool(buffer.isfinite().all()) for buffer in found) else f"momentum {found[0].tolist()}"
+    found = [
+        state["momentum_buffer"]
+        for state in optimizer.state.values()
+        if state.get("momentum_buffer") is not None
+    ]
+    return (
+        None
+        if all(bool(buffer.isfinite().all()) for buffer in found)
+        else f"momentum {found[0].tolist()}"
+    )
 
 
 @holds(
-    "step", "finite gradients whose norm overflows keep their direction", st.lists(st.sampled_from([3e38, -3e38]), min_size=2, max_size=4)
+    "step",
+    "finite gradients whose norm overflows keep their direction",
+    st.lists(st.sampled_from([3e38, -3e38]), min_size=2, max_size=4),
 )
 def _(peer, gradient):
     model, _ = stepped(peer, gradient)
     found = model.weight.detach()[0]
     right = -torch.tensor(gradient).sign() / math.sqrt(len(gradient))
-    return None if torch.allclose(found, right, atol=1e-3) else f"weights {found.tolist()}, right are {right.tolist()}"
+    return (
+        None
+        if torch.allclose(found, right, atol=1e-3)
+        else f"weights {found.tolist()}, right are {right.tolist()}"
+    )
 
 
 # ---- accumulation ----
@@ -281,12 +346,16 @@ def simulated(rows: list[float], accumulate: int) -> tuple[float, float]:
     return weight, sum(losses) / len(losses)
 
 
-epochs = st.tuples(st.integers(1, 5), st.integers(1, 3)).map(lambda pair: ([float(n + 1) for n in range(pair[0])], pair[1]))
+epochs = st.tuples(st.integers(1, 5), st.integers(1, 3)).map(
+    lambda pair: ([float(n + 1) for n in range(pair[0])], pair[1])
+)
 
 
 def trained(peer: Peer, rows: list[float], accumulate: int) -> tuple[float, float | None]:
     model = Scale()
-    reported = peer.epoch(model, [torch.tensor(row) for row in rows], lambda model, row: model(row).sum(), accumulate)
+    reported = peer.epoch(
+        model, [torch.tensor(row) for row in rows], lambda model, row: model(row).sum(), accumulate
+    )
     return float(model.weight.detach()), reported
 
 
@@ -295,14 +364,21 @@ def _(peer, example):
     rows, accumulate = example
     rows = rows[: len(rows) // accumulate * accumulate] or rows[:1] * accumulate
     found, right = trained(peer, rows, accumulate)[0], simulated(rows, accumulate)[0]
-    return None if math.isclose(found, right, rel_tol=1e-4) else f"weight {found:g}, right is {right:g}"
+    return (
+        None
+        if math.isclose(found, right, rel_tol=1e-4)
+        else f"weight {found:g}, right is {right:g}"
+    )
 
 
 @holds("epoch", "the last, shorter window steps too", epochs)
 def _(peer, example):
     rows, accumulate = example
     full = rows[: len(rows) // accumulate * accumulate]
-    found, without = trained(peer, rows, accumulate)[0], simulated(full, accumulate)[0] if full else 1.0
+    found, without = (
+        trained(peer, rows, accumulate)[0],
+        simulated(full, accumulate)[0] if full else 1.0,
+    )
     return (
         f"weight {found:g}: the last {len(rows) - len(full)} batches changed nothing"
         if len(full) < len(rows) and found == without
@@ -319,7 +395,11 @@ def _(peer, example):
 def _(peer, example):
     rows, accumulate = example
     found, right = trained(peer, rows, accumulate)[0], simulated(rows, accumulate)[0]
-    return None if math.isclose(found, right, rel_tol=1e-4) else f"weight {found:g}, right is {right:g}"
+    return (
+        None
+        if math.isclose(found, right, rel_tol=1e-4)
+        else f"weight {found:g}, right is {right:g}"
+    )
 
 
 @holds("epoch", "the loss it reports is the mean over batches, whatever the window", epochs)
@@ -338,7 +418,9 @@ def _(peer, example):
 
 
 @holds(
-    "precision", "runs in the dtype asked for, or raises: nothing is replaced silently", st.sampled_from([torch.bfloat16, torch.float16])
+    "precision",
+    "runs in the dtype asked for, or raises: nothing is replaced silently",
+    st.sampled_from([torch.bfloat16, torch.float16]),
 )
 def _(peer, dtype):
     try:
@@ -399,21 +481,37 @@ def tensors_of(batch: Any) -> list[torch.Tensor]:
         return [tensor for value in batch.values() for tensor in tensors_of(value)]
     if dataclasses.is_dataclass(batch):
         return tensors_of(batch.value)
-    return [tensor for value in batch for tensor in tensors_of(value)] if isinstance(batch, (list, tuple)) else []
+    return (
+        [tensor for value in batch for tensor in tensors_of(value)]
+        if isinstance(batch, (list, tuple))
+        else []
+    )
 
 
-@holds("to_device", "moves the tensors of every usual container", st.lists(st.sampled_from(list(CONTAINERS)), min_size=1, max_size=2))
+@holds(
+    "to_device",
+    "moves the tensors of every usual container",
+    st.lists(st.sampled_from(list(CONTAINERS)), min_size=1, max_size=2),
+)
 def _(peer, names):
     batch: Any = torch.ones(2)
     for name in names:
         batch = CONTAINERS[name](batch)
     # to the meta device, the second device that every machine has
     moved = peer.to_device(batch, "meta" if "composer" not in peer.name else "cpu")
-    left = [tensor.device.type for tensor in tensors_of(moved) if tensor.device.type != ("meta" if "composer" not in peer.name else "cpu")]
+    left = [
+        tensor.device.type
+        for tensor in tensors_of(moved)
+        if tensor.device.type != ("meta" if "composer" not in peer.name else "cpu")
+    ]
     return f"{len(left)} tensors stay behind" if left else None
 
 
-@holds("to_device", "and the containers keep their types", st.lists(st.sampled_from(list(CONTAINERS)), min_size=1, max_size=2))
+@holds(
+    "to_device",
+    "and the containers keep their types",
+    st.lists(st.sampled_from(list(CONTAINERS)), min_size=1, max_size=2),
+)
 def _(peer, names):
     batch: Any = torch.ones(2)
     for name in names:
@@ -450,7 +548,9 @@ for place in ("weight", "seen", "cache"):
         found = getattr(model, place).detach().tolist()
         return None if found == [1.0, 1.0] else f"{found} after restoring 1"
 
-    what = {"weight": "parameters", "seen": "buffers", "cache": "buffers that are not persistent"}[place]
+    what = {"weight": "parameters", "seen": "buffers", "cache": "buffers that are not persistent"}[
+        place
+    ]
     holds("snapshot", f"restores {what} by value", st.sampled_from([0.0, math.nan]))(_restored)
 
 
@@ -498,14 +598,22 @@ def _(peer, example):
     reference, leaf = network(dropout, frozen).eval(), torch.ones(1, 4, 2, requires_grad=True)
     reference(leaf)[0].sum().backward()
     found = peer.input_gradient(network(dropout, frozen).eval(), x)
-    return None if torch.allclose(found, leaf.grad, atol=1e-5) else "another gradient: dropout was active"
+    return (
+        None
+        if torch.allclose(found, leaf.grad, atol=1e-5)
+        else "another gradient: dropout was active"
+    )
 
 
 @holds("input_gradient", "leaves the gradients of the parameters alone", drawn)
 def _(peer, example):
     model = network(*example)
     peer.input_gradient(model, torch.ones(1, 4, 2))
-    return None if all(parameter.grad is None for parameter in model.parameters()) else "parameters have gradients that nobody asked for"
+    return (
+        None
+        if all(parameter.grad is None for parameter in model.parameters())
+        else "parameters have gradients that nobody asked for"
+    )
 
 
 @holds("input_gradient", "leaves every submodule in its mode", drawn)
@@ -523,7 +631,11 @@ def _(peer, frozen):
     model[1].train(not frozen)
     before = [module.training for module in model.modules()]
     peer.predict(model, torch.ones(3, 2))
-    return None if before == [module.training for module in model.modules()] else f"{before} became {[m.training for m in model.modules()]}"
+    return (
+        None
+        if before == [module.training for module in model.modules()]
+        else f"{before} became {[m.training for m in model.modules()]}"
+    )
 
 
 class Caching(nn.Module):
