@@ -636,7 +636,7 @@ def restorable(x: Any) -> Any:
 def restored(model: nn.Module) -> torch.Tensor:
     """Its only tensor, after a snapshot was restored over zeros."""
     snapshot = numerics.Snapshot(model)
-    (tensor,) = [*model.parameters(), *model.buffers()]
+    tensor = next(iter([*model.parameters(), *model.buffers()]))
     with torch.no_grad():
         tensor.zero_()
     snapshot.restore(model)

@@ -253,8 +253,9 @@ def render(scores: list[Score]) -> str:
     lines = [
         "# Mutation scores",
         "",
-        f"Written by `{COMMAND}` (mutmut {version('mutmut')}, torch {version('torch').split('+')[0]},",
-        "CPU, Hypothesis profile `ci`). Every mutant of `reference_fixes/<family>.py` is run against",
+        f"Written by `{COMMAND}`: mutmut {version('mutmut')},",
+        f"torch {version('torch').split('+')[0]}, CPU, Hypothesis profile `ci`.",
+        "Every mutant of `reference_fixes/<family>.py` is run against",
         "`tests/fixes/test_<family>.py` alone. A mutant that hangs counts as killed; code outside",
         "functions is not mutated.",
         "",
