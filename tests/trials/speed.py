@@ -143,67 +143,66 @@ def network(width: int, depth: int, device: str) -> nn.Sequential:
     ).to(device)
 
 
+# guard(model, optimizer, what a step computed: input, output and loss)
+Guard = Callable[[nn.Module, Any, list[torch.Tensor]], object]
+
+
+def clip_and_step(model: nn.Module, optimizer: Any, computed: list[torch.Tensor]) -> None:
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+def clip_or_skip(model: nn.Module, optimizer: Any, computed: list[torch.Tensor]) -> None:
+    numerics.clip_or_skip(optimizer, 1.0)
+
+
+def isnan_and_step(model: nn.Module, optimizer: Any, computed: list[torch.Tensor]) -> None:
+    if any(torch.isnan(tensor).any() for tensor in computed):
+        raise RuntimeError("NaN")
+    clip_and_step(model, optimizer, computed)
+
+
+def training_step(
+    model: nn.Module, x: torch.Tensor, guard: Guard, anomaly: bool = False
+) -> Callable[[], None]:
+    fused: dict[str, Any] = {"fused": True} if x.device.type != "cpu" else {}
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **fused)
+    looking = torch.autograd.detect_anomaly if anomaly else contextlib.nullcontext
+
+    def step() -> None:
+        optimizer.zero_grad(set_to_none=True)
+        with looking():
+            output = model(x)
+            loss = output.square().mean()
+            loss.backward()
+        guard(model, optimizer, [x, output, loss])
+
+    return step
+
+
 def guarded_step(
-    clock: Clock, work: str, width: int, depth: int, batch: int, rounds: int, limit: float
+    clock: Clock, width: int, depth: int, batch: int, rounds: int, limit: float
 ) -> list[Row]:
-    device = clock.device
-    fused: dict[str, Any] = {"fused": True} if device != "cpu" else {}
-    x = torch.randn(batch, width, device=device)
+    x = torch.randn(batch, width, device=clock.device)
 
-    def trained(
-        guard: Callable[[nn.Module, Any, torch.Tensor, torch.Tensor], object], anomaly: bool = False
-    ) -> Callable[[], object]:
-        model = network(width, depth, device)
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **fused)
-
-        def step() -> None:
-            optimizer.zero_grad(set_to_none=True)
-            with (
-                torch.autograd.detect_anomaly(check_nan=True)
-                if anomaly
-                else contextlib.nullcontext()
-            ):
-                output = model(x)
-                loss = output.square().mean()
-                loss.backward()
-            guard(model, optimizer, output, loss)
-
-        return step
-
-    def plain(model: nn.Module, optimizer: Any, output: torch.Tensor, loss: torch.Tensor) -> None:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-
-    def ours(model: nn.Module, optimizer: Any, output: torch.Tensor, loss: torch.Tensor) -> None:
-        numerics.clip_or_skip(optimizer, 1.0)
-
-    def write_up(
-        model: nn.Module, optimizer: Any, output: torch.Tensor, loss: torch.Tensor
-    ) -> None:
-        if torch.isnan(x).any() or torch.isnan(output).any() or torch.isnan(loss):
-            raise RuntimeError("NaN")
-        plain(model, optimizer, output, loss)
+    def step(guard: Guard, anomaly: bool = False) -> Callable[[], None]:
+        return training_step(network(width, depth, clock.device), x, guard, anomaly)
 
     variants: Variants = {
-        "clip_grad_norm_ and step": trained(plain),
-        "numerics.clip_or_skip": trained(ours),
-        "isnan of input, output and loss, as the write-up has it": trained(write_up),
-        "detect_anomaly": trained(plain, anomaly=True),
+        "clip_grad_norm_ and step": step(clip_and_step),
+        "numerics.clip_or_skip": step(clip_or_skip),
+        "isnan of input, output and loss, as the write-up has it": step(isnan_and_step),
+        "detect_anomaly": step(clip_and_step, anomaly=True),
     }
     size = sum(parameter.numel() for parameter in network(width, depth, "cpu").parameters())
+    work = f"training step, {size / 1e6:.1f} M parameters, batch {batch}"
     targets = {"numerics.clip_or_skip": (f"at most {limit:.2f}", lambda ratio: ratio <= limit)}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # detect_anomaly says each time that it is slow
-        return rows(
-            clock,
-            f"{work}, {size / 1e6:.1f} M parameters, batch {batch}",
-            variants,
-            rounds,
-            targets,
-        )
+        warnings.simplefilter("ignore")  # detect_anomaly warns each time that it is slow
+        return rows(clock, work, variants, rounds, targets)
 
 
-def synchronisations(guard: Callable[[Any], object]) -> int:
+def synchronizations(guard: Callable[[Any], object]) -> int:
     """How often a step with a fused optimizer makes the host wait for CUDA."""
     model = network(64, 2, "cuda")
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
@@ -442,8 +441,8 @@ def measure(device: str, rounds: int) -> Speed:
     limit = 1.02 if device == "cpu" else 1.01
     width = 1024 if device == "cpu" else 4096
     parts: list[Callable[[], list[Row]]] = [
-        lambda: guarded_step(clock, "training step", 512, 4, 32, rounds, limit),
-        lambda: guarded_step(clock, "training step", width, 8, 16, rounds, limit),
+        lambda: guarded_step(clock, 512, 4, 32, rounds, limit),
+        lambda: guarded_step(clock, width, 8, 16, rounds, limit),
         lambda: input_gradients(clock, rounds),
         lambda: snapshots(clock, rounds),
         lambda: loaders(clock, rounds),
@@ -451,7 +450,7 @@ def measure(device: str, rounds: int) -> Speed:
     waits = {}
     if device == "cuda":
         parts.append(lambda: overlap(clock, rounds))
-        waits["numerics.clip_or_skip"] = synchronisations(
+        waits["numerics.clip_or_skip"] = synchronizations(
             lambda optimizer: numerics.clip_or_skip(optimizer, 1.0)
         )
     rows: list[Row] = []
