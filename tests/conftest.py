@@ -1,61 +1,67 @@
-"""Options of the suite: which device it runs on, and whose copy of the fixes."""
+"""Options of the suite: which device it runs on, and whose copy of the fixes it tests.
+
+Imports neither torch nor Hypothesis: the tests of the harness need neither.
+"""
 
 import importlib
-import os
 import sys
 import types
 from pathlib import Path
 
-import hypothesis
 import pytest
-import torch
 
-from matrix.worker import probe
+from matrix import catalog
+from matrix.devices import DEVICES
 
-FAMILIES = ("rnn", "amp", "loss", "memory", "data_loading", "numerics")
-
-hypothesis.settings.register_profile("dev", max_examples=25, deadline=None)
-hypothesis.settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True, print_blob=True)
-hypothesis.settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "dev"))
-
-torch.set_num_threads(1)  # xdist runs one process per core
-torch.backends.cudnn.allow_tf32 = False  # cuDNN's RNNs are compared with exact ones
+FAMILIES = catalog.fixes()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--device", choices=("cpu", "cuda", "mps"), default="cpu", help="device that fixes and reproducers run on")
-    parser.addoption("--fixes", metavar="DIR", help="folder with the reference fixes to test, such as a project's vendored copies")
+    parser.addoption(
+        "--device",
+        choices=DEVICES,
+        default="cpu",
+        help="device that fixes and reproducers run on",
+    )
+    parser.addoption(
+        "--fixes",
+        metavar="DIR",
+        help="folder with the reference fixes to test, such as a project's vendored copies",
+    )
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): tests that share one expensive fixture")
     device = config.getoption("--device")
     if device != "cpu":
-        found = probe(device)
-        if not found["ok"]:
-            raise pytest.UsageError(f"--device {device}: {found['reason']}")
-    folder = config.getoption("--fixes")
-    if folder:
+        from tests.trials.shared import why_unusable  # here, because it imports torch
+
+        if reason := why_unusable(device):
+            raise pytest.UsageError(f"--device {device}: {reason}")
+    if folder := config.getoption("--fixes"):
         _use_fixes_of(Path(folder).resolve())
 
 
 def _use_fixes_of(folder):
-    missing = [f"{family}.py" for family in FAMILIES if not (folder / f"{family}.py").is_file()]
-    if len(missing) == len(FAMILIES):
-        raise pytest.UsageError(f"--fixes {folder}: none of {', '.join(missing)} is here")
+    if not _vendored(folder):
+        names = ", ".join(f"{family}.py" for family in FAMILIES)
+        raise pytest.UsageError(f"--fixes {folder}: expected at least one of {names} there")
     package = types.ModuleType("reference_fixes")
     package.__path__ = [str(folder)]
     sys.modules["reference_fixes"] = package
 
 
+def _vendored(folder):
+    return [family for family in FAMILIES if (Path(folder) / f"{family}.py").is_file()]
+
+
 def pytest_ignore_collect(collection_path, config):
-    """With --fixes, only the families that were vendored are tested; the machine and the reproducers are not theirs."""
+    """With --fixes, only the families that were vendored are tested: all else is not a copy's."""
     folder = config.getoption("--fixes")
-    if not folder or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+    if not folder or not collection_path.match("test_*.py"):
         return None
-    vendored = [family for family in FAMILIES if (Path(folder) / f"{family}.py").is_file()]
-    return True if collection_path.stem[len("test_") :] not in vendored else None
+    tests = {catalog.TESTS / f"test_{family}.py" for family in _vendored(folder)}
+    return None if collection_path in tests else True
 
 
 @pytest.fixture(scope="session")

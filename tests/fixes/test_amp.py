@@ -20,7 +20,11 @@ def pretend(torch_version=(2, 15), macos="15.1", cuda=True, capability=(9, 0), c
         patch.setattr(amp, "_TORCH", torch_version)
         patch.setattr("platform.mac_ver", lambda: (macos, ("", "", ""), ""))
         patch.setattr(torch.cuda, "is_available", lambda: cuda)
-        patch.setattr(torch.cuda, "get_device_capability", lambda device=None: (capabilities or {}).get(str(device), capability))
+        patch.setattr(
+            torch.cuda,
+            "get_device_capability",
+            lambda device=None: (capabilities or {}).get(str(device), capability),
+        )
         yield
 
 
@@ -38,7 +42,12 @@ def pretend(torch_version=(2, 15), macos="15.1", cuda=True, capability=(9, 0), c
         ("cpu", torch.bfloat16, {"torch_version": (1, 13)}, (torch.bfloat16, False)),
         ("cpu", torch.float16, {"torch_version": (2, 3)}, (torch.float16, True)),
         ("mps", torch.float16, {"torch_version": (2, 8)}, (torch.float16, True)),
-        ("mps", torch.bfloat16, {"torch_version": (2, 6), "macos": "14.0"}, (torch.bfloat16, False)),
+        (
+            "mps",
+            torch.bfloat16,
+            {"torch_version": (2, 6), "macos": "14.0"},
+            (torch.bfloat16, False),
+        ),
     ],
 )
 def test_precision_is_decided_per_device(device, dtype, machine, expected):
@@ -52,9 +61,24 @@ def test_precision_is_decided_per_device(device, dtype, machine, expected):
 @pytest.mark.parametrize(
     ("device", "dtype", "machine", "text"),
     [
-        ("cuda", torch.bfloat16, {"capability": (7, 5)}, r"compute capability \(7, 5\), bfloat16 needs \(8, 0\)"),
-        ("cuda:1", torch.bfloat16, {"capabilities": {"cuda:1": (7, 0)}}, r"compute capability \(7, 0\)"),
-        ("cuda", None, {"cuda": False}, r"^device 'cuda' was asked for, but torch.cuda.is_available\(\) is False$"),
+        (
+            "cuda",
+            torch.bfloat16,
+            {"capability": (7, 5)},
+            r"compute capability \(7, 5\), bfloat16 needs \(8, 0\)",
+        ),
+        (
+            "cuda:1",
+            torch.bfloat16,
+            {"capabilities": {"cuda:1": (7, 0)}},
+            r"compute capability \(7, 0\)",
+        ),
+        (
+            "cuda",
+            None,
+            {"cuda": False},
+            r"^device 'cuda' was asked for, but torch.cuda.is_available\(\) is False$",
+        ),
         ("cuda", torch.float16, {"cuda": False}, "is_available"),
         ("cpu", torch.float16, {"torch_version": (2, 2)}, "needs torch 2.3"),
         ("mps", torch.float16, {"torch_version": (2, 7)}, "needs torch 2.8"),
@@ -65,7 +89,7 @@ def test_precision_is_decided_per_device(device, dtype, machine, expected):
         ("cpu", torch.float64, {}, r"torch\.float64: expected"),
     ],
 )
-def test_a_precision_that_cannot_be_had_is_refused_with_the_reason(device, dtype, machine, text):
+def test_an_impossible_precision_is_refused_with_the_reason(device, dtype, machine, text):
     with pretend(**machine), pytest.raises(ValueError, match=text):
         amp.choose_precision(device, dtype)
 
@@ -76,7 +100,9 @@ def test_float32_enters_no_autocast_even_where_autocast_does_not_know_the_device
 
 
 def test_autocast_computes_in_its_dtype(device):
-    precision = amp.Precision(device, torch.float16 if device == "mps" else torch.bfloat16, False, "")
+    precision = amp.Precision(
+        device, torch.float16 if device == "mps" else torch.bfloat16, False, ""
+    )
     with precision.autocast():
         assert nn.Linear(2, 1).to(device)(torch.ones(1, 2, device=device)).dtype == precision.dtype
 
@@ -89,8 +115,13 @@ def test_autocast_is_entered_for_the_device_with_the_dtype_that_was_decided(dtyp
 
 
 def test_a_no_grad_forward_in_the_same_block_costs_no_gradient_112583(device):
-    precision = amp.Precision(device, torch.float16 if device == "mps" else torch.bfloat16, False, "")
-    model, x = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1)).to(device), torch.ones(2, 4, device=device)
+    precision = amp.Precision(
+        device, torch.float16 if device == "mps" else torch.bfloat16, False, ""
+    )
+    model, x = (
+        nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1)).to(device),
+        torch.ones(2, 4, device=device),
+    )
     with precision.autocast():
         with torch.no_grad():
             model[0](x)
@@ -101,14 +132,19 @@ def test_a_no_grad_forward_in_the_same_block_costs_no_gradient_112583(device):
 
 @pytest.mark.parametrize(("torch_version", "cached"), [((2, 10), False), ((2, 11), True)])
 def test_weights_are_cached_only_where_the_cache_knows_about_no_grad_112583(torch_version, cached):
-    with pretend(torch_version=torch_version), amp.choose_precision("cpu", torch.bfloat16).autocast():
+    with (
+        pretend(torch_version=torch_version),
+        amp.choose_precision("cpu", torch.bfloat16).autocast(),
+    ):
         assert torch.is_autocast_cache_enabled() is cached
 
 
 @pytest.mark.parametrize("scaler", [False, True])
 def test_the_scaler_is_enabled_exactly_where_the_precision_needs_one(device, scaler):
     if scaler and amp._TORCH < (2, 3) and device != "cuda":
-        pytest.skip("no scaler for this device before torch 2.3; choose_precision refuses float16 there")
+        pytest.skip(
+            "no scaler for this device before torch 2.3; choose_precision refuses float16 there"
+        )
     made = amp.make_grad_scaler(amp.Precision(device, torch.float16, scaler, ""), init_scale=8.0)
     assert made.is_enabled() is scaler
     if scaler:
@@ -118,7 +154,8 @@ def test_the_scaler_is_enabled_exactly_where_the_precision_needs_one(device, sca
 
 @pytest.mark.parametrize("enabled", [False, True])
 @pytest.mark.parametrize(
-    ("torch_version", "maker", "arguments"), [((2, 2), "torch.cuda.amp.GradScaler", ()), ((2, 3), "torch.amp.GradScaler", ("mps",))]
+    ("torch_version", "maker", "arguments"),
+    [((2, 2), "torch.cuda.amp.GradScaler", ()), ((2, 3), "torch.amp.GradScaler", ("mps",))],
 )
 def test_the_scaler_is_made_by_what_this_torch_has(torch_version, maker, arguments, enabled):
     with pretend(torch_version=torch_version), mock.patch(maker, create=True) as made:
@@ -137,7 +174,8 @@ def test_the_scaler_is_made_by_what_this_torch_has(torch_version, maker, argumen
             "cuda",
             None,
             {"capability": (7, 5)},
-            "no bfloat16: this GPU has compute capability (7, 5), bfloat16 needs (8, 0); float16 needs a GradScaler",
+            "no bfloat16: this GPU has compute capability (7, 5), bfloat16 needs (8, 0); "
+            "float16 needs a GradScaler",
         ),
     ],
 )
@@ -158,7 +196,7 @@ def test_the_disabled_scaler_can_be_unscaled_stepped_and_updated(device):
 
 
 class FakeScaler:
-    """Stands in for a GradScaler where this torch has none for the CPU: the same calls, on plain numbers."""
+    """A GradScaler on plain numbers: this torch may have none for the CPU."""
 
     def __init__(self, scale=4.0):
         self.value, self.calls, self.found_inf = scale, [], False
@@ -191,11 +229,16 @@ class FakeScaler:
         self.found_inf = False
 
 
-SCALED = amp.Precision("cpu", torch.float32, True, "float32 arithmetic, so that the numbers are exact")
+SCALED = amp.Precision(
+    "cpu", torch.float32, True, "float32 arithmetic, so that the numbers are exact"
+)
 
 
 def train(batches, window, weights=None, lr=1.0, **options):
-    """One epoch of a one-weight model whose gradient on a batch is the batch's own number; returns the weight's path."""
+    """One epoch of a one-weight model whose gradient on a batch is the batch's own number.
+
+    Returns the weight's path.
+    """
     model = nn.Linear(1, 1, bias=False).train()
     nn.init.zeros_(model.weight)
     path = []
@@ -255,7 +298,9 @@ def test_batches_count_by_their_weight(rows, window):
         return
     epoch, path, _ = train(batches, window, weights)
     first = windows[0]
-    assert path[0] == pytest.approx(-sum(n * w for n, w in first) / sum(w for _, w in first), abs=1e-4)
+    assert path[0] == pytest.approx(
+        -sum(n * w for n, w in first) / sum(w for _, w in first), abs=1e-4
+    )
     still, _, _ = train(batches, window, weights, lr=0.0)
     assert still.loss == pytest.approx(sum(n * w for n, w in rows) / sum(weights), abs=1e-5)
 
@@ -275,7 +320,17 @@ def test_the_true_gradient_is_clipped_not_the_scaled_one(max_norm, scale):
 def test_the_scaler_is_called_in_order_once_per_window():
     scaler = FakeScaler()
     train([1.0] * 3, 2, precision=SCALED, scaler=scaler)
-    assert scaler.calls == ["scale", "scale", "unscale", "step", "update", "scale", "unscale", "step", "update"]
+    assert scaler.calls == [
+        "scale",
+        "scale",
+        "unscale",
+        "step",
+        "update",
+        "scale",
+        "unscale",
+        "step",
+        "update",
+    ]
 
 
 def test_a_skipped_step_is_counted_and_the_next_one_goes_on_23905():
@@ -287,7 +342,8 @@ def test_a_skipped_step_is_counted_and_the_next_one_goes_on_23905():
 def test_a_collapsing_scale_stops_before_it_is_zero(min_scale):
     scaler = FakeScaler(4.0)
     text = (
-        r"^loss scale .* \(\d+ skipped\): the gradients are infinite whatever the scale, so look for inf or NaN in the data or the model$"
+        r"^loss scale .* \(\d+ skipped\): the gradients are infinite whatever the scale, "
+        "so look for inf or NaN in the data or the model$"
     )
     with pytest.raises(amp.ScaleCollapsed, match=text):
         train([math.inf] * 200, 1, precision=SCALED, scaler=scaler, min_scale=min_scale)
@@ -296,7 +352,9 @@ def test_a_collapsing_scale_stops_before_it_is_zero(min_scale):
 
 def test_a_real_scaler_on_this_device_trains_and_stops_when_it_collapses(device):
     if amp._TORCH < (2, 3) and device != "cuda":
-        pytest.skip("no scaler for this device before torch 2.3; choose_precision refuses float16 there")
+        pytest.skip(
+            "no scaler for this device before torch 2.3; choose_precision refuses float16 there"
+        )
     precision = amp.choose_precision(device, torch.float16)
     model = nn.Linear(4, 1).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -306,11 +364,23 @@ def test_a_real_scaler_on_this_device_trains_and_stops_when_it_collapses(device)
     def loss_fn(model, x):
         return (model(x).float() - 1).square().mean()
 
-    losses = [amp.train_epoch(model, batches, loss_fn, optimizer, precision, scaler, accumulate=2, max_norm=1.0) for _ in range(4)]
+    losses = [
+        amp.train_epoch(
+            model, batches, loss_fn, optimizer, precision, scaler, accumulate=2, max_norm=1.0
+        )
+        for _ in range(4)
+    ]
     assert losses[-1].loss < losses[0].loss
     assert losses[0].steps == 4
     with pytest.raises(amp.ScaleCollapsed):
-        amp.train_epoch(model, batches * 20, lambda m, x: m(x).float().sum() * math.inf, optimizer, precision, scaler)
+        amp.train_epoch(
+            model,
+            batches * 20,
+            lambda m, x: m(x).float().sum() * math.inf,
+            optimizer,
+            precision,
+            scaler,
+        )
     assert all(parameter.isfinite().all() for parameter in model.parameters())
 
 
@@ -327,7 +397,14 @@ def test_a_skipped_first_step_leaves_fused_sgd_no_garbage_for_momentum(device):
     batches = [torch.tensor([math.inf], device=device), torch.ones(1, device=device)]
     torch.use_deterministic_algorithms(True)  # fills memory that is not initialised with NaN
     try:
-        epoch = amp.train_epoch(model, batches, lambda m, x: (m.weight * x).sum(), optimizer, precision, amp.make_grad_scaler(precision))
+        epoch = amp.train_epoch(
+            model,
+            batches,
+            lambda m, x: (m.weight * x).sum(),
+            optimizer,
+            precision,
+            amp.make_grad_scaler(precision),
+        )
     finally:
         torch.use_deterministic_algorithms(False)
     assert (epoch.steps, epoch.skipped, model.weight.item()) == (2, 1, -1.0)
@@ -355,11 +432,17 @@ def test_other_optimizers_are_stepped_and_left_as_they_were(device, make, fused)
 def test_frozen_submodules_stay_frozen_and_old_gradients_are_dropped(device):
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device).train()
     model[1].eval()
-    model(torch.ones(2, 2, device=device)).sum().mul(1e6).backward()  # a diagnostic pass before training
+    model(torch.ones(2, 2, device=device)).sum().mul(
+        1e6
+    ).backward()  # a diagnostic pass before training
     before = model[0].weight.detach().clone()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     amp.train_epoch(
-        model, [torch.ones(2, 2, device=device)], lambda m, x: m(x).mean(), optimizer, amp.choose_precision(device, torch.float32)
+        model,
+        [torch.ones(2, 2, device=device)],
+        lambda m, x: m(x).mean(),
+        optimizer,
+        amp.choose_precision(device, torch.float32),
     )
     assert not model[1].training
     assert (model[0].weight - before).abs().max() < 1e-2
@@ -407,9 +490,15 @@ def options(**changed):
         ({"min_scale": math.nan}, "min_scale=nan: expected a finite number, 0 or more"),
         ({"min_scale": math.inf}, "min_scale=inf"),
         ({"min_scale": -1.0}, "min_scale=-1.0"),
-        ({"model": nn.Linear(1, 1).eval()}, r"^the model is in eval mode: call model.train\(\) first"),
+        (
+            {"model": nn.Linear(1, 1).eval()},
+            r"^the model is in eval mode: call model.train\(\) first",
+        ),
         ({"batches": []}, "^no batches: the loader is empty"),
-        ({"loss_fn": lambda m, x: 0.0}, "loss of batch 0: expected a tensor with one number, got 0.0"),
+        (
+            {"loss_fn": lambda m, x: 0.0},
+            "loss of batch 0: expected a tensor with one number, got 0.0",
+        ),
         ({"loss_fn": lambda m, x: m(x).expand(3, 1)}, r"got shape \[3, 1\]"),
         ({"loss_fn": lambda m, x: m(x).detach().sum()}, "loss of batch 0 has no graph"),
         ({"precision": SCALED}, "no scaler do not fit"),
@@ -418,7 +507,7 @@ def options(**changed):
         ({"weight": lambda batch: math.inf}, r"batches 0 to 0: \[inf\]"),
     ],
 )
-def test_wrong_use_is_loud(changed, text):
+def test_impossible_options_an_empty_loader_and_losses_without_a_graph_are_refused(changed, text):
     with pytest.raises(ValueError, match=text):
         amp.train_epoch(**options(**changed))
 
@@ -426,8 +515,12 @@ def test_wrong_use_is_loud(changed, text):
 @pytest.mark.skipif(amp._TORCH < (2, 3), reason="an enabled scaler for the CPU needs torch 2.3")
 @given(st.booleans(), st.booleans())
 def test_scaler_states_survive_a_move_between_machines(saved_enabled, loaded_enabled):
-    saved = amp.make_grad_scaler(amp.Precision("cpu", torch.float16, saved_enabled, ""), init_scale=2.0)
-    loaded = amp.make_grad_scaler(amp.Precision("cpu", torch.float16, loaded_enabled, ""), init_scale=8.0)
+    saved = amp.make_grad_scaler(
+        amp.Precision("cpu", torch.float16, saved_enabled, ""), init_scale=2.0
+    )
+    loaded = amp.make_grad_scaler(
+        amp.Precision("cpu", torch.float16, loaded_enabled, ""), init_scale=8.0
+    )
     assert amp.load_scaler_state(loaded, saved.state_dict()) is (saved_enabled and loaded_enabled)
     if loaded_enabled:
         assert loaded.state_dict()["scale"] == (2.0 if saved_enabled else 8.0)

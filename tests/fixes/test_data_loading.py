@@ -40,7 +40,12 @@ class MyList(list):
     pass
 
 
-leaves = st.one_of(st.builds(lambda n: torch.full((2,), float(n)), st.integers(0, 9)), st.text(max_size=3), st.none(), st.integers())
+leaves = st.one_of(
+    st.builds(lambda n: torch.full((2,), float(n)), st.integers(0, 9)),
+    st.text(max_size=3),
+    st.none(),
+    st.integers(),
+)
 CONTAINERS = [
     tuple,
     list,
@@ -54,7 +59,11 @@ CONTAINERS = [
     lambda items: Frozen(tuple(items)),
 ]
 batches = st.recursive(
-    leaves, lambda inner: st.tuples(st.sampled_from(CONTAINERS), st.lists(inner, max_size=3)).map(lambda t: t[0](t[1])), max_leaves=8
+    leaves,
+    lambda inner: st.tuples(st.sampled_from(CONTAINERS), st.lists(inner, max_size=3)).map(
+        lambda t: t[0](t[1])
+    ),
+    max_leaves=8,
 )
 
 
@@ -85,7 +94,10 @@ def test_map_tensors_changes_every_tensor_and_no_type(batch):
     assert new_types == types
     assert all(torch.equal(new, old + 1) for new, old in zip(new_tensors, before))
     _, left = flatten(batch)  # the argument is left alone
-    assert all(tensor is same and torch.equal(tensor, old) for tensor, same, old in zip(tensors, left, before))
+    assert all(
+        tensor is same and torch.equal(tensor, old)
+        for tensor, same, old in zip(tensors, left, before)
+    )
 
 
 def test_map_tensors_keeps_what_a_container_carries():
@@ -146,10 +158,20 @@ def test_a_packed_sequence_moves_itself(device, elsewhere):
     ("target", "cuda", "expected", "reason"),
     [
         ("cpu", True, False, "batches stay on the CPU: there is no copy to speed up"),
-        ("mps", True, False, "MPS shares the memory of the CPU, and the DataLoader does not pin for it"),
+        (
+            "mps",
+            True,
+            False,
+            "MPS shares the memory of the CPU, and the DataLoader does not pin for it",
+        ),
         ("cuda", True, True, "from pinned memory the copy to CUDA runs beside the computation"),
         ("cuda:1", True, True, "from pinned memory the copy to CUDA runs beside the computation"),
-        ("cuda", False, False, "torch.cuda.is_available() is False: the DataLoader would ignore the request"),
+        (
+            "cuda",
+            False,
+            False,
+            "torch.cuda.is_available() is False: the DataLoader would ignore the request",
+        ),
         ("meta", True, False, "pinning for 'meta' was never measured"),
     ],
 )
@@ -182,7 +204,14 @@ class Pinned(torch.Tensor):
 
 
 @pytest.mark.parametrize(
-    "batch", [(torch.ones(2), "id"), Batch(torch.ones(2)), Frozen(torch.ones(2)), {"x": [torch.ones(2)]}, Point(torch.ones(2), 1)]
+    "batch",
+    [
+        (torch.ones(2), "id"),
+        Batch(torch.ones(2)),
+        Frozen(torch.ones(2)),
+        {"x": [torch.ones(2)]},
+        Point(torch.ones(2), 1),
+    ],
 )
 def test_every_batch_type_is_pinned_and_keeps_its_type_48419(batch):
     with mock.patch.object(torch.Tensor, "pin_memory", counted_pin):
@@ -197,15 +226,23 @@ def test_a_packed_sequence_pins_itself():
     assert pinned == "pinned"
 
 
-@pytest.mark.parametrize("unpinnable", [torch.ones(2, device="meta"), torch.ones(2).to_sparse()], ids=["device", "sparse"])
+@pytest.mark.parametrize(
+    "unpinnable",
+    [torch.ones(2, device="meta"), torch.ones(2).to_sparse()],
+    ids=["device", "sparse"],
+)
 def test_what_cannot_be_pinned_passes_through(unpinnable):
     with mock.patch.object(torch.Tensor, "pin_memory", side_effect=RuntimeError("cannot pin")):
         assert data_loading._Pinnable([unpinnable]).pin_memory()[0] is unpinnable
 
 
 def test_a_loader_for_an_accelerator_yields_plain_batches_never_the_wrapper():
-    with mock.patch.multiple(data_loading, pin_decision=lambda device: data_loading.PinDecision(True, "")):
-        loader = data_loading.make_loader(Rows([Batch(torch.ones(1))]), "cuda", batch_size=1, collate_fn=identity)
+    with mock.patch.multiple(
+        data_loading, pin_decision=lambda device: data_loading.PinDecision(True, "")
+    ):
+        loader = data_loading.make_loader(
+            Rows([Batch(torch.ones(1))]), "cuda", batch_size=1, collate_fn=identity
+        )
     assert loader.pin_memory
     collated = loader.collate_fn([Batch(torch.ones(1))])
     with mock.patch.object(torch.Tensor, "pin_memory", counted_pin):
@@ -224,7 +261,9 @@ def test_batches_on_cuda_come_pinned(device):
 
 
 def test_device_tensors_pass_a_loader_that_pins(device):
-    loader = data_loading.make_loader(TensorDataset(torch.ones(4, device=device)), device, batch_size=2)
+    loader = data_loading.make_loader(
+        TensorDataset(torch.ones(4, device=device)), device, batch_size=2
+    )
     assert [batch[0].device.type for batch in loader] == [device, device]
 
 
@@ -244,9 +283,13 @@ def test_collating_ignores_the_default_device():
 def test_the_detour_through_the_cpu_is_taken_only_where_a_default_device_may_be_set(monkeypatch):
     monkeypatch.setattr(torch, "set_default_device", None, raising=False)
     for kind in ("cpu", "meta"):
-        monkeypatch.setattr(torch, "get_default_device", lambda kind=kind: torch.device(kind), raising=False)
+        monkeypatch.setattr(
+            torch, "get_default_device", lambda kind=kind: torch.device(kind), raising=False
+        )
         assert data_loading._default_device_is_elsewhere() is (kind == "meta")
-    monkeypatch.setattr(torch, "get_default_device", lambda: None.device)  # as torch 2.3 does after set_default_device(None)
+    monkeypatch.setattr(
+        torch, "get_default_device", lambda: None.device
+    )  # as torch 2.3 does after set_default_device(None)
     assert data_loading._default_device_is_elsewhere() is True
     monkeypatch.delattr(torch, "get_default_device")
     assert data_loading._default_device_is_elsewhere() is True
@@ -274,7 +317,10 @@ def test_a_batch_sampler_still_collates():
 
 @pytest.mark.parametrize("option", ["pin_memory", "pin_memory_device"])
 def test_deciding_twice_is_refused(option):
-    with pytest.raises(ValueError, match=rf"{option}=True: make_loader decides about pinning; see pin_decision\('cpu'\)"):
+    with pytest.raises(
+        ValueError,
+        match=rf"{option}=True: make_loader decides about pinning; see pin_decision\('cpu'\)",
+    ):
         data_loading.make_loader(Rows([1.0]), "cpu", **{option: True})
 
 
@@ -286,7 +332,10 @@ def test_the_prefetcher_yields_every_batch_once_in_order_on_the_device(device, c
     for _ in range(2):
         seen = list(prefetcher)
         assert [batch["id"] for batch in seen] == list(range(count))
-        assert all(batch["x"].device.type == device and bool((batch["x"] == batch["id"]).all()) for batch in seen)
+        assert all(
+            batch["x"].device.type == device and bool((batch["x"] == batch["id"]).all())
+            for batch in seen
+        )
     assert len(prefetcher) == count
 
 
@@ -320,7 +369,11 @@ class Stream:
         EVENTS.append(("wait", self.device, other.device))
 
 
-@pytest.mark.parametrize("wrap", [lambda x: {"x": x}, lambda x: PackedSequence(x, torch.tensor([1]))], ids=["dict", "packed"])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda x: {"x": x}, lambda x: PackedSequence(x, torch.tensor([1]))],
+    ids=["dict", "packed"],
+)
 def test_the_next_copy_starts_before_a_batch_is_used_and_on_a_stream_of_its_own(wrap):
     EVENTS.clear()
     entered = []
@@ -342,16 +395,25 @@ def test_the_next_copy_starts_before_a_batch_is_used_and_on_a_stream_of_its_own(
 
     current = Stream("compute")
     with (
-        mock.patch.multiple("torch.cuda", Stream=lambda device: Stream(f"copies of {device}"), stream=stream),
-        mock.patch("torch.cuda.current_stream", lambda device: current if device == torch.device("cuda") else None),
+        mock.patch.multiple(
+            "torch.cuda", Stream=lambda device: Stream(f"copies of {device}"), stream=stream
+        ),
+        mock.patch(
+            "torch.cuda.current_stream",
+            lambda device: current if device == torch.device("cuda") else None,
+        ),
         mock.patch.object(data_loading, "to_device", to_device),
     ):
         for number, _batch in enumerate(data_loading.Prefetcher(source(), "cuda")):
             EVENTS.append(("use", number))
-    copied, used = [[("load", n), ("copy", n, "cuda", "copies of cuda")] for n in range(3)], "copies of cuda"
+    copied, used = (
+        [[("load", n), ("copy", n, "cuda", "copies of cuda")] for n in range(3)],
+        "copies of cuda",
+    )
     ready = [[("wait", "compute", used), ("record", float(n), current)] for n in range(3)]
     expected = [
-        *copied[0], *ready[0], *copied[1], ("use", 0), *ready[1], *copied[2], ("use", 1), *ready[2], ("use", 2),
+        *copied[0], *ready[0], *copied[1], ("use", 0),
+        *ready[1], *copied[2], ("use", 1), *ready[2], ("use", 2),
     ]  # fmt: skip
     assert expected == EVENTS
 
@@ -372,15 +434,32 @@ class Noise(Dataset):
         return 4
 
     def __getitem__(self, index):
-        own = [self.python.random(), torch.rand(1, generator=self.torch).item(), self.numpy.random(), self.legacy.random_sample()]
-        return torch.tensor(own + (self.inner[index].tolist() if self.inner else []), dtype=torch.float64)
+        own = [
+            self.python.random(),
+            torch.rand(1, generator=self.torch).item(),
+            self.numpy.random(),
+            self.legacy.random_sample(),
+        ]
+        return torch.tensor(
+            own + (self.inner[index].tolist() if self.inner else []), dtype=torch.float64
+        )
 
 
-@pytest.mark.parametrize("dataset", [Noise(), Noise(inner=Noise()), Subset(Noise(), range(4))], ids=["own", "nested", "Subset"])
+@pytest.mark.parametrize(
+    "dataset",
+    [Noise(), Noise(inner=Noise()), Subset(Noise(), range(4))],
+    ids=["own", "nested", "Subset"],
+)
 def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(dataset):
     def draw():
         torch.manual_seed(3)
-        return torch.stack(list(data_loading.make_loader(dataset, "cpu", batch_size=None, num_workers=2, multiprocessing_context="fork")))
+        return torch.stack(
+            list(
+                data_loading.make_loader(
+                    dataset, "cpu", batch_size=None, num_workers=2, multiprocessing_context="fork"
+                )
+            )
+        )
 
     once, again = draw(), draw()
     assert torch.equal(once, again)
@@ -424,8 +503,11 @@ def test_every_generator_in_a_dataset_gets_the_seed_of_the_worker_and_keeps_its_
         data_loading.seed_worker(0)  # nothing to seed, nothing to fail on
 
 
-def test_seed_worker_outside_of_a_worker_says_so():
-    with pytest.raises(RuntimeError, match=r"^seed_worker\(\) outside of a DataLoader worker: pass it as worker_init_fn$"):
+def test_seed_worker_outside_a_worker_raises():
+    with pytest.raises(
+        RuntimeError,
+        match=r"^seed_worker\(\) outside of a DataLoader worker: pass it as worker_init_fn$",
+    ):
         data_loading.seed_worker(0)
 
 
@@ -471,13 +553,17 @@ def test_at_most_eight_workers_unless_asked_for_more_and_two_batches_each():
 
 
 @pytest.mark.parametrize(("counted", "expected"), [(3, 3), (None, 1)])
-def test_where_the_system_does_not_tell_a_process_its_cores_all_count(monkeypatch, counted, expected):
+def test_all_cores_count_where_the_system_does_not_report_those_of_a_process(
+    monkeypatch, counted, expected
+):
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: counted)
     assert data_loading.worker_count(1, 2**30) == expected
 
 
-@pytest.mark.parametrize("wrong", [{"batch_bytes": 0}, {"memory_bytes": -1}, {"prefetch_factor": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"batch_bytes": 0}, {"memory_bytes": -1}, {"prefetch_factor": 0}]
+)
 def test_impossible_sizes_are_refused(wrong):
     (name, value), *_ = wrong.items()
     with pytest.raises(ValueError, match=f"{name}={value}"):

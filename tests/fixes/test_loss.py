@@ -12,7 +12,11 @@ from torch import nn
 
 from reference_fixes import loss
 
-NAMES = st.lists(st.sampled_from(["horizon_1", "horizon_5", "horizon_10", "features", "predictions"]), unique=True, min_size=1)
+NAMES = st.lists(
+    st.sampled_from(["horizon_1", "horizon_5", "horizon_10", "features", "predictions"]),
+    unique=True,
+    min_size=1,
+)
 CONTAINERS = {
     "dict": dict,
     "OrderedDict": OrderedDict,
@@ -29,32 +33,17 @@ def tensors(names, offset=0.0):
 
 
 def test_only_the_first_dimension_has_to_agree():
-    for prediction, target in ((torch.ones(2, 3), torch.ones(2)), (torch.ones(2), torch.ones(2, 3))):
+    for prediction, target in (
+        (torch.ones(2, 3), torch.ones(2)),
+        (torch.ones(2), torch.ones(2, 3)),
+    ):
         assert loss.match({"a": prediction}, {"a": target})["a"] == (prediction, target)
 
 
-@pytest.mark.parametrize(
-    ("predictions", "targets", "error", "text"),
-    [
-        ({"a": 1}, {}, LookupError, "no targets: a loss over nothing would be zero or NaN"),
-        ({"a": 1}, [1], TypeError, "targets is a list; expected a mapping, a dataclass or a named tuple of tensors"),
-        ({"b": 1}, {"a": 1}, LookupError, "predictions lack ['a']; got ['b']"),
-        (
-            {"x": {"a": 1}, "y": {"a": 1}, "z": {"b": 1}},
-            {"a": 1},
-            LookupError,
-            "predictions lack ['a']; got ['x', 'y', 'z']; all of them are in 'x', 'y'",
-        ),
-    ],
-)
-def test_what_does_not_match_is_said_in_so_many_words(predictions, targets, error, text):
-    with pytest.raises(error) as caught:
-        loss.match(predictions, targets)
-    assert str(caught.value) == text
-
-
 @given(NAMES, NAMES, containers, containers)
-def test_every_target_gets_the_prediction_of_its_name_or_all_the_missing_are_named(given_names, wanted, outer, inner):
+def test_every_target_gets_the_prediction_of_its_name_or_all_the_missing_are_named(
+    given_names, wanted, outer, inner
+):
     predictions = CONTAINERS[outer](tensors(given_names))
     targets = CONTAINERS[inner](tensors(wanted, offset=10.0))
     missing = [name for name in wanted if name not in given_names]
@@ -78,25 +67,42 @@ def test_a_nested_output_is_never_a_silent_zero_and_the_error_says_where_it_is(c
         loss.match({key: nested, "features": torch.ones(2)}, tensors(["horizon_1", "horizon_5"]))
 
 
-def test_integer_names_are_names():
+def test_names_may_be_integers_and_are_never_taken_for_text():
     assert list(loss.match({1: torch.ones(2), 5: torch.ones(2)}, {5: torch.ones(2)})) == [5]
     with pytest.raises(LookupError, match=r"lack \['1'\]; got \[1\]"):
         loss.match({1: torch.ones(2)}, {"1": torch.ones(2)})
 
 
+ONES = torch.ones(2)
+EXPECTED = "expected a mapping, a dataclass or a named tuple of tensors"
+
+
 @pytest.mark.parametrize(
     ("predictions", "targets", "error", "text"),
     [
-        ({"a": torch.ones(2)}, {}, LookupError, "no targets"),
-        ([torch.ones(2)], {"a": torch.ones(2)}, TypeError, "predictions is a list"),
-        (torch.ones(2), {"a": torch.ones(2)}, TypeError, "predictions is a Tensor"),
-        ({"a": None}, {"a": torch.ones(2)}, TypeError, "prediction 'a' is None"),
-        ({"a": torch.ones(2)}, {"a": 3.0}, TypeError, "target 'a' is 3.0"),
-        ({"a": torch.ones(3, 1)}, {"a": torch.ones(2)}, ValueError, r"'a': prediction \[3, 1\] and target \[2\]"),
+        ({"a": ONES}, {}, LookupError, "no targets: a loss over nothing would be zero or NaN$"),
+        ([ONES], {"a": ONES}, TypeError, f"predictions is a list; {EXPECTED}$"),
+        (ONES, {"a": ONES}, TypeError, f"predictions is a Tensor; {EXPECTED}$"),
+        ({"a": ONES}, [ONES], TypeError, f"targets is a list; {EXPECTED}$"),
+        ({"b": ONES}, {"a": ONES}, LookupError, r"predictions lack \['a'\]; got \['b'\]$"),
+        (
+            {"x": {"a": ONES}, "y": {"a": ONES}, "z": {"b": ONES}},
+            {"a": ONES},
+            LookupError,
+            r"predictions lack \['a'\]; got \['x', 'y', 'z'\]; all of them are in 'x', 'y'$",
+        ),
+        ({"a": None}, {"a": ONES}, TypeError, "prediction 'a' is None"),
+        ({"a": ONES}, {"a": 3.0}, TypeError, "target 'a' is 3.0"),
+        (
+            {"a": torch.ones(3, 1)},
+            {"a": ONES},
+            ValueError,
+            r"'a': prediction \[3, 1\] and target \[2\]",
+        ),
     ],
 )
-def test_what_cannot_be_matched_is_loud(predictions, targets, error, text):
-    with pytest.raises(error, match=text):
+def test_what_cannot_be_matched_raises_with_the_whole_reason(predictions, targets, error, text):
+    with pytest.raises(error, match=f"^{text}"):
         loss.match(predictions, targets)
 
 
@@ -119,10 +125,16 @@ def test_masked_mean_is_the_mean_of_the_selected_values_and_has_its_gradient(dev
 
 
 @given(st.integers(0, 5), st.sampled_from([math.nan, math.inf, -math.inf]), st.booleans())
-def test_masked_mean_refuses_values_that_are_not_finite_wherever_they_are(device, place, bad, selected):
+def test_masked_mean_refuses_values_that_are_not_finite_wherever_they_are(
+    device, place, bad, selected
+):
     values, mask = torch.ones(6, device=device), torch.ones(6, dtype=torch.bool, device=device)
     values[place], mask[place] = bad, selected
-    where = "1 values inside the mask and 0 outside" if selected else "0 values inside the mask and 1 outside"
+    where = (
+        "1 values inside the mask and 0 outside"
+        if selected
+        else "0 values inside the mask and 1 outside"
+    )
     with pytest.raises(ValueError, match=where):
         loss.masked_mean(values, mask)
 
@@ -134,18 +146,28 @@ def test_masked_mean_broadcasts_its_mask_and_wants_bool(device):
         loss.masked_mean(values, torch.ones(2, 2, device=device))
 
 
-@given(st.lists(st.tuples(st.floats(-1e3, 1e3, width=32), st.integers(0, 100)), max_size=30), st.booleans())
+@given(
+    st.lists(st.tuples(st.floats(-1e3, 1e3, width=32), st.integers(0, 100)), max_size=30),
+    st.booleans(),
+)
 def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updates, as_tensor):
     mean = loss.RunningMean()
     for value, weight in updates:
-        mean.update(torch.tensor([value], device=device, requires_grad=True) if as_tensor else value, weight)
+        mean.update(
+            torch.tensor([value], device=device, requires_grad=True) if as_tensor else value, weight
+        )
     total = sum(weight for _, weight in updates)
     if total == 0:
-        with pytest.raises(ValueError, match=r"^mean of nothing: no value of any weight was added \(is the loader empty\?\)$"):
+        with pytest.raises(
+            ValueError,
+            match=r"^mean of nothing: no value of any weight was added \(is the loader empty\?\)$",
+        ):
             mean.compute()
     else:
         expected = math.fsum(value * weight for value, weight in updates) / total
-        assert mean.compute() == pytest.approx(expected, rel=1e-5 if device == "mps" else 1e-9, abs=1e-5 if device == "mps" else 1e-9)
+        assert mean.compute() == pytest.approx(
+            expected, rel=1e-5 if device == "mps" else 1e-9, abs=1e-5 if device == "mps" else 1e-9
+        )
 
 
 @pytest.mark.parametrize(
@@ -159,9 +181,13 @@ def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updat
         (torch.tensor([1 + 2j, 3 + 0j]), 2 + 1j),
     ],
 )
-def test_a_mean_is_had_where_the_sum_would_overflow_and_of_every_kind_of_number(device, values, expected):
+def test_the_mean_is_right_where_the_sum_would_overflow_and_for_every_kind_of_number(
+    device, values, expected
+):
     mean = loss.masked_mean(values.to(device), torch.tensor(True, device=device))
-    assert mean.dtype == (values.dtype if values.is_floating_point() or values.is_complex() else torch.float32)
+    assert mean.dtype == (
+        values.dtype if values.is_floating_point() or values.is_complex() else torch.float32
+    )
     assert mean.item() == pytest.approx(expected, rel=1e-6)
 
 
@@ -174,7 +200,10 @@ def test_running_mean_refuses_what_is_no_number(value):
 def test_low_precision_is_not_rounded_on_the_way_to_the_mean(device):
     for dtype in (torch.float16, torch.bfloat16):
         means = [
-            loss.masked_mean(torch.ones(count, dtype=dtype, device=device), torch.tensor(True, device=device)) for count in range(1, 200)
+            loss.masked_mean(
+                torch.ones(count, dtype=dtype, device=device), torch.tensor(True, device=device)
+            )
+            for count in range(1, 200)
         ]
         assert all(mean.item() == 1.0 for mean in means)
 
@@ -186,7 +215,10 @@ class OnMPS(torch.Tensor):
 
 
 def test_running_mean_sums_in_float64_where_the_device_has_it():
-    for value, dtype in ((torch.ones(1), torch.float64), (torch.ones(1).as_subclass(OnMPS), torch.float32)):
+    for value, dtype in (
+        (torch.ones(1), torch.float64),
+        (torch.ones(1).as_subclass(OnMPS), torch.float32),
+    ):
         mean = loss.RunningMean()
         mean.update(value)
         assert mean._sum.dtype == dtype
@@ -213,7 +245,10 @@ def test_running_mean_refuses_impossible_weights(weight):
         loss.RunningMean().update(1.0, weight)
 
 
-@pytest.mark.parametrize(("value", "text"), [(torch.ones(2), r"\[2\]"), (torch.ones(0), r"\[0\]"), (torch.tensor(1j), "complex64")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(torch.ones(2), r"\[2\]"), (torch.ones(0), r"\[0\]"), (torch.tensor(1j), "complex64")],
+)
 def test_running_mean_refuses_what_is_not_one_real_number(value, text):
     with pytest.raises(ValueError, match=text):
         loss.RunningMean().update(value)
@@ -221,7 +256,11 @@ def test_running_mean_refuses_what_is_not_one_real_number(value, text):
 
 GRADIENTS = {
     "fine": lambda p: torch.ones_like(p),
-    "one nonzero": lambda p: torch.eye(*p.shape, device=p.device) if p.dim() == 2 else torch.arange(p.numel(), device=p.device).float(),
+    "one nonzero": lambda p: (
+        torch.eye(*p.shape, device=p.device)
+        if p.dim() == 2
+        else torch.arange(p.numel(), device=p.device).float()
+    ),
     "no gradient": lambda p: None,
     "not finite": lambda p: torch.full_like(p, math.inf),
     "nan": lambda p: torch.full_like(p, math.nan),
@@ -229,7 +268,9 @@ GRADIENTS = {
 }
 
 
-@given(st.lists(st.sampled_from(sorted(GRADIENTS)), min_size=4, max_size=4), st.sets(st.integers(0, 3)))
+@given(
+    st.lists(st.sampled_from(sorted(GRADIENTS)), min_size=4, max_size=4), st.sets(st.integers(0, 3))
+)
 def test_check_gradients_names_exactly_the_parameters_that_lack_something(device, kinds, frozen):
     model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)).to(device)
     expected = {}
@@ -246,7 +287,9 @@ def test_check_gradients_names_exactly_the_parameters_that_lack_something(device
         with pytest.raises(loss.GradientError) as error:
             loss.check_gradients(model)
         order = ("no gradient", "not finite", "all zero")
-        assert str(error.value) == "; ".join(f"{problem}: {', '.join(expected[problem])}" for problem in order if problem in expected)
+        assert str(error.value) == "; ".join(
+            f"{problem}: {', '.join(expected[problem])}" for problem in order if problem in expected
+        )
     else:
         loss.check_gradients(model)
 
@@ -270,7 +313,10 @@ def test_check_gradients_reads_sparse_gradients():
         loss.check_gradients(model)
 
 
-@pytest.mark.parametrize(("count", "end"), [(8, "6.weight, 7.weight"), (9, "7.weight and 1 more"), (12, "7.weight and 4 more")])
+@pytest.mark.parametrize(
+    ("count", "end"),
+    [(8, "6.weight, 7.weight"), (9, "7.weight and 1 more"), (12, "7.weight and 4 more")],
+)
 def test_check_gradients_shortens_long_lists(count, end):
     model = nn.ModuleList(nn.Linear(1, 1, bias=False) for _ in range(count))
     with pytest.raises(loss.GradientError, match=f"{end}$"):
@@ -306,7 +352,11 @@ def test_facts_from_several_devices_are_read_at_once():
 def test_no_kind_of_zero_loss_passes_the_check(device, zero):
     model = nn.Linear(2, 1).to(device)
     output = model(torch.ones(1, 2, device=device)).sum()
-    losses = {"0 * output": 0 * output, "leaf": torch.tensor(0.0, requires_grad=True), "rewrapped": output.detach().requires_grad_()}
+    losses = {
+        "0 * output": 0 * output,
+        "leaf": torch.tensor(0.0, requires_grad=True),
+        "rewrapped": output.detach().requires_grad_(),
+    }
     losses[zero].backward()
     with pytest.raises(loss.GradientError):
         loss.check_gradients(model)

@@ -17,15 +17,31 @@ TEXTS = [  # (kind, text): as printed in public reports
     ("cuda", "HIP out of memory. Tried to allocate 20.00 MiB"),
     ("cuda", "CUDA driver error: out of memory"),
     ("cuda", "XPU out of memory. Tried to allocate 1.00 GiB"),
-    ("mps", "MPS backend out of memory (MPS allocated: 0 bytes, other allocations: 0 bytes, max allowed: 7.93 GB)"),
+    (
+        "mps",
+        "MPS backend out of memory "
+        "(MPS allocated: 0 bytes, other allocations: 0 bytes, max allowed: 7.93 GB)",
+    ),
     ("mps", "Invalid buffer size: 1048576.00 GiB"),
-    ("cpu", "[enforce fail at alloc_cpu.cpp:75] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes."),
-    ("cpu", "[enforce fail at alloc_cpu.cpp:127] data. DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes."),
+    (
+        "cpu",
+        "[enforce fail at alloc_cpu.cpp:75] err == 0. "
+        "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.",
+    ),
+    (
+        "cpu",
+        "[enforce fail at alloc_cpu.cpp:127] data. "
+        "DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes.",
+    ),
     ("cpu", "unable to mmap 4096 bytes from file </torch_1_2>: Cannot allocate memory (12)"),
     ("library", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
     ("library", "cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
     ("library", "Unable to find a valid cuDNN algorithm to run convolution"),
-    ("mig", 'NVML_SUCCESS == r INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":1123, please report a bug'),
+    (
+        "mig",
+        "NVML_SUCCESS == r INTERNAL ASSERT FAILED at "
+        '"../c10/cuda/CUDACachingAllocator.cpp":1123, please report a bug',
+    ),
     ("other", "NCCL error: unhandled cuda error. Last error: Cuda failure 2 'out of memory'"),
 ]
 OTHERS = [
@@ -33,7 +49,8 @@ OTHERS = [
     "CUDA error: device-side assert triggered",
     "CUDA error: an illegal memory access was encountered",
     "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm`",
-    "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if you passed in a non-contiguous input.",
+    "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. "
+    "This error may appear if you passed in a non-contiguous input.",
     "The size of tensor a (3) must match the size of tensor b (4)",
     "DataLoader worker (pid 1) exited unexpectedly",
     "out of resource: shared memory, Required: 131072, Hardware limit: 101376",
@@ -48,7 +65,7 @@ def test_out_of_memory_texts_are_recognised(kind, text):
 
 
 @pytest.mark.parametrize("text", OTHERS)
-def test_other_errors_are_not(text):
+def test_other_errors_are_not_taken_for_out_of_memory(text):
     assert not memory.is_out_of_memory(RuntimeError(text))
 
 
@@ -75,7 +92,9 @@ def test_a_wrapper_counts_by_its_cause_and_not_by_its_context():
             return wrapper
 
     assert memory.is_out_of_memory(chained(cause=True))
-    assert not memory.is_out_of_memory(chained(cause=False))  # a bug in the handler is not an out-of-memory error
+    assert not memory.is_out_of_memory(
+        chained(cause=False)
+    )  # a bug in the handler is not an out-of-memory error
     loop = RuntimeError("a")
     loop.__cause__ = loop
     assert not memory.is_out_of_memory(loop)
@@ -98,7 +117,9 @@ class Step:
         self.device, self.limit, self.real, self.sizes, self.alive = device, limit, real, [], []
 
     def __call__(self, size):
-        assert not [tensor for tensor in self.alive if tensor() is not None], "the last try is still alive"
+        assert not [tensor for tensor in self.alive if tensor() is not None], (
+            "the last try is still alive"
+        )
         self.sizes.append(size)
         assert len(self.sizes) < 100, "the search does not end"
         activations = torch.ones(8, device=self.device)
@@ -117,7 +138,9 @@ def test_the_largest_size_that_fits_is_found_in_logarithmic_tries(largest, limit
     step = Step("cpu", limit)
     tries = math.ceil(math.log2(largest - smallest + 1)) + 1
     if limit < smallest:
-        with pytest.raises(RuntimeError, match=f"even batch size {smallest} runs out of memory: CUDA out of memory") as caught:
+        with pytest.raises(
+            RuntimeError, match=f"even batch size {smallest} runs out of memory: CUDA out of memory"
+        ) as caught:
             memory.find_batch_size(step, largest, smallest)
         assert memory.is_out_of_memory(caught.value)
     else:
@@ -165,7 +188,9 @@ def test_other_errors_pass_through_a_search():
         memory.find_batch_size(run, 8)
 
 
-@pytest.mark.parametrize(("largest", "smallest"), [(0, 1), (4, 0), (4, 5), (4.0, 1), (True, 1), ("8", 1)])
+@pytest.mark.parametrize(
+    ("largest", "smallest"), [(0, 1), (4, 0), (4, 5), (4.0, 1), (True, 1), ("8", 1)]
+)
 def test_impossible_ranges_are_refused(largest, smallest):
     with pytest.raises(ValueError, match=f"smallest={smallest!r}, largest={largest!r}"):
         memory.find_batch_size(lambda size: None, largest, smallest)
@@ -184,7 +209,8 @@ def test_an_error_without_a_text_is_quoted_by_its_type():
 
 
 def test_release_inside_the_except_block_is_refused(device):
-    with pytest.raises(RuntimeError, match=r"^release\(\) inside the except block frees nothing: .* call it afterwards$"):  # noqa: PT012
+    text = r"^release\(\) inside the except block frees nothing: .* call it afterwards$"
+    with pytest.raises(RuntimeError, match=text):  # noqa: PT012
         try:
             exhaust(device)
         except RuntimeError:
@@ -222,7 +248,12 @@ def test_release_empties_the_cache_of_mps_where_this_torch_can(monkeypatch, has_
     calls = []
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     if has_mps:
-        monkeypatch.setattr(torch, "mps", SimpleNamespace(empty_cache=lambda: calls.append("empty_cache")), raising=False)
+        monkeypatch.setattr(
+            torch,
+            "mps",
+            SimpleNamespace(empty_cache=lambda: calls.append("empty_cache")),
+            raising=False,
+        )
     else:
         monkeypatch.delattr(torch, "mps", raising=False)
     memory.release()

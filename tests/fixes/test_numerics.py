@@ -18,8 +18,12 @@ OPTIMIZERS = {
     "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=0.1),
     "AdamW fused": lambda parameters: torch.optim.AdamW(parameters, lr=0.1, fused=True),
     "SGD fused": lambda parameters: torch.optim.SGD(parameters, lr=1.0, fused=True),
-    "SGD momentum fused": lambda parameters: torch.optim.SGD(parameters, lr=1.0, momentum=0.9, fused=True),
-    "SGD damped fused": lambda parameters: torch.optim.SGD(parameters, lr=1.0, momentum=0.9, dampening=0.5, fused=True),
+    "SGD momentum fused": lambda parameters: torch.optim.SGD(
+        parameters, lr=1.0, momentum=0.9, fused=True
+    ),
+    "SGD damped fused": lambda parameters: torch.optim.SGD(
+        parameters, lr=1.0, momentum=0.9, dampening=0.5, fused=True
+    ),
 }
 
 
@@ -29,7 +33,9 @@ def optimizer_for(name, parameters):
         trial = nn.Parameter(torch.ones(1, device=parameters[0].device))
         trial.grad = torch.ones_like(trial)
         try:
-            OPTIMIZERS[name]([trial]).step()  # torch 2.3 makes a fused SGD for the CPU and has no kernel for it
+            OPTIMIZERS[name](
+                [trial]
+            ).step()  # torch 2.3 makes a fused SGD for the CPU and has no kernel for it
         except (TypeError, RuntimeError):
             return None
     return OPTIMIZERS[name](parameters)
@@ -42,7 +48,9 @@ def optimizer_name(request, device):
     return request.param
 
 
-numbers = st.one_of(st.floats(-100, 100, width=32), st.sampled_from([0.0, 1e-20, 1e19, 1e20, -3e38, 1e30]))
+numbers = st.one_of(
+    st.floats(-100, 100, width=32), st.sampled_from([0.0, 1e-20, 1e19, 1e20, -3e38, 1e30])
+)
 gradients = st.lists(st.lists(numbers, min_size=1, max_size=5), min_size=1, max_size=4)
 bad_values = st.sampled_from([math.nan, math.inf, -math.inf])
 
@@ -60,7 +68,9 @@ def flat(tensors):
     return torch.cat([tensor.detach().cpu().double().flatten() for tensor in tensors])
 
 
-@given(gradients, st.sampled_from([0.5, 1.0, 50.0, math.inf]), st.sampled_from(["SGD", "SGD fused"]))
+@given(
+    gradients, st.sampled_from([0.5, 1.0, 50.0, math.inf]), st.sampled_from(["SGD", "SGD fused"])
+)
 @example([[1e20] * 5], 1.0, "SGD")
 @example([[1e20] * 5], 1.0, "SGD fused")
 @example([[3.0, 4.0]], 1.0, "SGD")
@@ -77,17 +87,21 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
     overflowed = not math.isfinite(result.norm.item())
     assert norm > 1e18 or not overflowed
     if not overflowed:
-        assert result.norm.item() == pytest.approx(norm, rel=1e-4, abs=1e-15)  # tiny squares underflow
+        assert result.norm.item() == pytest.approx(
+            norm, rel=1e-4, abs=1e-15
+        )  # tiny squares underflow
     if not (overflowed and "fused" in name):
         expected = true * min(1.0, max_norm / norm if norm else 1.0)
         torch.testing.assert_close(step, expected, rtol=1e-3, atol=1e-30)
-    else:  # a bound replaces the norm: not longer than max_norm, never zero, still the same direction
+    else:  # a bound replaces the norm: at most max_norm, never zero, still the same direction
         assert 0.2 * min(max_norm, norm) <= step.norm() <= 1.001 * min(max_norm, norm)
         torch.testing.assert_close(step / step.norm(), true / norm, rtol=1e-3, atol=1e-6)
 
 
 @given(gradients, st.data())
-def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(device, optimizer_name, rows, data):
+def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(
+    device, optimizer_name, rows, data
+):
     parameters = with_gradients([[1.0] * len(row) for row in rows], device)
     optimizer = optimizer_for(optimizer_name, parameters)
     numerics.clip_or_skip(optimizer, 1.0)  # moments exist now
@@ -138,18 +152,30 @@ class Elsewhere(torch.Tensor):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_norms_of_several_devices_meet_on_the_first_one(dtype):
-    gradients = [torch.tensor([3.0], dtype=dtype), torch.tensor([4.0], dtype=dtype).as_subclass(Elsewhere)]
+    gradients = [
+        torch.tensor([3.0], dtype=dtype),
+        torch.tensor([4.0], dtype=dtype).as_subclass(Elsewhere),
+    ]
     with mock.patch.object(Elsewhere, "moved", []) as moved:
         norm = numerics._norm(gradients, 2.0)
     assert (norm.item(), norm.dtype, moved) == (5.0, dtype, [torch.device("cpu")])
 
 
 @pytest.mark.parametrize("torch_version", [(2, 0), (2, 1), (2, 15)])
-def test_the_factor_goes_to_each_device_whatever_this_torch_can_multiply_by(monkeypatch, torch_version):
+def test_the_factor_goes_to_each_device_whatever_this_torch_can_multiply_by(
+    monkeypatch, torch_version
+):
     monkeypatch.setattr(numerics, "_TORCH", torch_version)
     at_once = []
-    monkeypatch.setattr(torch, "_foreach_mul_", lambda group, factor: [at_once.append(factor), [one.mul_(factor) for one in group]])
-    gradients, factor = [torch.tensor([3.0]), torch.tensor([4.0]).as_subclass(Elsewhere)], torch.tensor(2.0).as_subclass(Elsewhere)
+    monkeypatch.setattr(
+        torch,
+        "_foreach_mul_",
+        lambda group, factor: [at_once.append(factor), [one.mul_(factor) for one in group]],
+    )
+    gradients, factor = (
+        [torch.tensor([3.0]), torch.tensor([4.0]).as_subclass(Elsewhere)],
+        torch.tensor(2.0).as_subclass(Elsewhere),
+    )
     with mock.patch.object(Elsewhere, "moved", []) as moved:
         numerics._scale(gradients, factor)
     assert moved == [torch.device("cpu"), torch.device("meta")]
@@ -172,7 +198,9 @@ def test_a_skipped_first_step_leaves_no_garbage_in_the_moments(device, optimizer
 
 
 @pytest.mark.parametrize("max_norm", [0.5, math.inf])
-def test_a_gradient_laid_out_unlike_its_parameter_is_stepped_by_its_values_106951(device, optimizer_name, max_norm):
+def test_a_gradient_laid_out_unlike_its_parameter_is_stepped_by_its_values_106951(
+    device, optimizer_name, max_norm
+):
     ours, theirs = (nn.Parameter(torch.zeros(2, 3, device=device)) for _ in range(2))
     gradient = torch.tensor([[1.0, 2.0, 3.0], [-4.0, 5.0, 6.0]], device=device)
     ours.grad, theirs.grad = gradient.t().contiguous().t(), gradient.clone()
@@ -187,7 +215,9 @@ def assert_state_equal(left, right):
     for key, state in left.items():
         for name, value in state.items():
             assert (
-                torch.equal(torch.as_tensor(value), torch.as_tensor(right[key][name])) if value is not None else right[key][name] is None
+                torch.equal(torch.as_tensor(value), torch.as_tensor(right[key][name]))
+                if value is not None
+                else right[key][name] is None
             ), name
 
 
@@ -195,7 +225,10 @@ def assert_state_equal(left, right):
 def test_ordinary_gradients_step_as_after_clip_grad_norm(device, optimizer_name, rows):
     rows = [[value if abs(value) <= 100 else 1.0 for value in row] for row in rows]
     ours, theirs = with_gradients(rows, device), with_gradients(rows, device)
-    for parameters, step in ((ours, lambda o, p: numerics.clip_or_skip(o, 2.0)), (theirs, plain_step)):
+    for parameters, step in (
+        (ours, lambda o, p: numerics.clip_or_skip(o, 2.0)),
+        (theirs, plain_step),
+    ):
         optimizer = optimizer_for(optimizer_name, parameters)
         for _ in range(3):
             for parameter, row in zip(parameters, rows):
@@ -215,13 +248,20 @@ def test_other_dtypes_are_clipped_too(device, dtype):
         pytest.skip("MPS has no float64")
     parameters = with_gradients([[30000.0] * 4, [0.0]], device, dtype)
     numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
-    torch.testing.assert_close(flat(parameters), torch.tensor([-0.5] * 4 + [0.0], dtype=torch.float64), rtol=4e-3, atol=0.0)
+    torch.testing.assert_close(
+        flat(parameters), torch.tensor([-0.5] * 4 + [0.0], dtype=torch.float64), rtol=4e-3, atol=0.0
+    )
 
 
 def test_a_factor_too_small_for_float16_is_not_rounded_to_it(device):
     (parameter,) = parameters = with_gradients([[60000.0] * 300], device, torch.float16)
     numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
-    torch.testing.assert_close(flat(parameters), torch.full((300,), -1 / math.sqrt(300), dtype=torch.float64), rtol=2e-3, atol=0.0)
+    torch.testing.assert_close(
+        flat(parameters),
+        torch.full((300,), -1 / math.sqrt(300), dtype=torch.float64),
+        rtol=2e-3,
+        atol=0.0,
+    )
 
 
 def test_sparse_complex_and_empty_gradients_are_clipped_too():
@@ -231,7 +271,9 @@ def test_sparse_complex_and_empty_gradients_are_clipped_too():
         nn.Parameter(torch.zeros(0)),
     )
     nn.init.zeros_(embedding.weight)
-    (embedding(torch.tensor([1, 1])).sum() * 1.5).backward()  # two entries for row 1 that add up to 3
+    (
+        embedding(torch.tensor([1, 1])).sum() * 1.5
+    ).backward()  # two entries for row 1 that add up to 3
     phase.grad, empty.grad = torch.tensor([4j]) * math.sqrt(2), torch.zeros(0)
     optimizer = torch.optim.SGD([embedding.weight, phase, empty], lr=1.0)
     norm = math.sqrt(2 * 9 + 32)
@@ -261,7 +303,9 @@ def test_impossible_norms_are_refused(max_norm):
 
 def test_a_step_without_gradients_is_refused():
     with pytest.raises(
-        ValueError, match=r"^the parameters of the optimizer have no gradient with a value in it: was backward\(\) called\?$"
+        ValueError,
+        match=r"^the parameters of the optimizer have no gradient with a value in it: "
+        r"was backward\(\) called\?$",
     ):
         numerics.clip_or_skip(torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=1.0), 1.0)
 
@@ -273,11 +317,20 @@ class Explodes(nn.Module):
 
 def network(device):
     torch.manual_seed(0)
-    layers = [nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Sequential(nn.Dropout(0.5), Explodes()), nn.Linear(3, 1)]
+    layers = [
+        nn.Linear(3, 3),
+        nn.BatchNorm1d(3),
+        nn.Sequential(nn.Dropout(0.5), Explodes()),
+        nn.Linear(3, 1),
+    ]
     return nn.Sequential(*layers).to(device)
 
 
-@given(bad_values, st.sampled_from(["input", "keyword", "nested", "parameter", "buffer", "gradient", "module"]), st.data())
+@given(
+    bad_values,
+    st.sampled_from(["input", "keyword", "nested", "parameter", "buffer", "gradient", "module"]),
+    st.data(),
+)
 def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
     model = network(device)
     x = torch.ones(4, 3, device=device)
@@ -286,24 +339,42 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
     word = "nan" if bad != bad else "inf"
     healthy = nn.Sequential(*list(model)[:2])
     if kind == "input":
-        found, expected = numerics.find_nonfinite(healthy, spoiled), f"input 0: 1 of 12 values are {word}"
+        found, expected = (
+            numerics.find_nonfinite(healthy, spoiled),
+            f"input 0: 1 of 12 values are {word}",
+        )
     elif kind == "keyword":
-        found, expected = numerics.find_nonfinite(healthy, mask=spoiled), f"input mask: 1 of 12 values are {word}"
+        found, expected = (
+            numerics.find_nonfinite(healthy, mask=spoiled),
+            f"input mask: 1 of 12 values are {word}",
+        )
     elif kind == "nested":
         batch = {"rows": [x, (x, spoiled)]}
-        found, expected = numerics.find_nonfinite(healthy, batch), f"input 0['rows'][1][1]: 1 of 12 values are {word}"
+        found, expected = (
+            numerics.find_nonfinite(healthy, batch),
+            f"input 0['rows'][1][1]: 1 of 12 values are {word}",
+        )
     elif kind == "parameter":
         name = data.draw(st.sampled_from(["0.weight", "0.bias", "1.weight", "3.bias"]))
         dict(model.named_parameters())[name].data.view(-1)[0] = bad
         found, expected = numerics.find_nonfinite(model, x), f"parameter {name!r}"
     elif kind == "buffer":
         model[1].running_mean[0] = math.nan
-        found, expected = numerics.find_nonfinite(model, x), "buffer '1.running_mean': 1 of 3 values are nan"
+        found, expected = (
+            numerics.find_nonfinite(model, x),
+            "buffer '1.running_mean': 1 of 3 values are nan",
+        )
     elif kind == "gradient":
         model[3].weight.grad = torch.full_like(model[3].weight, bad)
-        found, expected = numerics.find_nonfinite(model, x), f"gradient of '3.weight': 3 of 3 values are {word}"
+        found, expected = (
+            numerics.find_nonfinite(model, x),
+            f"gradient of '3.weight': 3 of 3 values are {word}",
+        )
     else:
-        found, expected = numerics.find_nonfinite(model.eval(), x), "output of module '2.1' (Explodes): "
+        found, expected = (
+            numerics.find_nonfinite(model.eval(), x),
+            "output of module '2.1' (Explodes): ",
+        )
     assert found.startswith(expected)
 
 
@@ -329,9 +400,11 @@ def test_numbers_and_arrays_among_the_inputs_are_looked_at_too(value, expected):
     assert numerics.find_nonfinite(Ignores(), value) == expected
 
 
-def test_a_healthy_model_has_nothing_to_name(device):
+def test_nothing_is_found_in_a_model_whose_values_are_finite(device):
     model = nn.Sequential(nn.Linear(3, 3), nn.LSTM(3, 2)).to(device)
-    model.register_buffer("mask", torch.full((2,), -math.inf, device=device))  # attention masks look like this
+    model.register_buffer(
+        "mask", torch.full((2,), -math.inf, device=device)
+    )  # attention masks look like this
     model.register_buffer("ids", torch.arange(2, device=device))
     assert numerics.find_nonfinite(model) is None
     assert numerics.find_nonfinite(model, torch.ones(4, 3, device=device)) is None
@@ -345,7 +418,9 @@ def test_the_search_leaves_no_trace(device, explodes):
     model[0].weight.grad = torch.ones_like(model[0].weight)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     random_state = torch.random.get_rng_state()
-    numerics.find_nonfinite(model, torch.ones(4, 3, device=device) * torch.arange(4, device=device)[:, None])
+    numerics.find_nonfinite(
+        model, torch.ones(4, 3, device=device) * torch.arange(4, device=device)[:, None]
+    )
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert torch.equal(torch.random.get_rng_state(), random_state)
     assert not any(module._forward_hooks for module in model.modules())
@@ -353,7 +428,7 @@ def test_the_search_leaves_no_trace(device, explodes):
     assert model.training
 
 
-def test_the_place_in_a_module_s_output_is_told_and_keywords_reach_the_model():
+def test_the_place_in_a_modules_output_is_named_and_keywords_reach_the_model():
     class Two(nn.Module):
         def forward(self, x, *, shift):
             return {"a": [x, x + shift]}
@@ -366,7 +441,9 @@ def test_the_place_in_a_module_s_output_is_told_and_keywords_reach_the_model():
 def test_the_random_state_of_every_gpu_of_the_model_is_kept():
     class Spread(nn.Module):
         def parameters(self):
-            return [SimpleNamespace(device=torch.device(name)) for name in ("cuda:1", "cpu", "cuda")]
+            return [
+                SimpleNamespace(device=torch.device(name)) for name in ("cuda:1", "cpu", "cuda")
+            ]
 
         def forward(self):
             return None
@@ -389,7 +466,9 @@ def test_what_is_wrong_with_a_tensor_is_counted(device, values, text):
     tensor = torch.tensor(values, device=device)
     assert numerics._problem(tensor) == text
     if device == "cpu":
-        assert numerics._problem(tensor.to_sparse()) == (text and text.replace(" 4 ", f" {len(values)} "))
+        assert numerics._problem(tensor.to_sparse()) == (
+            text and text.replace(" 4 ", f" {len(values)} ")
+        )
 
 
 def test_errors_of_the_model_pass_through_the_search():
@@ -413,12 +492,19 @@ def step(model, optimizer, scale=1.0):
 
 
 def contents(model, optimizer):
-    moments = [value.clone() for state in optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor)]
+    moments = [
+        value.clone()
+        for state in optimizer.state.values()
+        for value in state.values()
+        if isinstance(value, torch.Tensor)
+    ]
     return [value.detach().clone() for value in [*model.parameters(), *model.buffers()]] + moments
 
 
 @given(st.integers(1, 3), st.sampled_from([1.0, math.nan, math.inf]), st.integers(1, 2))
-def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(device, steps, scale, times):
+def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(
+    device, steps, scale, times
+):
     model, optimizer = training(device)
     for _ in range(steps):
         step(model, optimizer)
@@ -437,10 +523,19 @@ def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(device,
 @pytest.mark.parametrize(
     ("spoil", "text"),
     [
-        (lambda m, o: m[0].weight.data.fill_(math.nan), "parameter '0.weight': 4 of 4 values are nan"),
+        (
+            lambda m, o: m[0].weight.data.fill_(math.nan),
+            "parameter '0.weight': 4 of 4 values are nan",
+        ),
         (lambda m, o: m[0].bias.data.fill_(math.inf), "parameter '0.bias': 2 of 2 values are inf"),
-        (lambda m, o: m[1].running_var.fill_(math.nan), "buffer '1.running_var': 2 of 2 values are nan"),
-        (lambda m, o: o.state[m[0].weight]["exp_avg"].fill_(math.nan), r"optimizer: state 0\['exp_avg'\]: 4 of 4 values are nan"),
+        (
+            lambda m, o: m[1].running_var.fill_(math.nan),
+            "buffer '1.running_var': 2 of 2 values are nan",
+        ),
+        (
+            lambda m, o: o.state[m[0].weight]["exp_avg"].fill_(math.nan),
+            r"optimizer: state 0\['exp_avg'\]: 4 of 4 values are nan",
+        ),
     ],
 )
 def test_a_broken_state_is_no_snapshot(spoil, text):
@@ -487,7 +582,9 @@ def test_a_metric_that_is_not_finite_is_no_patience():
     best = numerics.BestState(nn.Linear(1, 1))
     best.update(0.5)
     for metric in (math.nan, math.inf, -math.inf):
-        with pytest.raises(ValueError, match=f"^metric {metric} at update {best.updates + 1}: not finite"):
+        with pytest.raises(
+            ValueError, match=f"^metric {metric} at update {best.updates + 1}: not finite"
+        ):
             best.update(metric)
     assert (best.metric, best.updates) == (0.5, 4)
 
@@ -500,19 +597,30 @@ def test_the_first_of_equals_is_kept(mode):
 
 def test_where_the_mask_is_false_the_function_sees_one():
     seen = []
-    numerics.apply_where(torch.tensor([True, False]), lambda x: seen.append(x.tolist()) or x, torch.tensor([3.0, 5.0]))
+    numerics.apply_where(
+        torch.tensor([True, False]),
+        lambda x: seen.append(x.tolist()) or x,
+        torch.tensor([3.0, 5.0]),
+    )
     assert seen == [[3.0, 1.0]]
 
 
-def test_wrong_use_of_best_state_is_loud():
+def test_a_best_state_is_not_restored_before_it_was_updated():
     with pytest.raises(ValueError, match=r"^nothing to restore: update\(\) was never called$"):
         numerics.BestState(nn.Linear(1, 1)).restore()
+
+
+def test_a_best_state_refuses_an_unknown_mode():
     with pytest.raises(ValueError, match="mode='lowest'"):
         numerics.BestState(nn.Linear(1, 1), mode="lowest")
 
 
 @given(
-    st.lists(st.one_of(st.floats(0.015625, 100, width=32), st.sampled_from([0.0, -1.0, -5.0])), min_size=1, max_size=8),
+    st.lists(
+        st.one_of(st.floats(0.015625, 100, width=32), st.sampled_from([0.0, -1.0, -5.0])),
+        min_size=1,
+        max_size=8,
+    ),
     st.sampled_from([torch.sqrt, torch.log, torch.reciprocal, torch.rsqrt]),
 )
 @example([0.0], torch.sqrt)
@@ -531,7 +639,9 @@ def test_apply_where_is_right_inside_and_finite_everywhere(device, values, funct
 
 def test_apply_where_takes_several_inputs_and_wants_a_bool_mask(device):
     p, t = torch.tensor([0.0, 2.0], device=device), torch.tensor([0.0, 1.0], device=device)
-    smape = numerics.apply_where((p != 0) | (t != 0), lambda p, t: 2 * (p - t).abs() / (p.abs() + t.abs()), p, t)
+    smape = numerics.apply_where(
+        (p != 0) | (t != 0), lambda p, t: 2 * (p - t).abs() / (p.abs() + t.abs()), p, t
+    )
     assert smape.tolist() == pytest.approx([0.0, 2 / 3])
     with pytest.raises(TypeError, match=r"torch\.float32"):
         numerics.apply_where(p, torch.sqrt, p)

@@ -17,7 +17,13 @@ class Net(nn.Module):
     def __init__(self, kind, layers, bidirectional, dropout):
         super().__init__()
         self.before = nn.BatchNorm1d(3)
-        self.rnn = KINDS[kind](3, 4, num_layers=layers, bidirectional=bidirectional, dropout=dropout if layers > 1 else 0.0)
+        self.rnn = KINDS[kind](
+            3,
+            4,
+            num_layers=layers,
+            bidirectional=bidirectional,
+            dropout=dropout if layers > 1 else 0.0,
+        )
         self.drop = nn.Dropout(0.5)
         self.after = nn.BatchNorm1d(8 if bidirectional else 4)
 
@@ -43,26 +49,34 @@ class TrainingForwardOnly(torch.autograd.Function):
 
 @contextlib.contextmanager
 def cudnn_rules():
-    """Makes every stock RNN behave on any device as on cuDNN, and records the dropout that it ran with."""
+    """Makes every stock RNN behave as on cuDNN, and records the dropout that it ran with."""
     dropouts = []
 
     def hook(module, inputs, output):
         dropouts.append(module.dropout if module.training else 0.0)
         return TrainingForwardOnly.apply(output[0], module.training), output[1]
 
-    handle = nn.modules.module.register_module_forward_hook(lambda m, i, o: hook(m, i, o) if type(m) in KINDS.values() else None)
+    handle = nn.modules.module.register_module_forward_hook(
+        lambda m, i, o: hook(m, i, o) if type(m) in KINDS.values() else None
+    )
     try:
         yield dropouts
     finally:
         handle.remove()
 
 
-nets = st.builds(Net, st.sampled_from(sorted(KINDS)), st.integers(1, 2), st.booleans(), st.sampled_from([0.0, 0.4]))
+nets = st.builds(
+    Net,
+    st.sampled_from(sorted(KINDS)),
+    st.integers(1, 2),
+    st.booleans(),
+    st.sampled_from([0.0, 0.4]),
+)
 modes = st.lists(st.booleans(), min_size=5, max_size=5)
 
 
 def prepared(net, device, flags):
-    """The net on the device, every submodule in a mode of its own, some gradients and statistics present."""
+    """The net on the device, each submodule in its own mode, some gradients and statistics set."""
     torch.manual_seed(0)
     net = net.to(device)
     net.after.running_mean.uniform_(-1, 1)
@@ -80,14 +94,19 @@ def state(net):
         "dropout": net.rnn.dropout,
         "grads": [parameter.grad for parameter in net.parameters()],
         "rng": torch.random.get_rng_state(),
-        "flags": {name: getattr(torch.backends.cudnn, name) for name in ("enabled", "benchmark", "deterministic")},
+        "flags": {
+            name: getattr(torch.backends.cudnn, name)
+            for name in ("enabled", "benchmark", "deterministic")
+        },
     }
 
 
 def assert_same(before, after):
     for name, value in before["values"].items():
         assert torch.equal(value, after["values"][name]), name
-    assert [id(gradient) for gradient in before["grads"]] == [id(gradient) for gradient in after["grads"]]
+    assert [id(gradient) for gradient in before["grads"]] == [
+        id(gradient) for gradient in after["grads"]
+    ]
     assert torch.equal(before["rng"], after["rng"])
     for part in ("modes", "dropout", "flags"):
         assert before[part] == after[part]
@@ -144,7 +163,9 @@ class OwnForward(nn.LSTM):
 
 def test_an_rnn_with_a_forward_of_its_own_stays_in_eval_mode_without_cudnn(device):
     model, used = OwnForward(3, 4).to(device).train(), []
-    model.register_forward_pre_hook(lambda module, inputs: used.append((module.training, torch.backends.cudnn.enabled)))
+    model.register_forward_pre_hook(
+        lambda module, inputs: used.append((module.training, torch.backends.cudnn.enabled))
+    )
     x = torch.randn(5, 2, 3, device=device)
     (gradient,) = rnn.input_gradients(model, x)
     assert used == [(False, False)]
@@ -167,7 +188,11 @@ def test_each_input_gets_its_own_gradient_and_the_rest_none(device):
         def forward(self, x, ids, y, scale):
             return (2 * x + ids[:, None] * y).sum() * scale
 
-    x, y, ids = torch.ones(3, 2, device=device), torch.ones(3, 2, device=device), torch.arange(3, device=device)
+    x, y, ids = (
+        torch.ones(3, 2, device=device),
+        torch.ones(3, 2, device=device),
+        torch.arange(3, device=device),
+    )
     gradient_x, no_ids, gradient_y, no_scale = rnn.input_gradients(Two(), x, ids, y, 3.0)
     assert (no_ids, no_scale) == (None, None)
     assert torch.equal(gradient_x, torch.full_like(x, 6.0))
@@ -178,15 +203,41 @@ def test_each_input_gets_its_own_gradient_and_the_rest_none(device):
     ("model", "inputs", "target", "error", "text"),
     [
         (nn.Identity(), (torch.arange(3),), None, ValueError, r"torch.int64 \[3\]"),
-        (nn.Identity(), (torch.arange(3), "text", 1), None, ValueError, r"got torch.int64 \[3\], str, int$"),
+        (
+            nn.Identity(),
+            (torch.arange(3), "text", 1),
+            None,
+            ValueError,
+            r"got torch.int64 \[3\], str, int$",
+        ),
         (nn.Identity(), (), None, ValueError, "got nothing"),
         (nn.LSTM(3, 4), (torch.ones(5, 2, 3),), None, TypeError, "returned a tuple"),
-        (nn.Identity(), (torch.ones(2, 3),), lambda y: y, ValueError, r"one number, got torch.float32 \[2, 3\]"),
-        (nn.Identity(), (torch.ones(2),), lambda y: y.detach().sum(), ValueError, "^the target has no graph: the forward"),
-        (nn.Identity(), (torch.ones(2),), lambda y: y.sum().item(), ValueError, "one number, got float"),
+        (
+            nn.Identity(),
+            (torch.ones(2, 3),),
+            lambda y: y,
+            ValueError,
+            r"one number, got torch.float32 \[2, 3\]",
+        ),
+        (
+            nn.Identity(),
+            (torch.ones(2),),
+            lambda y: y.detach().sum(),
+            ValueError,
+            "^the target has no graph: the forward",
+        ),
+        (
+            nn.Identity(),
+            (torch.ones(2),),
+            lambda y: y.sum().item(),
+            ValueError,
+            "one number, got float",
+        ),
     ],
 )
-def test_wrong_use_is_loud(model, inputs, target, error, text):
+def test_inputs_without_a_gradient_and_targets_that_are_not_one_number_are_refused(
+    model, inputs, target, error, text
+):
     with pytest.raises(error, match=text):
         rnn.input_gradients(model, *inputs, target=target)
 
@@ -255,10 +306,16 @@ def test_a_table_cached_by_predict_can_be_trained_with(device):
 @example(deterministic=True, benchmark=True, allow_tf32=False)
 def test_without_cudnn_changes_one_flag_and_gives_it_back(deterministic, benchmark, allow_tf32):
     cudnn = torch.backends.cudnn
-    with cudnn.flags(enabled=True, benchmark=benchmark, deterministic=deterministic, allow_tf32=allow_tf32):
+    with cudnn.flags(
+        enabled=True, benchmark=benchmark, deterministic=deterministic, allow_tf32=allow_tf32
+    ):
         with pytest.raises(KeyError), rnn.without_cudnn():  # noqa: PT012
             assert not cudnn.enabled
-            assert (cudnn.benchmark, cudnn.deterministic, cudnn.allow_tf32) == (benchmark, deterministic, allow_tf32)
+            assert (cudnn.benchmark, cudnn.deterministic, cudnn.allow_tf32) == (
+                benchmark,
+                deterministic,
+                allow_tf32,
+            )
             raise KeyError
         assert cudnn.enabled
 
@@ -285,5 +342,7 @@ def test_saliency_on_cudnn_matches_the_cpu(device, bidirectional):
     lstm = nn.LSTM(3, 4, num_layers=2, dropout=0.5, bidirectional=bidirectional).eval()
     x = torch.randn(5, 2, 3)
     (expected,) = rnn.input_gradients(lstm, x, target=lambda output: output[0].sum())
-    (found,) = rnn.input_gradients(lstm.to(device), x.to(device), target=lambda output: output[0].sum())
+    (found,) = rnn.input_gradients(
+        lstm.to(device), x.to(device), target=lambda output: output[0].sum()
+    )
     torch.testing.assert_close(found.cpu(), expected, rtol=1e-3, atol=1e-4)

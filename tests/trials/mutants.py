@@ -1,13 +1,17 @@
-"""The mutation score of every reference fix, by its family's tests alone: `nox -s mutants`, or `python -m matrix.mutants`.
+"""The mutation score of every reference fix, by its family's tests alone.
 
-mutmut makes the mutants and runs the tests; this prepares one folder per family, keeps to a time budget, and writes the table.
-A run that was stopped goes on where it was: the state lies in .mutants/, and a family starts anew when its fix or its tests changed.
+    nox -s mutants -- [FAMILY]... [--minutes N]        or        python -m tests.trials.mutants
+
+mutmut makes the mutants and runs the tests; this prepares one folder per family, keeps to a time
+limit, and writes the table. A run that was stopped resumes: the state is in .trials/mutants/, and a
+family starts over when its fix or its tests have changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import modulefinder
 import os
 import re
 import shutil
@@ -15,37 +19,48 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from matrix import arguments
+from matrix import catalog, toml
+from tests.trials.shared import DOCS, ROOT, NotMeasured, finish, table, write
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-ROOT = Path(__file__).resolve().parent.parent
-STATE = ROOT / ".mutants"
-SURVIVORS = ROOT / "tests" / "survivors.toml"
-TABLE = ROOT / "docs" / "mutants.md"
+TABLE = DOCS / "mutants.md"
 COMMAND = "nox -s mutants"
-LEAST = 0.95
-DEAD = {1, 3, -11, -9, 24, -24, 36, 152, 255}  # mutmut's exit codes for killed, crashed and timed out
+STATE = ROOT / ".trials" / "mutants"
+SURVIVORS = Path(__file__).with_name("survivors.toml")
+MINIMUM_SCORE = 0.95
+
+# mutmut's exit codes of a mutant's tests. Every other one is a survivor's.
+KILLED_CODES = frozenset(
+    {
+        1,  # a test failed
+        3,  # pytest itself failed
+        -11,  # segmentation fault
+        -9,  # killed by the system
+        24,  # out of processor time (SIGXCPU), as mutmut reports it ...
+        -24,  # ... as Python does
+        152,  # ... and as a shell does
+        36,  # time-out
+        255,  # time-out, in earlier releases
+    }
+)
+LEFT_CODES = frozenset({None, 2})  # not run yet, interrupted
 
 CONFIGURATION = """\
 [tool.mutmut]
 source_paths = ["reference_fixes"]
 also_copy = ["matrix"]
-process_isolation = "forkserver"  # torch is imported once, and every mutant starts from a process that ran nothing
+process_isolation = "forkserver"  # torch is imported once; every mutant starts from there
 use_git_change_detection = false
-timeout_multiplier = 4  # a mutant that has not ended after 4 times what its tests take, and 2 s, hangs
+timeout_multiplier = 4  # a mutant that needs 4 times what its tests take, and 2 s, hangs
 timeout_constant = 2
 pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
-pytest_add_cli_args_test_selection = ["tests/test_{family}.py"]
+pytest_add_cli_args_test_selection = ["tests/fixes/test_{family}.py"]
 
 [tool.pytest.ini_options]
 pythonpath = ["."]
@@ -59,111 +74,47 @@ class Survivor(NamedTuple):
     change: str  # "- line" and "+ line", as in a diff
 
 
-class Score(NamedTuple):
+@dataclass
+class Score:
     family: str
     mutants: int
-    dead: int
+    killed: int
     left: int  # not run yet
     survivors: list[Survivor]
 
     @property
     def value(self) -> float:
-        return self.dead / self.mutants if self.mutants else 0.0
+        return self.killed / self.mutants if self.mutants else 0.0
 
-
-def families() -> list[str]:
-    return sorted(path.stem for path in (ROOT / "reference_fixes").glob("*.py"))
-
-
-@click.command()
-@click.argument("names", metavar="[FAMILY]...", nargs=-1)
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after this long; the next call goes on from there.")
-@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), show_default="cores", help="Mutants tested at a time.")
-def main(names: tuple[str, ...], minutes: float | None, jobs: int) -> None:
-    """Change the fixes in every way that mutmut knows and count the changes that the tests notice.
-
-    Without FAMILY it runs all of them and writes docs/mutants.md. Exit status: 0 every family reaches 95 % and each
-    survivor has its reason in tests/survivors.toml, 1 not so, 3 the time was over before all mutants had run.
-    """
-    unknown = sorted(set(names) - set(families()))
-    if unknown:
-        raise click.UsageError(f"no family {', '.join(unknown)}; there are {', '.join(families())}")
-    deadline = time.monotonic() + 60 * minutes if minutes else None
-    scores = []
-    for family in names or families():
-        click.echo(f"{family}: ", nl=False)
-        score = run(family, jobs, deadline)
-        scores.append(score)
-        click.echo(f"{score.dead} of {score.mutants} mutants die, {score.value:.1%}{f'; {score.left} not run yet' if score.left else ''}")
-    if any(score.left for score in scores):
-        click.echo(f"The time was over. `{COMMAND}` goes on from here.")
-        sys.exit(arguments.NO_DEVICE)
-    reasons = {(entry["family"], entry["function"], entry["change"]): entry["reason"] for entry in _survivors_file()}
-    problems = complaints(scores, reasons)
-    if not names:
-        TABLE.write_text(render(scores, reasons), encoding="utf-8")
-        click.echo(f"wrote {TABLE.relative_to(ROOT)}")
-    for problem in problems:
-        click.echo(problem, err=True)
-    sys.exit(arguments.RED if problems else arguments.OK)
-
-
-def complaints(scores: list[Score], reasons: dict[tuple[str, str, str], str]) -> list[str]:
-    """What is red: a score below the least, a survivor without a reason, a reason without its survivor."""
-    found = [f"{score.family}: {score.value:.1%} of the mutants die; at least {LEAST:.0%} must" for score in scores if score.value < LEAST]
-    alive = {tuple(survivor) for score in scores for survivor in score.survivors}
-    measured = {score.family for score in scores}
-    for family, function, change in sorted(alive - set(reasons)):
-        found.append(f"survivor without a reason in {SURVIVORS.relative_to(ROOT)}:\n\n{_entry(family, function, change)}")
-    for family, function, change in sorted(set(reasons) - alive):
-        if family in measured:
-            found.append(f"{SURVIVORS.relative_to(ROOT)}: no such survivor (any more): {family}.{function}\n{change}")
-    return found
-
-
-def run(family: str, jobs: int, deadline: float | None) -> Score:
-    folder = prepare(family)
-    # A process group of its own, so that the end of the time budget takes mutmut's children along.
-    with (folder / "log").open("ab") as log:
-        mutmut = subprocess.Popen(
-            [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)],
-            cwd=folder,
-            env={**os.environ, "HYPOTHESIS_PROFILE": "ci"},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+    def __str__(self) -> str:
+        left = f"; {self.left} not run yet" if self.left else ""
+        return (
+            f"{self.family}: {self.killed} of {self.mutants} mutants killed, {self.value:.1%}{left}"
         )
-        try:
-            mutmut.wait(max(1.0, deadline - time.monotonic()) if deadline else None)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            if mutmut.poll() is None:
-                os.killpg(mutmut.pid, signal.SIGKILL)
-                mutmut.wait()
-    meta = folder / "mutants" / "reference_fixes" / f"{family}.py.meta"
-    if not meta.is_file():
-        if deadline and time.monotonic() >= deadline:
-            return Score(family, 0, 0, 1, [])
-        raise click.ClickException(f"{family}: mutmut made no mutants; the end of {folder / 'log'}:\n{_tail(folder / 'log')}")
-    codes: dict[str, int | None] = json.loads(meta.read_text())["exit_code_by_key"]
-    # an interrupted child (2) was not judged either
-    left = sum(code in (None, 2) for code in codes.values())
-    if mutmut.returncode > 0 and left:
-        raise click.ClickException(f"{family}: mutmut failed; the end of {folder / 'log'}:\n{_tail(folder / 'log')}")
-    alive = [name for name, code in codes.items() if code not in DEAD and code not in (None, 2)]
-    return Score(
-        family, len(codes), sum(code in DEAD for code in codes.values()), left, [_survivor(folder, family, name) for name in alive]
-    )
+
+
+# ---- measuring ----
+
+
+def measure(families: list[str], jobs: int, deadline: float | None = None) -> list[Score]:
+    """The scores, in the order of the families; incomplete ones when the deadline has passed."""
+    scores = []
+    for family in families:
+        folder = prepare(family)
+        _run_mutmut(folder, jobs, deadline)
+        scores.append(_score(family, folder, timed_out=_is_over(deadline)))
+        click.echo(scores[-1])
+    return scores
 
 
 def prepare(family: str) -> Path:
-    """The family's folder: the fix, its tests, and what these import. Anew when any of it changed."""
-    sources = ["tests/conftest.py", f"tests/test_{family}.py", "matrix/__init__.py", "matrix/worker.py"]
-    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in sources}
-    # torch.optim imports it when it is first used, for 3 s in every child that has not got it from its parent
+    """The family's folder: its fix, its tests, and what these import; made again on any change."""
+    tests = ["tests/conftest.py", "tests/fixes/conftest.py", f"tests/fixes/test_{family}.py"]
+    texts = {name: _read(name) for name in [*tests, *_imported(tests)]}
+    # torch.optim imports it when it is first used: 3 s in every child whose parent has not
     texts["tests/conftest.py"] += "\nimport torch._dynamo  # noqa\n"
-    texts[f"reference_fixes/{family}.py"] = _undecorated((ROOT / "reference_fixes" / f"{family}.py").read_text(encoding="utf-8"))
+    fix = f"reference_fixes/{family}.py"
+    texts[fix] = _undecorated(_read(fix))
     texts["pyproject.toml"] = CONFIGURATION.format(family=family)
     key = hashlib.sha256(json.dumps([texts, version("mutmut")]).encode()).hexdigest()
     folder = STATE / family
@@ -176,50 +127,182 @@ def prepare(family: str) -> Path:
     return folder
 
 
+def _read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _imported(scripts: list[str]) -> list[str]:
+    """The modules of the project that the scripts import, other than the fixes and the trials."""
+    finder = modulefinder.ModuleFinder([str(ROOT)], excludes=["reference_fixes", "tests"])
+    for script in scripts:
+        finder.run_script(str(ROOT / script))
+    files = [module.__file__ for name, module in finder.modules.items() if name != "__main__"]  # type: ignore[attr-defined]
+    return sorted(Path(file).relative_to(ROOT).as_posix() for file in files if file)
+
+
 def _undecorated(text: str) -> str:
-    """mutmut leaves decorated functions alone, and our context managers are decorated: decorate them after their definition."""
+    """The fix with its context managers decorated after their definition.
+
+    mutmut leaves decorated functions alone.
+    """
     pattern = r"@contextlib\.contextmanager\ndef (\w+)(.*?)(?=\n\n\n|\Z)"
-    return re.sub(pattern, r"def \1\2\n\n\n\1 = contextlib.contextmanager(\1)", text, flags=re.DOTALL)
+    after = r"def \1\2\n\n\n\1 = contextlib.contextmanager(\1)"
+    return re.sub(pattern, after, text, flags=re.DOTALL)
+
+
+def _is_over(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
+
+
+def _run_mutmut(folder: Path, jobs: int, deadline: float | None) -> None:
+    with (folder / "log").open("ab") as log:
+        mutmut = subprocess.Popen(
+            [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)],
+            cwd=folder,
+            env={**os.environ, "HYPOTHESIS_PROFILE": "ci"},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # a process group: the end of the time takes its children along
+        )
+        try:
+            mutmut.wait(max(1.0, deadline - time.monotonic()) if deadline else None)
+        except subprocess.TimeoutExpired:
+            return
+        finally:
+            if mutmut.poll() is None:
+                os.killpg(mutmut.pid, signal.SIGKILL)
+                mutmut.wait()
+
+
+def _score(family: str, folder: Path, timed_out: bool) -> Score:
+    meta = folder / "mutants" / "reference_fixes" / f"{family}.py.meta"
+    codes: dict[str, int | None] = {}
+    if meta.is_file():
+        codes = json.loads(meta.read_text())["exit_code_by_key"]
+    left = sum(code in LEFT_CODES for code in codes.values())
+    if not timed_out and (left or not codes):
+        end = re.sub(r".*\r", "", (folder / "log").read_text(errors="replace")[-3000:])
+        raise click.ClickException(f"{family}: mutmut failed; the end of {folder / 'log'}:\n{end}")
+    killed = sum(code in KILLED_CODES for code in codes.values())
+    alive = [name for name, code in codes.items() if code not in KILLED_CODES | LEFT_CODES]
+    survivors = [_survivor(folder, family, name) for name in alive]
+    return Score(family, len(codes), killed, left if codes else 1, survivors)
 
 
 def _survivor(folder: Path, family: str, name: str) -> Survivor:
-    shown = subprocess.run([sys.executable, "-m", "mutmut", "show", name], cwd=folder, capture_output=True, text=True, check=True).stdout
+    command = [sys.executable, "-m", "mutmut", "show", name]
+    shown = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
     lines = [line for line in shown.splitlines() if re.match(r"[-+](?![-+]{2})", line)]
     # x_name__mutmut_7, or xǁClassǁname__mutmut_7
-    function = re.sub(r"__mutmut_\d+$", "", name.rpartition(".")[2]).removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
-    return Survivor(family, function, "\n".join(f"{line[0]} {line[1:].strip()}" for line in lines))
+    function = re.sub(r"__mutmut_\d+$", "", name.rpartition(".")[2])
+    function = function.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
+    change = "\n".join(f"{line[0]} {line[1:].strip()}" for line in lines)
+    return Survivor(family, function, change)
 
 
-def _survivors_file() -> list[dict[str, str]]:
-    return tomllib.loads(SURVIVORS.read_text(encoding="utf-8")).get("survivor", [])
+# ---- judging ----
 
 
-def _entry(family: str, function: str, change: str) -> str:
-    return f"[[survivor]]\nfamily = \"{family}\"\nfunction = \"{function}\"\nchange = '''\n{change}'''\nreason = \"\"\n"
+def reasons() -> dict[Survivor, str]:
+    """Why no test can kill it, for each survivor of survivors.toml."""
+    listed = toml.loads(SURVIVORS.read_text(encoding="utf-8")).get("survivor", [])
+    return {
+        Survivor(item["family"], item["function"], item["change"]): item["reason"]
+        for item in listed
+    }
 
 
-def _tail(log: Path) -> str:
-    return re.sub(r".*\r", "", log.read_text(errors="replace")[-3000:])
+def problems(scores: list[Score], reasons: dict[Survivor, str]) -> list[str]:
+    """A score below the minimum, a survivor without a reason, a reason without its survivor."""
+    found = [
+        f"{score.family}: {score.value:.1%} of the mutants are killed;"
+        f" expected at least {MINIMUM_SCORE:.0%}"
+        for score in scores
+        if score.value < MINIMUM_SCORE
+    ]
+    alive = {survivor for score in scores for survivor in score.survivors}
+    measured = {score.family for score in scores}
+    file = SURVIVORS.relative_to(ROOT)
+    for survivor in sorted(alive - set(reasons)):
+        found.append(f"survivor without a reason in {file}:\n\n{_listed(survivor)}")
+    for survivor in sorted(set(reasons) - alive):
+        if survivor.family in measured:
+            name = f"{survivor.family}.{survivor.function}"
+            found.append(f"{file}: this mutant does not survive: {name}\n{survivor.change}")
+    return found
 
 
-def render(scores: list[Score], reasons: dict[tuple[str, str, str], str]) -> str:
+def _listed(survivor: Survivor) -> str:
+    """As survivors.toml lists it."""
+    return (
+        f'[[survivor]]\nfamily = "{survivor.family}"\nfunction = "{survivor.function}"\n'
+        f"change = '''\n{survivor.change}'''\nreason = \"\"\n"
+    )
+
+
+# ---- the table ----
+
+HEADER = ("family", "mutants", "killed", "score", "survivors, each explained below")
+
+
+def render(scores: list[Score]) -> str:
+    rows = [
+        (score.family, score.mutants, score.killed, f"{score.value:.1%}", len(score.survivors))
+        for score in scores
+    ]
     lines = [
         "# Mutation scores",
         "",
-        f"Written by `{COMMAND}` (mutmut {version('mutmut')}, torch {version('torch').split('+')[0]}, CPU, Hypothesis profile `ci`).",
-        "Every mutant of `reference_fixes/<family>.py` meets the tests of `tests/test_<family>.py` alone. A mutant that hangs counts",
-        "as noticed; code outside of functions is not mutated.",
+        f"Written by `{COMMAND}`: mutmut {version('mutmut')},",
+        f"torch {version('torch').split('+')[0]}, CPU, Hypothesis profile `ci`.",
+        "Every mutant of `reference_fixes/<family>.py` is run against",
+        "`tests/fixes/test_<family>.py` alone. A mutant that hangs counts as killed; code outside",
+        "functions is not mutated.",
         "",
-        "| family | mutants | noticed | score | survivors, each explained below |",
-        "|---|---:|---:|---:|---:|",
+        table(HEADER, rows, numbers=HEADER[1:]),
+        "",
+        "## Survivors",
+        "",
     ]
-    for score in scores:
-        lines.append(f"| {score.family} | {score.mutants} | {score.dead} | {score.value:.1%} | {len(score.survivors)} |")
-    lines += ["", "## Survivors", ""]
+    explained = reasons()
     for score in scores:
         for survivor in sorted(set(score.survivors)):
-            lines += [f"`{survivor.family}.{survivor.function}`", "", "```diff", survivor.change, "```", "", reasons.get(survivor, "?"), ""]
+            lines += [f"`{survivor.family}.{survivor.function}`", ""]
+            lines += ["```diff", survivor.change, "```", "", explained.get(survivor, "?"), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+@click.command()
+@click.argument("names", metavar="[FAMILY]...", nargs=-1)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop after this long; the next call resumes.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=os.cpu_count(),
+    show_default="cores",
+    help="Mutants tested at a time.",
+)
+def main(names: tuple[str, ...], minutes: float | None, jobs: int) -> None:
+    """Change the fixes in every way that mutmut knows and count the changes that the tests notice.
+
+    Without FAMILY it runs all of them and writes docs/mutants.md. Exit status: 0 every family
+    reaches 95 % and tests/trials/survivors.toml explains each survivor, 1 not so, 2 usage error,
+    3 the time limit was reached before all mutants had run.
+    """
+    known = catalog.fixes()
+    if unknown := sorted(set(names) - set(known)):
+        raise click.UsageError(f"no family {', '.join(unknown)}; expected {', '.join(known)}")
+    deadline = time.monotonic() + 60 * minutes if minutes else None
+    scores = measure(list(names) or known, jobs, deadline)
+    if any(score.left for score in scores):
+        raise NotMeasured(f"time limit reached; to resume, run `{COMMAND}` again")
+    if not names:
+        write(TABLE, render(scores))
+    sys.exit(finish(problems(scores, reasons())))
 
 
 if __name__ == "__main__":

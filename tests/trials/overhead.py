@@ -1,7 +1,8 @@
-"""What the machine costs on this torch: `python -m matrix.bench`, or `nox -s bench`.
+"""What the harness costs: the whole corpus, one run, and a fork compared with an interpreter.
 
-Prints the wall time of the whole corpus (imports included), what one run costs beyond the reproducer's own work, and the
-same runs each in a fresh interpreter, all from one call. Exit status 1 when a target is missed.
+    nox -s bench        or        python -m tests.trials.overhead
+
+All figures are wall times of one call, on the CPU. The targets are those of a machine with 2 cores.
 """
 
 from __future__ import annotations
@@ -9,55 +10,133 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from dataclasses import dataclass
 
 import click
 
-from matrix import catalog, runner, table
+from matrix import catalog
+from matrix.run import runner
+from tests.trials.shared import DOCS, NotMeasured, finish, table, write
 
-CORPUS_SECONDS, OVERHEAD_SECONDS, RATIO = 15.0, 0.060, 30.0  # targets, for 2 cores
+TABLE = DOCS / "overhead.md"
+COMMAND = "python -m tests.trials.overhead"
+
+CORPUS_SECONDS, OVERHEAD_SECONDS, RATIO = 15.0, 0.060, 30.0  # targets
+
+
+@dataclass
+class Overhead:
+    torch: str
+    cores: int
+    corpus: float  # seconds, imports included
+    overhead: float  # median seconds of a run beyond the reproducer's own work
+    forked: float  # median seconds of a run, one at a time
+    fresh: float  # the same run in a fresh interpreter
+
+
+def measure(python: str, sample: int) -> Overhead:
+    """One run of every reproducer in every role; every n-th again, in fresh interpreters too."""
+    reproducers = catalog.select(catalog.load(), ())
+    started = time.perf_counter()
+    report = _run(reproducers, python, fork=True)
+    corpus = time.perf_counter() - started
+    ran = {result.id: result for result in report.results if result.runs}
+    # One at a time on both sides: a ratio of latencies, which scheduling does not change.
+    runnable = [reproducer for reproducer in reproducers if reproducer.id in ran]
+    step = max(1, len(runnable) // sample)
+    chosen = runnable[::step][:sample]
+    return Overhead(
+        torch=report.build["torch"],
+        cores=runner.cores(),
+        corpus=corpus,
+        overhead=statistics.median(result.overhead for result in ran.values()),
+        forked=_median_wall(chosen, python, fork=True),
+        fresh=_median_wall(chosen, python, fork=False),
+    )
+
+
+def _run(
+    reproducers: list[catalog.Reproducer], python: str, fork: bool, jobs: int | None = None
+) -> runner.Report:
+    with runner.Worker(python, ("cpu",), jobs, fork) as worker:
+        return runner.run(reproducers, worker, ("cpu",))
+
+
+def _median_wall(reproducers: list[catalog.Reproducer], python: str, fork: bool) -> float:
+    results = _run(reproducers, python, fork, jobs=1).results
+    return statistics.median(result.seconds + result.overhead for result in results)
+
+
+def rows(found: Overhead) -> list[tuple[str, str, str, bool]]:
+    """(what, measured, target, whether it is met)."""
+    ratio = found.fresh / found.forked
+    return [
+        (
+            "whole corpus, imports included",
+            f"{found.corpus:.1f} s",
+            f"at most {CORPUS_SECONDS:.0f} s",
+            found.corpus <= CORPUS_SECONDS,
+        ),
+        (
+            "median overhead of a run",
+            f"{1000 * found.overhead:.0f} ms",
+            f"at most {1000 * OVERHEAD_SECONDS:.0f} ms",
+            found.overhead <= OVERHEAD_SECONDS,
+        ),
+        ("median run, forked", f"{1000 * found.forked:.0f} ms", "", True),
+        ("median run, fresh interpreter", f"{1000 * found.fresh:.0f} ms", "", True),
+        ("fresh / forked", f"{ratio:.0f}x", f"at least {RATIO:.0f}x", ratio >= RATIO),
+    ]
+
+
+def problems(found: Overhead) -> list[str]:
+    return [
+        f"missed: {what}: {measured}, {target}"
+        for what, measured, target, met in rows(found)
+        if not met
+    ]
+
+
+def render(found: Overhead) -> str:
+    cells = [
+        (what, measured, target + ("" if met else ", **missed**"))
+        for what, measured, target, met in rows(found)
+    ]
+    lines = [
+        "# What the harness costs",
+        "",
+        f"Written by `{COMMAND}`: torch {found.torch}, {found.cores} cores.",
+        "",
+        table(("what", "measured", "target"), cells, numbers=("measured",)),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 @click.command()
-@click.option("--python", default=sys.executable, help="The interpreter whose torch is used. Default: this one.")
-@click.option("--sample", type=click.IntRange(1), default=8, show_default=True, help="Reproducers that are also run in fresh interpreters.")
+@click.option(
+    "--python",
+    default=sys.executable,
+    help="The interpreter whose torch is used. Default: this one.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Reproducers that are also run in fresh interpreters.",
+)
 def main(python: str, sample: int) -> None:
-    """Measure the machine itself on the CPU, one run of every reproducer and role."""
-    entries = catalog.select(catalog.load(), ())
-    started = time.perf_counter()
-    report = _run(entries, python, fork=True)
-    corpus = time.perf_counter() - started
-    ran = [result for result in report.results if result.runs]
-    overhead = statistics.median(result.overhead for result in ran)
+    """Measure the harness itself on the CPU.
 
-    # Every n-th one, so that all families are in it. One at a time on both sides: a ratio of latencies, free of scheduling.
-    chosen = [entry for entry in entries if entry.id in {result.id for result in ran}][:: max(1, len(ran) // sample)][:sample]
-    forked, fresh = (statistics.median(_walls(chosen, python, fork)) for fork in (True, False))
-
-    click.echo(f"torch {report.build['torch']}, {runner.cores()} cores")
-    rows = [
-        ("whole corpus, imports included", f"{corpus:.1f} s", f"at most {CORPUS_SECONDS:.0f} s", corpus <= CORPUS_SECONDS),
-        (
-            "median overhead of a run",
-            f"{1000 * overhead:.0f} ms",
-            f"at most {1000 * OVERHEAD_SECONDS:.0f} ms",
-            overhead <= OVERHEAD_SECONDS,
-        ),
-        ("median run, forked", f"{1000 * forked:.0f} ms", "", True),
-        ("median run, fresh interpreter", f"{1000 * fresh:.0f} ms", "", True),
-        ("fresh / forked", f"{fresh / forked:.0f}x", f"at least {RATIO:.0f}x", fresh / forked >= RATIO),
-    ]
-    for name, measured, target, met in rows:
-        click.echo(f"  {name:32} {measured:>9}   {target}{'' if met else '   MISSED'}")
-    sys.exit(0 if all(met for *_, met in rows) else 1)
-
-
-def _run(entries: list[catalog.Reproducer], python: str, fork: bool, jobs: int | None = None) -> runner.Report:
-    with runner.Worker(python, ("cpu",), jobs, fork) as worker, table.progress_bar("running reproducers") as advance:
-        return runner.run(entries, worker, ("cpu",), progress=advance)
-
-
-def _walls(entries: list[catalog.Reproducer], python: str, fork: bool) -> list[float]:
-    return [result.seconds + result.overhead for result in _run(entries, python, fork, jobs=1).results]
+    Writes docs/overhead.md. Exit status: 0 every target is met, 1 one is missed, 2 usage error,
+    3 the interpreter cannot be used.
+    """
+    try:
+        found = measure(python, sample)
+    except runner.RunnerError as error:
+        raise NotMeasured(str(error)) from None
+    write(TABLE, render(found))
+    sys.exit(finish(problems(found)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""`python -m tests.peers GROUP` judges the peers that are installed here and keeps what it saw; docs/peers.md shows all that was kept."""
+"""What peers hold: the installed ones are judged and kept; docs/peers.md shows all that was kept.
+
+nox -s peers        or        python -m tests.trials.peers GROUP
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,26 @@ import math
 import platform
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import torch
 
-from tests.peers.adapters import PEERS, Peer
-from tests.peers.properties import OOM, PROPERTIES, Step, judge, quiet
-from tests.test_memory import OTHERS, TEXTS
+from tests.trials.peers.adapters import PEERS, Ours, Peer
+from tests.trials.peers.properties import OOM, PROPERTIES, Step, judge, quiet
+from tests.trials.shared import DOCS, finish, table, write
 
+TABLE = DOCS / "peers.md"
+COMMAND = "nox -s peers"
 RESULTS = Path(__file__).with_name("results")
-TABLE = Path(__file__).resolve().parents[2] / "docs" / "peers.md"
+
+# By its name: mypy would otherwise ask a test module for annotations.
+MESSAGES: Any = importlib.import_module("tests.fixes.test_memory")
+OOM_TEXTS: list[str] = [text for _, text in MESSAGES.TEXTS]
+OTHER_TEXTS: list[str] = MESSAGES.OTHERS
+
 SEARCHES = [(1024, 37), (256, 16), (64, 64), (1000, 999)]  # (largest, largest that fits)
 PARTS = {
     "search": "Finding the batch size",
@@ -35,17 +46,54 @@ PARTS = {
     "predict": "Predicting",
 }
 
+Found = dict[str, dict[str, Any]]  # the name of a peer -> what measure_peer returns
+
+
+# ---- measuring ----
+
 
 def installed(peer: type[Peer]) -> bool:
-    return not peer.package or importlib.util.find_spec({"mosaicml": "composer"}.get(peer.package, peer.package)) is not None
+    module = {"mosaicml": "composer"}.get(peer.package, peer.package)
+    return not module or importlib.util.find_spec(module) is not None
+
+
+def measure(peers: list[type[Peer]], keep: Callable[[str, dict[str, Any]], None]) -> Found:
+    """Every peer under every property; each one is kept as soon as it is judged."""
+    found = {}
+    total = len(peers) * len(PROPERTIES)
+    with click.progressbar(length=total, label="peers", file=sys.stderr) as bar:
+        for peer in peers:
+            found[peer.name] = measure_peer(peer(), lambda: bar.update(1))
+            keep(peer.name, found[peer.name])
+    return found
+
+
+def measure_peer(peer: Peer, advance: Callable[[], None]) -> dict[str, Any]:
+    results = {}
+    for property in PROPERTIES:
+        results[property.name] = list(judge(peer, property))
+        advance()
+    return {
+        "version": importlib.metadata.version(peer.package) if peer.package else "",
+        "torch": torch.__version__.split("+")[0],
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "python": platform.python_version(),
+        "properties": results,
+        "recognised": recognised(peer) if peer.recognises else None,
+        "searches": searches(peer) if peer.search else None,
+    }
 
 
 def recognised(peer: Peer) -> dict[str, bool]:
-    def error(text: str) -> RuntimeError:
-        # torch raises its own type for what its allocator refuses
-        return torch.cuda.OutOfMemoryError(text) if re.match(r"(CUDA|HIP|XPU) out of memory", text) else RuntimeError(text)
+    """Which of the messages the peer takes for being out of memory."""
+    return {text: bool(peer.recognises(_error(text))) for text in OOM_TEXTS + OTHER_TEXTS}
 
-    return {text: bool(peer.recognises(error(text))) for text in [text for _, text in TEXTS] + OTHERS}
+
+def _error(text: str) -> RuntimeError:
+    # torch raises its own type for what its allocator refuses
+    if re.match(r"(CUDA|HIP|XPU) out of memory", text):
+        return torch.cuda.OutOfMemoryError(text)
+    return RuntimeError(text)
 
 
 def searches(peer: Peer) -> list[tuple[int, int, int]]:
@@ -62,113 +110,134 @@ def searches(peer: Peer) -> list[tuple[int, int, int]]:
     return rows
 
 
-def measure(peer: Peer, advance: Any) -> dict[str, Any]:
-    results = {}
-    for property in PROPERTIES:
-        results[f"{property.part}: {property.promise}"] = list(judge(peer, property))
-        advance(1)
-    return {
-        "version": importlib.metadata.version(peer.package) if peer.package else "",
-        "torch": torch.__version__.split("+")[0],
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "python": platform.python_version(),
-        "properties": results,
-        "recognised": recognised(peer) if peer.recognises else None,
-        "searches": searches(peer) if peer.search else None,
+def load() -> Found:
+    """All that was kept, in the order of PEERS."""
+    kept: Found = {}
+    for path in sorted(RESULTS.glob("*.json")):
+        kept.update(json.loads(path.read_text(encoding="utf-8")))
+    return {peer.name: kept[peer.name] for peer in PEERS if peer.name in kept}
+
+
+def problems(found: Found) -> list[str]:
+    """The properties that some peer holds and the reference fixes do not."""
+    ours = found.get(Ours.name, {"properties": {}})["properties"]
+    return [
+        f"a peer holds this and the reference fixes do not: {name}"
+        for name, (state, _) in ours.items()
+        if state != "pass" and any(peer["properties"][name][0] == "pass" for peer in found.values())
+    ]
+
+
+# ---- the tables ----
+
+
+def render(found: Found) -> str:
+    lines = [
+        "# What peers hold",
+        "",
+        f"Written by `{COMMAND}`. The reference fixes, torch itself, released libraries and the",
+        "five write-ups that this corpus started from, under the same properties, each tried on",
+        "generated examples on the CPU. Where a peer fails, the smallest example found and what",
+        "came of it. A peer that is not in a table has no such part.",
+        "",
+        _versions(found),
+        "",
+        "## Which handler recognises which out-of-memory message",
+        "",
+        _messages(found),
+        "",
+        "## Batch size found, in how many tries",
+        "",
+        _searches(found),
+    ]
+    for part, title in PARTS.items():
+        lines += ["", f"## {title}", "", _promises(found, part)]
+    return "\n".join(lines) + "\n"
+
+
+def _versions(found: Found) -> str:
+    rows = [
+        (name, peer["version"] or "-", peer["torch"], peer["date"]) for name, peer in found.items()
+    ]
+    return table(("peer", "version", "torch", "date"), rows)
+
+
+def _messages(found: Found) -> str:
+    judges = {name: peer["recognised"] for name, peer in found.items() if peer["recognised"]}
+    rows = []
+    for text in OOM_TEXTS:
+        first = text.splitlines()[0]
+        short = first[:70] + ("..." if len(first) > 70 else "")
+        answers = ["yes" if seen[text] else "no" for seen in judges.values()]
+        rows.append([f"`{short}`", *answers])
+    wrong = [sum(seen[text] for text in OTHER_TEXTS) for seen in judges.values()]
+    last = [f"{count or 'none'} taken for one" for count in wrong]
+    rows.append([f"{len(OTHER_TEXTS)} errors that are none", *last])
+    return table(("message", *judges), rows)
+
+
+def _searches(found: Found) -> str:
+    searchers = {name: peer["searches"] for name, peer in found.items() if peer["searches"]}
+    rows = []
+    for position, (largest, limit) in enumerate(SEARCHES):
+        best = f"{limit} in {math.ceil(math.log2(largest)) + 1}"
+        answers = [results[position] for results in searchers.values()]
+        cells = [f"{size if size >= 0 else 'raises'} in {tries}" for _, size, tries in answers]
+        rows.append([f"{largest}, {limit}", best, *cells])
+    return table(("up to, of which fit", "at best, in at most", *searchers), rows)
+
+
+def _promises(found: Found, part: str) -> str:
+    properties = [property for property in PROPERTIES if property.part == part]
+    peers = {
+        name: peer["properties"]
+        for name, peer in found.items()
+        if any(peer["properties"][property.name][0] != "none" for property in properties)
     }
+    rows = []
+    for property in properties:
+        known = f" ([known]({property.upstream}))" if property.upstream else ""
+        cells = [_cell(*results[property.name]) for results in peers.values()]
+        rows.append([property.promise + known, *cells])
+    return table(("promise", *peers), rows)
+
+
+def _cell(state: str, detail: str) -> str:
+    return "holds" if state == "pass" else f"**fails** {detail[:160]}".replace("|", "\\|")
 
 
 @click.command()
 @click.argument("group")
-@click.option("--only", multiple=True, metavar="PEER", help="Only peers with this in their name.")
+@click.option("--only", multiple=True, metavar="PEER", help="Peers with this in their name.")
 def main(group: str, only: tuple[str, ...]) -> None:
-    """Put the peers installed in this environment under the properties; keep the outcome as results/GROUP.json; write docs/peers.md.
+    """Put the peers that are installed here under the properties.
 
-    Exit status 1 when a property that some peer holds is not held by the reference fixes.
+    Keeps the outcome as results/GROUP.json and writes docs/peers.md. Exit status: 0 the reference
+    fixes hold whatever a peer holds, 1 they do not, 2 usage error.
     """
     # What needs torch alone is judged once, beside the newest torch.
-    chosen = [peer for peer in PEERS if installed(peer) and (peer.package or group == "newest") and all(word in peer.name for word in only)]
+    chosen = [
+        peer
+        for peer in PEERS
+        if installed(peer)
+        and (peer.package or group == "newest")
+        and all(word in peer.name for word in only)
+    ]
     if not chosen:
-        raise click.UsageError("none of the peers is installed here: run `nox -s peers`")
+        raise click.UsageError(f"none of these peers is installed here; run `{COMMAND}`")
     path = RESULTS / f"{group}.json"
-    kept: dict[str, Any] = json.loads(path.read_text()) if only and path.is_file() else {}
-    with click.progressbar(length=len(chosen) * len(PROPERTIES), label="peers", file=sys.stderr) as bar:
-        for peer in chosen:
-            kept[peer.name] = measure(peer(), bar.update)
-            RESULTS.mkdir(exist_ok=True)
-            path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    kept: Found = {}
+    if only and path.is_file():
+        kept = json.loads(path.read_text(encoding="utf-8"))
+
+    def keep(name: str, outcome: dict[str, Any]) -> None:
+        kept[name] = outcome
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+    measure(chosen, keep)
     found = load()
-    TABLE.write_text(render(found), encoding="utf-8")
-    click.echo(f"wrote {TABLE.name}")
-    behind = ours_behind(found)
-    for name in behind:
-        click.echo(f"a peer holds this and the reference fixes do not: {name}", err=True)
-    sys.exit(1 if behind else 0)
-
-
-def load() -> dict[str, dict[str, Any]]:
-    everything = {name: entry for path in sorted(RESULTS.glob("*.json")) for name, entry in json.loads(path.read_text()).items()}
-    return {peer.name: everything[peer.name] for peer in PEERS if peer.name in everything}
-
-
-def ours_behind(found: dict[str, dict[str, Any]]) -> list[str]:
-    ours = found.get(PEERS[0].name, {"properties": {}})["properties"]
-    return [
-        name for name, (state, _) in ours.items() if state != "pass" and any(e["properties"][name][0] == "pass" for e in found.values())
-    ]
-
-
-def render(found: dict[str, dict[str, Any]]) -> str:
-    lines = [
-        "# What peers hold",
-        "",
-        "Written by `nox -s peers`. The reference fixes, torch itself, released libraries and the five write-ups that this corpus started",
-        "from, under the same properties, each tried on generated examples on the CPU. Where a peer fails, the smallest example found and",
-        "what came of it. A peer that is not in a table has no such part.",
-        "",
-        "| peer | version | torch | date |",
-        "|---|---|---|---|",
-    ]
-    lines += [f"| {name} | {entry['version'] or '-'} | {entry['torch']} | {entry['date']} |" for name, entry in found.items()]
-    lines += ["", "## Which handler recognises which out-of-memory message", ""]
-    judges = {name: entry["recognised"] for name, entry in found.items() if entry["recognised"]}
-    lines += ["| message | " + " | ".join(judges) + " |", "|---|" + "---|" * len(judges)]
-    for _, text in TEXTS:
-        short = text.splitlines()[0]
-        lines.append(
-            f"| `{short[:70]}{'...' if len(short) > 70 else ''}` | "
-            + " | ".join("yes" if seen[text] else "no" for seen in judges.values())
-            + " |"
-        )
-    others = {name: sum(seen[text] for text in OTHERS) for name, seen in judges.items()}
-    lines.append(
-        f"| {len(OTHERS)} errors that are none | "
-        + " | ".join(f"{count} taken for one" if count else "none taken for one" for count in others.values())
-        + " |"
-    )
-    lines += ["", "## Batch size found, in how many tries", ""]
-    hunters = {name: entry["searches"] for name, entry in found.items() if entry["searches"]}
-    lines += ["| up to, of which fit | at best, in at most | " + " | ".join(hunters) + " |", "|---|---|" + "---|" * len(hunters)]
-    for position, (largest, limit) in enumerate(SEARCHES):
-        cells = [f"{rows[position][1] if rows[position][1] >= 0 else 'raises'} in {rows[position][2]}" for rows in hunters.values()]
-        lines.append(f"| {largest}, {limit} | {limit} in {math.ceil(math.log2(largest)) + 1} | " + " | ".join(cells) + " |")
-    for part, title in PARTS.items():
-        have = {
-            name: entry
-            for name, entry in found.items()
-            if any(entry["properties"][f"{p.part}: {p.promise}"][0] != "none" for p in PROPERTIES if p.part == part)
-        }
-        lines += ["", f"## {title}", "", "| promise | " + " | ".join(have) + " |", "|---|" + "---|" * len(have)]
-        for property in PROPERTIES:
-            if property.part != part:
-                continue
-            promise = property.promise + (f" ([known]({property.upstream}))" if property.upstream else "")
-            cells = []
-            for entry in have.values():
-                state, detail = entry["properties"][f"{part}: {property.promise}"]
-                cells.append("holds" if state == "pass" else f"**fails** {detail[:160]}".replace("|", "\\|"))
-            lines.append(f"| {promise} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    write(TABLE, render(found))
+    sys.exit(finish(problems(found)))
 
 
 if __name__ == "__main__":

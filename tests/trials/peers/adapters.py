@@ -1,7 +1,8 @@
-"""Thin adapters: each says how a peer does one of the parts, with the peer's own calls and nothing around them.
+"""Thin adapters: how each peer does one of the parts, in its own calls and nothing around them.
 
-A part that a peer does not have is left out. Libraries are imported where they are used, so this file imports without any of them.
-The write-ups are five published fixes of such failures; their code is done again here in the fewest lines that keep what they advise.
+A part that a peer does not have is left out. Libraries are imported where they are used, so this
+file can be imported without any of them. The write-ups are five published fixes of such failures,
+repeated here in the fewest lines that keep what they advise.
 """
 
 from __future__ import annotations
@@ -9,12 +10,17 @@ from __future__ import annotations
 import contextlib
 import copy
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
 from reference_fixes import amp, data_loading, loss, memory, numerics, rnn
+
+Run = Callable[[int], object]  # a step of some batch size
+Rows = Any  # a list of batches
+LossFn = Callable[[nn.Module, Any], Any]
 
 
 class Peer:
@@ -27,9 +33,9 @@ class Peer:
     recognises: Any = None
     # search(run, largest) -> size; run(size) raises an out-of-memory error above some size
     search: Any = None
-    # step(model, optimizer, max_norm): gradients are set; clip them and step, in the way the peer advises
+    # step(model, optimizer, max_norm): gradients are set; clip them and step, as the peer advises
     step: Any = None
-    # epoch(model, rows, loss_fn, accumulate) -> mean loss or None: one epoch of SGD, lr=1, a batch per row
+    # epoch(model, rows, loss_fn, accumulate) -> mean loss or None: SGD, lr=1, a batch per row
     epoch: Any = None
     # precision(device, dtype) -> dtype that the matrix products run in
     precision: Any = None
@@ -48,38 +54,45 @@ class Peer:
 class Ours(Peer):
     name = "reference_fixes"
 
-    def recognises(self, error):
+    def recognises(self, error: BaseException) -> bool:
         return memory.is_out_of_memory(error)
 
-    def search(self, run, largest):
+    def search(self, run: Run, largest: int) -> int:
         return memory.find_batch_size(run, largest)
 
-    def step(self, model, optimizer, max_norm):
+    def step(self, model: nn.Module, optimizer: torch.optim.Optimizer, max_norm: float) -> None:
         numerics.clip_or_skip(optimizer, max_norm)
 
-    def epoch(self, model, rows, loss_fn, accumulate):
+    def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        return amp.train_epoch(model.train(), rows, loss_fn, optimizer, amp.choose_precision("cpu"), accumulate=accumulate).loss
+        return amp.train_epoch(
+            model.train(),
+            rows,
+            loss_fn,
+            optimizer,
+            amp.choose_precision("cpu"),
+            accumulate=accumulate,
+        ).loss
 
-    def precision(self, device, dtype):
+    def precision(self, device: str, dtype: torch.dtype) -> torch.dtype:
         with amp.choose_precision(device, dtype).autocast():
             return product_dtype(device)
 
-    def to_device(self, batch, device):
+    def to_device(self, batch: Any, device: str) -> Any:
         return data_loading.to_device(batch, device)
 
-    def snapshot(self, model):
+    def snapshot(self, model: nn.Module) -> Callable[[], object]:
         taken = numerics.Snapshot(model)
         return lambda: taken.restore(model)
 
-    def total_loss(self, predictions, targets):
+    def total_loss(self, predictions: Any, targets: Any) -> Any:
         pairs = loss.match(predictions, targets)
         return sum((prediction - target).square().mean() for prediction, target in pairs.values())
 
-    def input_gradient(self, model, x):
+    def input_gradient(self, model: nn.Module, x: torch.Tensor) -> Any:
         return rnn.input_gradients(model, x, target=lambda output: output[0].sum())[0]
 
-    def predict(self, model, x):
+    def predict(self, model: nn.Module, x: torch.Tensor) -> Any:
         return rnn.predict(model, x)
 
 
@@ -88,38 +101,40 @@ class Torch(Peer):
 
     name = "torch"
 
-    def recognises(self, error):
+    def recognises(self, error: BaseException) -> bool:
         return isinstance(error, torch.cuda.OutOfMemoryError)
 
-    def step(self, model, optimizer, max_norm):
+    def step(self, model: nn.Module, optimizer: torch.optim.Optimizer, max_norm: float) -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
         optimizer.step()
 
-    def epoch(self, model, rows, loss_fn, accumulate):
-        # https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation, without the scaler
+    def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
+        # https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation,
+        # without the scaler
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
         for number, row in enumerate(rows):
             (loss_fn(model, row) / accumulate).backward()
             if (number + 1) % accumulate == 0:
                 optimizer.step()
                 optimizer.zero_grad()
+        return None
 
-    def precision(self, device, dtype):
+    def precision(self, device: str, dtype: torch.dtype) -> torch.dtype:
         with torch.autocast(device, dtype):
             return product_dtype(device)
 
-    def snapshot(self, model):
+    def snapshot(self, model: nn.Module) -> Callable[[], object]:
         taken = model.state_dict()
         return lambda: model.load_state_dict(taken)
 
-    def input_gradient(self, model, x):
+    def input_gradient(self, model: nn.Module, x: torch.Tensor) -> Any:
         model.eval()
         x = x.clone().requires_grad_()
         with torch.backends.cudnn.flags(enabled=False):
             model(x)[0].sum().backward()
         return x.grad
 
-    def predict(self, model, x):
+    def predict(self, model: nn.Module, x: torch.Tensor) -> Any:
         model.eval()
         with torch.no_grad():
             return model(x)
@@ -128,11 +143,11 @@ class Torch(Peer):
 class TorchErrorIfNonfinite(Peer):
     name = "torch, error_if_nonfinite"
 
-    def step(self, model, optimizer, max_norm):
+    def step(self, model: nn.Module, optimizer: torch.optim.Optimizer, max_norm: float) -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm, error_if_nonfinite=True)
         optimizer.step()
 
-    def snapshot(self, model):
+    def snapshot(self, model: nn.Module) -> Callable[[], object]:
         taken = copy.deepcopy(model.state_dict())
         return lambda: model.load_state_dict(taken)
 
@@ -141,25 +156,25 @@ class Accelerate(Peer):
     name = "accelerate"
     package = "accelerate"
 
-    def recognises(self, error):
+    def recognises(self, error: BaseException) -> bool:
         from accelerate.utils.memory import should_reduce_batch_size
 
         return should_reduce_batch_size(error)
 
-    def search(self, run, largest):
+    def search(self, run: Run, largest: int) -> int:
         from accelerate.utils import find_executable_batch_size
 
         found = []
 
         @find_executable_batch_size(starting_batch_size=largest)
-        def inner(batch_size):
+        def inner(batch_size: int) -> None:
             run(batch_size)
             found.append(batch_size)
 
         inner()
         return found[-1]
 
-    def accelerator(self, **options):
+    def accelerator(self, **options: Any) -> Any:
         from accelerate import Accelerator
         from accelerate.state import AcceleratorState, GradientState
 
@@ -167,27 +182,32 @@ class Accelerate(Peer):
         GradientState._reset_state()
         return Accelerator(cpu=True, **options)
 
-    def step(self, model, optimizer, max_norm):
+    def step(self, model: nn.Module, optimizer: torch.optim.Optimizer, max_norm: float) -> None:
         accelerator = self.accelerator()
         accelerator.clip_grad_norm_(model.parameters(), max_norm)
         accelerator.prepare(optimizer).step()
 
-    def epoch(self, model, rows, loss_fn, accumulate):
+    def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         accelerator = self.accelerator(gradient_accumulation_steps=accumulate)
-        loader = torch.utils.data.DataLoader(rows, batch_size=None)
-        model, optimizer, loader = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=1.0), loader)
+        loader: Any = torch.utils.data.DataLoader(rows, batch_size=None)
+        model, optimizer, loader = accelerator.prepare(
+            model, torch.optim.SGD(model.parameters(), lr=1.0), loader
+        )
         for row in loader:
             with accelerator.accumulate(model):
                 accelerator.backward(loss_fn(model, row))
                 optimizer.step()
                 optimizer.zero_grad()
+        return None
 
-    def precision(self, device, dtype):
-        accelerator = self.accelerator(mixed_precision={torch.bfloat16: "bf16", torch.float16: "fp16"}[dtype])
+    def precision(self, device: str, dtype: torch.dtype) -> torch.dtype:
+        accelerator = self.accelerator(
+            mixed_precision={torch.bfloat16: "bf16", torch.float16: "fp16"}[dtype]
+        )
         with accelerator.autocast():
             return product_dtype(device)
 
-    def to_device(self, batch, device):
+    def to_device(self, batch: Any, device: str) -> Any:
         from accelerate.utils import send_to_device
 
         return send_to_device(batch, device)
@@ -198,19 +218,19 @@ class Transformers(Peer):
     max_examples = 12
     package = "transformers"
 
-    def epoch(self, model, rows, loss_fn, accumulate):
+    def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         import transformers
 
         class Wrapped(nn.Module):
-            def __init__(self):
+            def __init__(self) -> None:
                 super().__init__()
                 self.inner = model
 
-            def forward(self, row):
+            def forward(self, row: Any) -> Any:
                 return {"loss": loss_fn(self.inner, row[0])}
 
         class InOrder(transformers.Trainer):
-            def _get_train_sampler(self, *args):
+            def _get_train_sampler(self, *args: Any) -> Any:
                 return torch.utils.data.SequentialSampler(self.train_dataset)
 
         with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +248,12 @@ class Transformers(Peer):
             )
             optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
             constant = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
-            trainer = InOrder(Wrapped(), arguments, train_dataset=[{"row": row} for row in rows], optimizers=(optimizer, constant))
+            trainer = InOrder(
+                Wrapped(),
+                arguments,
+                train_dataset=[{"row": row} for row in rows],
+                optimizers=(optimizer, constant),
+            )
             with contextlib.redirect_stdout(None):
                 return trainer.train().training_loss
 
@@ -238,61 +263,71 @@ class Lightning(Peer):
     max_examples = 12
     package = "lightning"
 
-    def recognises(self, error):
+    def recognises(self, error: BaseException) -> bool:
         from lightning.pytorch.utilities.memory import is_oom_error
 
         return is_oom_error(error)
 
-    def trainer(self, **options):
+    def trainer(self, **options: Any) -> Any:
         import lightning
 
-        quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+        quiet = {
+            "logger": False,
+            "enable_checkpointing": False,
+            "enable_progress_bar": False,
+            "enable_model_summary": False,
+        }
         return lightning.Trainer(accelerator="cpu", devices=1, max_epochs=1, **{**quiet, **options})
 
-    def module(self, model, step):
+    def module(self, model: nn.Module, step: Any) -> Any:
         import lightning
 
         class Module(lightning.LightningModule):
-            def __init__(self):
+            def __init__(self) -> None:
                 super().__init__()
                 self.inner, self.batch_size = model, 1
 
-            def training_step(self, batch, number):
+            def training_step(self, batch: Any, number: int) -> Any:
                 return step(self, batch)
 
-            def configure_optimizers(self):
+            def configure_optimizers(self) -> Any:
                 return torch.optim.SGD(self.parameters(), lr=1.0)
 
         return Module()
 
-    def search(self, run, largest):
+    def search(self, run: Run, largest: int) -> int:
         from lightning.pytorch.tuner import Tuner
 
         model = nn.Linear(1, 1)
 
-        def step(module, batch):
+        def step(module: Any, batch: Any) -> Any:
             run(len(batch))
             return model(batch).sum()
 
         module = self.module(model, step)
-        rows = torch.ones(largest, 1)
-        module.train_dataloader = lambda: torch.utils.data.DataLoader(rows, batch_size=module.batch_size)
+        rows: Any = torch.ones(largest, 1)
+        module.train_dataloader = lambda: torch.utils.data.DataLoader(
+            rows, batch_size=module.batch_size
+        )
         with tempfile.TemporaryDirectory() as folder:
             trainer = self.trainer(default_root_dir=folder)
-            found = Tuner(trainer).scale_batch_size(module, mode="binsearch", init_val=1, steps_per_trial=1, max_val=largest, margin=0.0)
+            found = Tuner(trainer).scale_batch_size(
+                module, mode="binsearch", init_val=1, steps_per_trial=1, max_val=largest, margin=0.0
+            )
         return found
 
-    def epoch(self, model, rows, loss_fn, accumulate):
+    def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         module = self.module(model, lambda module, row: loss_fn(model, row))
-        loader = torch.utils.data.DataLoader(rows, batch_size=None)
+        loader: Any = torch.utils.data.DataLoader(rows, batch_size=None)
         self.trainer(accumulate_grad_batches=accumulate).fit(module, loader)
+        return None
 
-    def to_device(self, batch, device):
+    def to_device(self, batch: Any, device: str) -> Any:
         from lightning.fabric.utilities import move_data_to_device
 
         return move_data_to_device(batch, torch.device(device))
 
-    def predict(self, model, x):
+    def predict(self, model: nn.Module, x: torch.Tensor) -> Any:
         module = self.module(model, None)
         module.predict_step = lambda batch, number: model(batch)
         return self.trainer().predict(module, [x])[0]
@@ -302,19 +337,21 @@ class Fabric(Peer):
     name = "lightning.Fabric"
     package = "lightning"
 
-    def fabric(self, **options):
+    def fabric(self, **options: Any) -> Any:
         import lightning
 
         return lightning.Fabric(accelerator="cpu", devices=1, **options)
 
-    def step(self, model, optimizer, max_norm):
+    def step(self, model: nn.Module, optimizer: torch.optim.Optimizer, max_norm: float) -> None:
         fabric = self.fabric()
         model, optimizer = fabric.setup(model, optimizer)
         fabric.clip_gradients(model, optimizer, max_norm=max_norm)
         optimizer.step()
 
-    def precision(self, device, dtype):
-        fabric = self.fabric(precision={torch.bfloat16: "bf16-mixed", torch.float16: "16-mixed"}[dtype])
+    def precision(self, device: str, dtype: torch.dtype) -> torch.dtype:
+        fabric = self.fabric(
+            precision={torch.bfloat16: "bf16-mixed", torch.float16: "16-mixed"}[dtype]
+        )
         with fabric.autocast():
             return product_dtype(device)
 
@@ -324,26 +361,29 @@ class TorchTNT(Peer):
     max_examples = 12
     package = "torchtnt"
 
-    def recognises(self, error):
+    def recognises(self, error: BaseException) -> bool:
         from torchtnt.utils.oom import is_out_of_memory_error
 
         return is_out_of_memory_error(error)
 
-    def epoch(self, model, rows, loss_fn, accumulate):
+    def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         from torchtnt.framework.auto_unit import AutoUnit
         from torchtnt.framework.train import train
 
         class Unit(AutoUnit):
-            def compute_loss(self, state, data):
+            def compute_loss(self, state: Any, data: Any) -> Any:
                 return loss_fn(self.module, data), None
 
-            def configure_optimizers_and_lr_scheduler(self, module):
+            def configure_optimizers_and_lr_scheduler(self, module: Any) -> Any:
                 return torch.optim.SGD(module.parameters(), lr=1.0), None
 
-        unit = Unit(module=model, device=torch.device("cpu"), gradient_accumulation_steps=accumulate)
+        unit = Unit(
+            module=model, device=torch.device("cpu"), gradient_accumulation_steps=accumulate
+        )
         train(unit, torch.utils.data.DataLoader(rows, batch_size=None), max_epochs=1)
+        return None
 
-    def to_device(self, batch, device):
+    def to_device(self, batch: Any, device: str) -> Any:
         from torchtnt.utils.device import copy_data_to_device
 
         return copy_data_to_device(batch, torch.device(device))
@@ -353,23 +393,23 @@ class Toma(Peer):
     name = "toma"
     package = "toma"
 
-    def recognises(self, error):
+    def recognises(self, error: BaseException) -> Any:
         from toma import should_reduce_batch_size
 
         return should_reduce_batch_size(error)
 
-    def search(self, run, largest):
+    def search(self, run: Run, largest: int) -> int:
         from toma import NoBatchsizeCache
 
         return self.execute(run, largest, cache_type=NoBatchsizeCache)
 
-    def execute(self, run, largest, **options):
+    def execute(self, run: Run, largest: int, **options: Any) -> int:
         from toma import toma
 
         found = []
 
         @toma.execute.batch(initial_batchsize=largest, **options)
-        def inner(batchsize):
+        def inner(batchsize: int) -> None:
             run(batchsize)
             found.append(batchsize)
 
@@ -378,9 +418,9 @@ class Toma(Peer):
 
 class TomaCached(Toma):
     name = "toma, default cache"
-    recognises = None
+    recognises: Any = None
 
-    def search(self, run, largest):
+    def search(self, run: Run, largest: int) -> int:
         return self.execute(run, largest)
 
 
@@ -388,18 +428,18 @@ class Composer(Peer):
     name = "composer"
     package = "mosaicml"
 
-    def recognises(self, error):
+    def recognises(self, error: BaseException) -> bool:
         from composer.trainer.trainer import _is_cuda_oom
 
         return isinstance(error, RuntimeError) and _is_cuda_oom(error)
 
-    def step(self, model, optimizer, max_norm):
+    def step(self, model: nn.Module, optimizer: torch.optim.Optimizer, max_norm: float) -> None:
         from composer.algorithms.gradient_clipping import apply_gradient_clipping
 
         apply_gradient_clipping(model, "norm", max_norm, False)
         optimizer.step()
 
-    def to_device(self, batch, device):
+    def to_device(self, batch: Any, device: str) -> Any:
         from composer.devices import DeviceCPU
 
         assert device == "cpu"
@@ -411,7 +451,7 @@ class WriteUpRNN(Peer):
 
     name = "write-up: cuDNN RNN"
 
-    def input_gradient(self, model, x):
+    def input_gradient(self, model: nn.Module, x: torch.Tensor) -> Any:
         was_training = model.training
         model.train()
         try:
@@ -423,7 +463,7 @@ class WriteUpRNN(Peer):
             if not was_training:
                 model.eval()
 
-    def predict(self, model, x):
+    def predict(self, model: nn.Module, x: torch.Tensor) -> Any:
         model.eval()
         with torch.inference_mode():
             return model(x)
@@ -434,9 +474,11 @@ class WriteUpAMP(Peer):
 
     name = "write-up: mixed precision"
 
-    def epoch(self, model, rows, loss_fn, accumulate):
+    def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        scaler = torch.amp.GradScaler("cuda", enabled=False)  # with the write-up's GradScaler("cpu") its loop raises
+        scaler = torch.amp.GradScaler(
+            "cuda", enabled=False
+        )  # with the write-up's GradScaler("cpu") its loop raises
         total = 0.0
         for step, row in enumerate(rows, start=1):
             value = loss_fn(model, row) / accumulate
@@ -447,9 +489,13 @@ class WriteUpAMP(Peer):
             total += value.item()
         return total / len(rows)
 
-    def precision(self, device, dtype):
+    def precision(self, device: str, dtype: torch.dtype) -> torch.dtype:
         scaler = torch.amp.GradScaler(device)
-        with torch.cuda.amp.autocast(enabled=True) if scaler.is_enabled() and device == "cuda" else contextlib.nullcontext():
+        with (
+            torch.cuda.amp.autocast(enabled=True)
+            if scaler.is_enabled() and device == "cuda"
+            else contextlib.nullcontext()
+        ):
             return product_dtype(device)
 
 
@@ -458,9 +504,15 @@ class WriteUpZeroLoss(Peer):
 
     name = "write-up: zero loss"
 
-    def total_loss(self, predictions, targets):
-        outputs = predictions["predictions"] if isinstance(predictions, dict) and "predictions" in predictions else predictions
-        found = [(outputs[name] - targets[name]).square().mean() for name in targets if name in outputs]
+    def total_loss(self, predictions: Any, targets: Any) -> Any:
+        outputs = (
+            predictions["predictions"]
+            if isinstance(predictions, dict) and "predictions" in predictions
+            else predictions
+        )
+        found = [
+            (outputs[name] - targets[name]).square().mean() for name in targets if name in outputs
+        ]
         return sum(found) if found else torch.zeros((), requires_grad=True)
 
 
@@ -469,7 +521,7 @@ class WriteUpPinning(Peer):
 
     name = "write-up: pinning"
 
-    def to_device(self, batch, device):
+    def to_device(self, batch: Any, device: str) -> Any:
         features, targets = batch
         return features.to(device, non_blocking=True), targets.to(device, non_blocking=True)
 
@@ -479,7 +531,7 @@ class WriteUpNaN(Peer):
 
     name = "write-up: NaN"
 
-    def step(self, model, optimizer, max_norm):
+    def step(self, model: nn.Module, optimizer: torch.optim.Optimizer, max_norm: float) -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=max_norm)
         optimizer.step()
 

@@ -1,0 +1,3 @@
+"""The trials are tested as the fixes are."""
+
+from tests.fixes import conftest as conftest

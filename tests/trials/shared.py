@@ -1,0 +1,55 @@
+"""What the trials share: exit codes, the devices they run on, and the tables they write."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from matrix import devices
+from matrix.run.worker import probe
+
+MET, MISSED, USAGE, NOT_MEASURED = 0, 1, 2, 3  # 2 is click's own
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+class NotMeasured(click.ClickException):
+    """The device cannot be used, or the time was up: neither met nor missed."""
+
+    exit_code = NOT_MEASURED
+
+
+def why_unusable(device: str) -> str | None:
+    """The reason why nothing can be computed on the device, or None."""
+    found = probe(device)
+    return None if found["ok"] else found["reason"]
+
+
+def use(device: str) -> None:
+    """Ends the trial where the device cannot be used."""
+    if reason := why_unusable(device):
+        raise NotMeasured(devices.unusable(device, reason))
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[object]], numbers: Collection[str] = ()
+) -> str:
+    """A table in Markdown. The columns named in `numbers` are aligned to the right."""
+    rule = "".join("---:|" if name in numbers else "---|" for name in header)
+    lines = [f"| {' | '.join(map(str, row))} |" for row in (header, *rows)]
+    return "\n".join([lines[0], f"|{rule}", *lines[1:]])
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    click.echo(f"wrote {path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}")
+
+
+def finish(problems: Sequence[str]) -> int:
+    """Reports what missed its target; returns the exit code."""
+    for problem in problems:
+        click.echo(problem, err=True)
+    return MISSED if problems else MET
