@@ -16,7 +16,9 @@ UV = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
 
 
 def run(*command, **options):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, **options
+    )
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -70,25 +72,41 @@ pytestmark = pytest.mark.xdist_group("wheel")
 
 def test_the_wheel_owns_one_name(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0] for name in names} == {"torch_repros", "torch_repros-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {
+        "torch_repros",
+        "torch_repros-0.1.0.dist-info",
+    }
 
 
 def test_the_wheel_holds_everything_that_its_commands_read(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    tracked = run("git", "ls-files", "matrix", "repros", "reference_fixes", "tests/fixes", cwd=catalog.ROOT)
-    inside = {name if name.startswith(("repros", "reference", "tests")) else name[len("matrix/") :] for name in tracked.splitlines()}
-    assert {f"torch_repros/{name}" for name in inside if not Path(name).name.startswith(".")} <= names
+    tracked = run(
+        "git", "ls-files", "matrix", "repros", "reference_fixes", "tests/fixes", cwd=catalog.ROOT
+    )
+    inside = {
+        name if name.startswith(("repros", "reference", "tests")) else name[len("matrix/") :]
+        for name in tracked.splitlines()
+    }
+    assert {
+        f"torch_repros/{name}" for name in inside if not Path(name).name.startswith(".")
+    } <= names
     assert not [name for name in names if "__pycache__" in name]
 
 
-def test_every_command_that_needs_no_clone_works_and_writes_nothing_into_the_package(installed, tmp_path):
+def test_every_command_that_needs_no_clone_works_and_writes_nothing_into_the_package(
+    installed, tmp_path
+):
     before = state(installed.site_packages)
     assert len(json.loads(installed("list", "--json"))) == len(catalog.load())
-    assert "rnn/backward_in_eval_mode" in installed("explain", "cudnn RNN backward can only be called in training mode")
+    assert "rnn/backward_in_eval_mode" in installed(
+        "explain", "cudnn RNN backward can only be called in training mode"
+    )
     assert "loss/mismatch_zero_is_silent" in installed("search", "loss stays constant")
     assert "def reproduce(device)" in installed("show", "amp/unscale_twice")
     assert "### Versions" in installed("cite", "amp/unscale_twice")
-    assert "reproduced" in installed("run", "amp/unscale_twice", "--device", "cpu", "--python", sys.executable)
+    assert "reproduced" in installed(
+        "run", "amp/unscale_twice", "--device", "cpu", "--python", sys.executable
+    )
     copies = tmp_path / "acme/_vendor"
     assert "wrote " in installed("vendor", *catalog.fixes(), "--tests", "--into", copies)
     assert "unchanged" in installed("vendored", copies)
@@ -104,8 +122,21 @@ def test_what_needs_a_clone_says_so(installed):
 
 
 def test_recording_asks_for_a_folder_of_its_own(installed, tmp_path):
-    refused = " ".join(installed("record", "--python", sys.executable, "--only", "amp/unscale_twice", status=2).split())
+    refused = " ".join(
+        installed(
+            "record", "--python", sys.executable, "--only", "amp/unscale_twice", status=2
+        ).split()
+    )
     assert "--records" in refused
-    arguments = ("--python", sys.executable, "--only", "amp/unscale_twice", "--repeat", "1", "--records", tmp_path / "mine")
+    arguments = (
+        "--python",
+        sys.executable,
+        "--only",
+        "amp/unscale_twice",
+        "--repeat",
+        "1",
+        "--records",
+        tmp_path / "mine",
+    )
     installed("record", *arguments)
     assert list((tmp_path / "mine").glob("*.json"))

@@ -37,7 +37,9 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     values = {key: value for key, value in {**DEFAULTS, **header}.items() if value is not None}
     path = root / f"{id}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = HEADER.format(lines="".join(f"# {key} = {value}\n" for key, value in values.items())) + code
+    text = (
+        HEADER.format(lines="".join(f"# {key} = {value}\n" for key, value in values.items())) + code
+    )
     path.write_text(text + ("" if "def control(" in code else CONTROL))
     return path
 
@@ -51,15 +53,30 @@ def processor_seconds(*arguments: str) -> float:
     taken = []
     for _ in range(3):
         before = os.times()
-        subprocess.run([sys.executable, "-c", program, *arguments], check=True, capture_output=True, cwd=catalog.ROOT)
+        subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            check=True,
+            capture_output=True,
+            cwd=catalog.ROOT,
+        )
         after = os.times()
-        taken.append(after.children_user + after.children_system - before.children_user - before.children_system)
+        taken.append(
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
     return min(taken)
 
 
 def call(*arguments: object, **options: object):
     """The command line, in this process."""
-    return CliRunner().invoke(commands.main, [str(argument) for argument in arguments], prog_name="torch-repros", **options)
+    return CliRunner().invoke(
+        commands.main,
+        [str(argument) for argument in arguments],
+        prog_name="torch-repros",
+        **options,
+    )
 
 
 SOURCE = records.Source(
@@ -93,7 +110,9 @@ def measurement(verdict: str = "reproduced", **changed: object) -> records.Measu
     return records.Measurement(verdict=verdict, **{**values, **changed})
 
 
-def record(torch: str = "2.4.1+cu121", device: str = "cpu", **measurements: records.Measurement) -> records.Record:
+def record(
+    torch: str = "2.4.1+cu121", device: str = "cpu", **measurements: records.Measurement
+) -> records.Record:
     """A record of one build; name measurements as amp__one for "amp/one"."""
     return records.Record(
         device=device,

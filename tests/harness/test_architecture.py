@@ -12,7 +12,14 @@ from matrix.evidence import states
 PACKAGE = catalog.PACKAGE
 MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml"}
-ORDER = ["ground", "evidence", "run", "answers", "beside", "commands"]  # each may use those before it
+ORDER = [
+    "ground",
+    "evidence",
+    "run",
+    "answers",
+    "beside",
+    "commands",
+]  # each may use those before it
 BESIDE = {"vendoring", "checks"}  # single modules that the commands call
 
 
@@ -33,22 +40,33 @@ def imports(path):
         elif isinstance(node, ast.ImportFrom):
             folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             for alias in node.names:
-                found = [folder / f"{alias.name}.py", folder / alias.name / "__init__.py", folder.with_suffix(".py")]
-                yield node.lineno, next((file for file in found if file.is_file()), folder / "__init__.py")
+                found = [
+                    folder / f"{alias.name}.py",
+                    folder / alias.name / "__init__.py",
+                    folder.with_suffix(".py"),
+                ]
+                yield (
+                    node.lineno,
+                    next((file for file in found if file.is_file()), folder / "__init__.py"),
+                )
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_imports_run_one_way_from_the_commands_to_the_ground(path):
     for line, target in imports(path):
         if not isinstance(target, str):
-            assert ORDER.index(room(target)) <= ORDER.index(room(path)), f"{path}:{line}: uses {target}"
+            assert ORDER.index(room(target)) <= ORDER.index(room(path)), (
+                f"{path}:{line}: uses {target}"
+            )
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_only_the_worker_imports_torch_and_no_module_names_its_own_package(path):
     for line, target in imports(path):
         top = target.split(".")[0] if isinstance(target, str) else ""
-        assert top not in ("matrix", "torch_repros", "tests", "repros", "reference_fixes"), f"{path}:{line}"
+        assert top not in ("matrix", "torch_repros", "tests", "repros", "reference_fixes"), (
+            f"{path}:{line}"
+        )
         assert top != "torch" or path.name == "worker.py", f"{path}:{line}: imports torch"
 
 
@@ -58,7 +76,9 @@ def test_a_fix_imports_torch_and_the_standard_library_alone(path):
 
     for line, target in imports(path):
         assert isinstance(target, str), f"{path}:{line}: a relative import"
-        assert target.split(".")[0] in {"torch", *sys.stdlib_module_names}, f"{path}:{line}: {target}"
+        assert target.split(".")[0] in {"torch", *sys.stdlib_module_names}, (
+            f"{path}:{line}: {target}"
+        )
 
 
 CLOSED_SETS = {  # name -> (its members, the file that states it, how many of them make a second list)
@@ -117,4 +137,3 @@ def test_every_tone_has_a_style_in_the_terminal_and_a_class_on_the_site():
         assert row.tone in verdicts.TONES
     for tone in verdicts.TONES:
         assert re.search(rf"\.{tone}\b", style), tone
-

@@ -3,9 +3,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import plant
 from hypothesis import given
 from hypothesis import strategies as st
-from helpers import plant
 
 from matrix import catalog
 
@@ -41,7 +41,11 @@ def test_a_header_is_read(root):
     [
         ("2.10.0+cu128", "reproduced", "absent"),
         ("2.11.0", "absent", "absent"),
-        ("2.11.0.dev20260101+cpu", "absent", "absent"),  # a nightly counts as the release it leads to
+        (
+            "2.11.0.dev20260101+cpu",
+            "absent",
+            "absent",
+        ),  # a nightly counts as the release it leads to
         ("2.11.0a0+gitabc", "absent", "absent"),
         ("1.13.1", "reproduced", "absent"),
     ],
@@ -81,7 +85,11 @@ def test_requirements_give_a_reason(root):
         ({"sources": "[]"}, 9, "sources: empty"),
         ({"fix": '"amp"'}, 10, "fix: 'amp' is neither 'module.function' nor 'upgrade'"),
         ({"affected": '{ tpu = ">=2" }'}, 11, "affected: 'tpu' is not a device"),
-        ({"affected": '{ cpu = "2.3 and up" }'}, 11, "affected: cpu = '2.3 and up' is neither a PEP 440 specifier nor 'never'"),
+        (
+            {"affected": '{ cpu = "2.3 and up" }'},
+            11,
+            "affected: cpu = '2.3 and up' is neither a PEP 440 specifier nor 'never'",
+        ),
         ({"affected": '{ cpu = "" }'}, 11, "affected: {'cpu': ''} is not a table of strings"),
         ({"affected": "{}"}, 11, "affected: empty"),
         ({"requires": '"never"'}, 12, "requires: 'never' is not a PEP 440 specifier"),
@@ -126,9 +134,18 @@ def test_selection_is_by_id_or_family_and_leaves_retired_ones_out(root):
         plant(root, id, CODE)
     plant(root, "rnn/old", CODE, retired='"never was a bug"')
     reproducers = catalog.load(root)
-    assert [reproducer.id for reproducer in catalog.select(reproducers, ())] == ["amp/one", "amp/two", "rnn/one"]
-    assert [reproducer.id for reproducer in catalog.select(reproducers, ("rnn",))] == ["rnn/old", "rnn/one"]
-    assert [reproducer.id for reproducer in catalog.select(reproducers, ("amp/two", "rnn/old"))] == ["amp/two", "rnn/old"]
+    assert [reproducer.id for reproducer in catalog.select(reproducers, ())] == [
+        "amp/one",
+        "amp/two",
+        "rnn/one",
+    ]
+    assert [reproducer.id for reproducer in catalog.select(reproducers, ("rnn",))] == [
+        "rnn/old",
+        "rnn/one",
+    ]
+    assert [
+        reproducer.id for reproducer in catalog.select(reproducers, ("amp/two", "rnn/old"))
+    ] == ["amp/two", "rnn/old"]
     with pytest.raises(KeyError, match="amp/three"):
         catalog.select(reproducers, ("amp/three",))
 
@@ -161,7 +178,9 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(root, name
     assert problem.startswith(f"{root / 'amp/bad.py'}:{text}")
 
 
-@pytest.mark.parametrize("code", ["def reproduce(device):\n    return (\n", "def reproduce(device):\n    '\0'\n"])
+@pytest.mark.parametrize(
+    "code", ["def reproduce(device):\n    return (\n", "def reproduce(device):\n    '\0'\n"]
+)
 def test_a_body_that_is_no_python_can_still_be_listed_searched_and_shown(root, code):
     plant(root, "amp/one", code)
     (reproducer,) = catalog.load(root)
@@ -190,14 +209,21 @@ def test_each_file_is_parsed_once_however_much_is_asked_of_it(root, monkeypatch)
     parse = catalog.ast.parse
     monkeypatch.setattr(catalog.ast, "parse", lambda source: parsed.append(source) or parse(source))
     for _ in range(3):
-        assert reproducer.hash and reproducer.doc and reproducer.body and reproducer.function("control")
+        assert (
+            reproducer.hash
+            and reproducer.doc
+            and reproducer.body
+            and reproducer.function("control")
+        )
     assert len(parsed) == 1
 
 
 def plain(reproducer):
     """Docstring and body as Python's own parser sees them."""
     tree = ast.parse(reproducer.source)
-    return ast.get_docstring(tree), "\n".join(reproducer.source.splitlines()[tree.body[0].end_lineno :])
+    return ast.get_docstring(tree), "\n".join(
+        reproducer.source.splitlines()[tree.body[0].end_lineno :]
+    )
 
 
 @pytest.mark.parametrize("reproducer", catalog.load(), ids=lambda reproducer: reproducer.id)
@@ -212,7 +238,7 @@ def test_docstring_and_body_are_what_pythons_parser_sees(reproducer):
         '"""One.\n\nTwo "quoted" words.\n"""',
         '"""Ends in a quote: "a" """',
         '"One."',
-        "\'\'\'One.\'\'\'",
+        "'''One.'''",
         'r"""A \\d."""',
         '"""A \\n B."""',
         '"""One.""" "Two."',
@@ -230,5 +256,7 @@ def test_the_program_prints_what_it_saw(root):
     main = '\n\nif __name__ == "__main__":\n    import sys\n\n    sys.exit(reproduce("cpu"))\n'
     plant(root, "amp/one", CODE + "\n\ndef control(device):\n    return None\n" + main)
     (reproducer,) = catalog.load(root)
-    assert reproducer.program("cuda").endswith('if __name__ == "__main__":\n    print(reproduce("cuda"))')
+    assert reproducer.program("cuda").endswith(
+        'if __name__ == "__main__":\n    print(reproduce("cuda"))'
+    )
     assert "sys.exit" not in reproducer.program("cuda")

@@ -19,9 +19,15 @@ SEEN = {"cause": "x", "check": "y", "see": "amp/unscale_twice"}
 @pytest.mark.parametrize(
     ("groups", "text"),
     [
-        ([group("a", {"cause": "x", "check": "y", "see": "amp/no_such"})], "'a': no reproducer 'amp/no_such'"),
+        (
+            [group("a", {"cause": "x", "check": "y", "see": "amp/no_such"})],
+            "'a': no reproducer 'amp/no_such'",
+        ),
         ([group("a", {"cause": "x", "check": ""})], "'a': a cause without `cause` or `check`"),
-        ([group("b", SEEN), group("c", SEEN)], "'amp/unscale_twice' is listed under both 'b' and 'c'"),
+        (
+            [group("b", SEEN), group("c", SEEN)],
+            "'amp/unscale_twice' is listed under both 'b' and 'c'",
+        ),
     ],
 )
 def test_a_group_that_does_not_add_up_is_a_problem(monkeypatch, groups, text):

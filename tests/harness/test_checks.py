@@ -40,7 +40,9 @@ def test_the_project_itself_has_no_problems():
 def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):
     project.ids.write_text("amp/renamed\n")
     lost, new = project.lint()
-    assert lost.endswith("ids.txt:1: amp/renamed no longer has a file; a retired reproducer keeps its file")
+    assert lost.endswith(
+        "ids.txt:1: amp/renamed no longer has a file; a retired reproducer keeps its file"
+    )
     assert new.endswith("one.py:1: amp/one is not in ids.txt; add it")
 
 
@@ -67,12 +69,16 @@ def test_a_header_that_differs_is_a_problem_with_the_command_that_fixes_it(proje
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace('"<2.10"', '"never"'))
     (problem,) = project.lint()
-    assert re.search(r"one.py:11: affected: cpu: 'never' but measured torch 2.9 reproduced; ", problem)
+    assert re.search(
+        r"one.py:11: affected: cpu: 'never' but measured torch 2.9 reproduced; ", problem
+    )
     assert problem.endswith("to fix, run: torch-repros headers --write (writes '>=2.9')")
 
 
 def test_a_record_that_is_inconclusive_is_a_problem(project):
-    record("2.8.1", amp__one=measurement("flaky", hash=project.hash)).save(project.folders["records"])
+    record("2.8.1", amp__one=measurement("flaky", hash=project.hash)).save(
+        project.folders["records"]
+    )
     (problem,) = project.lint()
     assert problem.endswith("torch 2.8: flaky; investigate: this record is inconclusive")
 
@@ -82,10 +88,14 @@ def test_stale_orphaned_and_unreadable_measurements_are_problems_at_their_line(p
     record("2.8.1", amp__one=measurement(hash="1" * 16)).save(records)
     record("2.7.1", amp__gone=measurement()).save(records)
     (records / "cpu_x.json").write_text('{"device": "cpu"')
-    unreadable, orphan, stale = sorted(project.lint(), key=lambda line: ("stale" in line, "gone" in line))
+    unreadable, orphan, stale = sorted(
+        project.lint(), key=lambda line: ("stale" in line, "gone" in line)
+    )
     assert "cpu_x.json:1: not JSON" in unreadable
     assert "amp/gone: no such reproducer; delete this measurement or bring the file back" in orphan
-    assert re.search(r"amp/one: stale: its code has changed since 2026-01-02; measure it again: ", stale)
+    assert re.search(
+        r"amp/one: stale: its code has changed since 2026-01-02; measure it again: ", stale
+    )
     assert stale.endswith("torch-repros record 2.8 --device cpu --only amp/one")
     for problem, id in ((orphan, "amp/gone"), (stale, "amp/one")):
         file, line = problem.split(":")[:2]

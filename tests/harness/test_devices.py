@@ -5,17 +5,26 @@ from matrix import devices
 
 def test_a_device_whose_platform_this_is_not_is_missing_with_the_reason(monkeypatch):
     monkeypatch.setattr(devices.sys, "platform", "linux")
-    assert devices.missing("mps") == "mps is not usable on this machine: it needs darwin, this is linux"
+    assert (
+        devices.missing("mps")
+        == "mps is not usable on this machine: it needs darwin, this is linux"
+    )
     monkeypatch.setattr(devices.sys, "platform", "darwin")
     assert devices.missing("mps") is None
 
 
 @pytest.mark.parametrize("there", ["program", "file"])
-def test_a_device_without_any_of_its_drivers_is_missing_and_with_one_it_is_not(monkeypatch, tmp_path, there):
-    row = devices.Device("xpu", "xpu", "", ("xpu-smi", str(tmp_path / "node")), {}, "torch.xpu.synchronize", "xpu")
+def test_a_device_without_any_of_its_drivers_is_missing_and_with_one_it_is_not(
+    monkeypatch, tmp_path, there
+):
+    row = devices.Device(
+        "xpu", "xpu", "", ("xpu-smi", str(tmp_path / "node")), {}, "torch.xpu.synchronize", "xpu"
+    )
     monkeypatch.setitem(devices.BY_NAME, "xpu", row)
     monkeypatch.setattr(devices.shutil, "which", lambda name: None)
-    assert devices.missing("xpu").startswith("xpu is not usable on this machine: no driver (looked for xpu-smi, ")
+    assert devices.missing("xpu").startswith(
+        "xpu is not usable on this machine: no driver (looked for xpu-smi, "
+    )
     if there == "file":
         (tmp_path / "node").touch()
     else:

@@ -15,7 +15,9 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser
@@ -32,8 +34,16 @@ def open_page(browser, site):
         contexts.append(context)
         tab = context.new_page()
         tab.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-        tab.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        tab.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(f"request: {request.url}"))
+        tab.on(
+            "console",
+            lambda message: wrong.append(message.text) if message.type == "error" else None,
+        )
+        tab.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith("file:") else wrong.append(f"request: {request.url}")
+            ),
+        )
         tab.goto((site / name).as_uri())
         return tab
 

@@ -12,7 +12,9 @@ else:
     import tomli as tomllib
 
 ENTRIES, AXIS, CELLS = catalog.load(), torches.load(), records.load()
-PUBLIC = tomllib.loads((catalog.ROOT / "tests" / "matrix" / "public_errors.toml").read_text(encoding="utf-8"))
+PUBLIC = tomllib.loads(
+    (catalog.ROOT / "tests" / "matrix" / "public_errors.toml").read_text(encoding="utf-8")
+)
 TEXTS = (
     sorted({found.text for cell in CELLS for found in cell.entries.values() if found.text})
     + [error["text"] for error in PUBLIC["error"] + PUBLIC["unrelated"]]
@@ -26,7 +28,9 @@ PASTED = "PyTorch version: 2.4.1\nValueError: Attempting to unscale FP16 gradien
 
 
 def visible(tab):
-    return tab.eval_on_selector_all("#grid tbody", "bodies => bodies.filter(b => !b.hidden).map(b => b.dataset.id)")
+    return tab.eval_on_selector_all(
+        "#grid tbody", "bodies => bodies.filter(b => !b.hidden).map(b => b.dataset.id)"
+    )
 
 
 def test_the_page_explains_every_text_as_the_command_line_does(open_page):
@@ -35,15 +39,22 @@ def test_the_page_explains_every_text_as_the_command_line_does(open_page):
         const found = text => find(text, data).map(a => [a.ids, a.matched, a.title]);
         return texts.map(text => ({ answers: found(text), torch: torchVersion(text, data) })); }"""
     for text, found in zip(TEXTS, tab.evaluate(script, TEXTS)):
-        assert found["answers"] == [[answer.ids, answer.matched, answer.title] for answer in explain.find(text, ENTRIES)], text
+        assert found["answers"] == [
+            [answer.ids, answer.matched, answer.title] for answer in explain.find(text, ENTRIES)
+        ], text
         assert found["torch"] == explain.torch_version(text), text
 
 
 def test_the_figures_are_the_grid_s(open_page):
     tab = open_page()
-    shown = Counter(tab.eval_on_selector_all("#grid td[title]", "cells => cells.map(cell => cell.title)"))
+    shown = Counter(
+        tab.eval_on_selector_all("#grid td[title]", "cells => cells.map(cell => cell.title)")
+    )
     assert shown == Counter(
-        grid.state(entry, device, torch.minor, CELLS) for entry in ENTRIES for torch in AXIS for device in entry.affected
+        grid.state(entry, device, torch.minor, CELLS)
+        for entry in ENTRIES
+        for torch in AXIS
+        for device in entry.affected
     )
     assert tab.locator("#grid tbody").count() == len(ENTRIES)
 
@@ -51,9 +62,13 @@ def test_the_figures_are_the_grid_s(open_page):
 def test_every_row_of_a_bug_s_page_is_the_grid_s(open_page):
     for entry in ENTRIES[::9]:
         tab = open_page(f"bugs/{entry.id}.html")
-        cells = tab.eval_on_selector_all("table.row tbody td", "cells => cells.map(cell => cell.title)")
+        cells = tab.eval_on_selector_all(
+            "table.row tbody td", "cells => cells.map(cell => cell.title)"
+        )
         devices = [device for device in catalog.DEVICES if device in entry.affected]
-        assert cells == [grid.state(entry, device, torch.minor, CELLS) for device in devices for torch in AXIS]
+        assert cells == [
+            grid.state(entry, device, torch.minor, CELLS) for device in devices for torch in AXIS
+        ]
 
 
 def test_a_pasted_traceback_is_answered_and_back_brings_the_answer_back(open_page):
@@ -61,7 +76,9 @@ def test_a_pasted_traceback_is_answered_and_back_brings_the_answer_back(open_pag
     tab.get_by_label("Paste a traceback").fill(PASTED)
     answers = tab.locator("#answers")
     assert "A model cast to half cannot be trained with a GradScaler" in answers.inner_text()
-    assert "On torch 2.4 measured: cpu reproduced, cuda unknown, mps unknown." in answers.inner_text()
+    assert (
+        "On torch 2.4 measured: cpu reproduced, cuda unknown, mps unknown." in answers.inner_text()
+    )
     assert "torch-repros vendor amp --into DIR" in answers.inner_text()
     tab.locator("#answers a").first.click()
     assert "A model cast to half" in tab.locator("h1").inner_text()
@@ -72,8 +89,12 @@ def test_a_pasted_traceback_is_answered_and_back_brings_the_answer_back(open_pag
 
 def test_several_causes_are_listed_in_order_and_nothing_is_guessed(open_page):
     tab = open_page()
-    tab.locator("#paste").fill("RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn")
-    assert tab.locator("#answers li b").all_inner_texts() == [cause["cause"] for cause in explain.causes()[0]["causes"]]
+    tab.locator("#paste").fill(
+        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+    )
+    assert tab.locator("#answers li b").all_inner_texts() == [
+        cause["cause"] for cause in explain.causes()[0]["causes"]
+    ]
     tab.locator("#paste").fill("RuntimeError: mat1 and mat2 shapes cannot be multiplied")
     assert "Nothing here fits this text" in tab.locator("#answers").inner_text()
     tab.locator("#paste").fill("")
@@ -82,7 +103,9 @@ def test_several_causes_are_listed_in_order_and_nothing_is_guessed(open_page):
 
 def test_a_pasted_text_is_never_taken_for_markup(open_page):
     tab = open_page()
-    tab.locator("#paste").fill("cannot pin '<img src=x onerror=boom()>' only dense CPU tensors can be pinned")
+    tab.locator("#paste").fill(
+        "cannot pin '<img src=x onerror=boom()>' only dense CPU tensors can be pinned"
+    )
     assert "<img src=x" in tab.locator("#answers code").first.inner_text()
     assert tab.locator("#answers img").count() == 0
 
@@ -93,16 +116,25 @@ def test_filters_narrow_the_grid_and_survive_a_link(open_page):
     tab.get_by_label("Family").select_option("amp")
     assert set(visible(tab)) == {entry.id for entry in ENTRIES if entry.family == "amp"}
     tab.get_by_label("Affects my torch").select_option("2.11")
-    affected = {e.id for e in ENTRIES if e.family == "amp" and any(grid.state(e, d, "2.11", CELLS) == "reproduced" for d in e.affected)}
+    affected = {
+        e.id
+        for e in ENTRIES
+        if e.family == "amp"
+        and any(grid.state(e, d, "2.11", CELLS) == "reproduced" for d in e.affected)
+    }
     assert set(visible(tab)) == affected
     assert tab.locator("#count").inner_text() == f"{len(affected)} of {len(ENTRIES)} bugs"
     tab.reload()
     assert set(visible(tab)) == affected
     tab.get_by_role("button", name="Show all").click()
-    tab.wait_for_function(f"document.getElementById('count').textContent.startsWith('{len(ENTRIES)} of')")
+    tab.wait_for_function(
+        f"document.getElementById('count').textContent.startsWith('{len(ENTRIES)} of')"
+    )
     tab.get_by_label("Words").fill("batchnorm nan")
     assert "numerics/one_batch_poisons_batchnorm" in visible(tab)
-    tab.get_by_label("Kind").select_option("crash") if "crash" in {e.kind for e in ENTRIES} else tab.get_by_label("Words").fill("xyzzy")
+    tab.get_by_label("Kind").select_option("crash") if "crash" in {
+        e.kind for e in ENTRIES
+    } else tab.get_by_label("Words").fill("xyzzy")
     assert visible(tab) == []
 
 
@@ -112,7 +144,9 @@ def test_code_is_copied_also_where_there_is_no_clipboard_to_write_to(open_page, 
     tab = open_page("bugs/amp/unscale_twice.html", **options)
     if not clipboard:
         tab.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    tab.evaluate("document.addEventListener('copy', () => { window.copied = document.activeElement.value; })")
+    tab.evaluate(
+        "document.addEventListener('copy', () => { window.copied = document.activeElement.value; })"
+    )
     tab.get_by_role("button", name="Copy").first.click()
     tab.wait_for_selector("button:text('Copied')")
     code = tab.locator("pre").first.inner_text()
@@ -126,7 +160,11 @@ def test_everything_is_reached_with_the_keyboard_alone(open_page):
     reached = []
     for _ in range(14):
         tab.keyboard.press("Tab")
-        reached.append(tab.evaluate("document.activeElement.id || document.activeElement.textContent.slice(0, 20)"))
+        reached.append(
+            tab.evaluate(
+                "document.activeElement.id || document.activeElement.textContent.slice(0, 20)"
+            )
+        )
     assert reached[0].startswith("Skip")
     for id in ("paste", "words", "family", "device", "kind", "torch"):
         assert id in reached
@@ -164,12 +202,21 @@ def test_text_stands_out_in_light_and_in_dark(open_page, name, scheme):
 def test_it_is_readable_on_a_phone(open_page):
     for name in ("index.html", "bugs/numerics/clip_overflow_zeroes_step.html"):
         tab = open_page(name, viewport={"width": 360, "height": 740})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 360  # only the grid and code scroll sideways
+        assert (
+            tab.evaluate("document.documentElement.scrollWidth") <= 360
+        )  # only the grid and code scroll sideways
 
 
 def test_every_state_has_a_sign_of_its_own_besides_its_colour(open_page):
     tab = open_page()
-    pairs = set(map(tuple, tab.eval_on_selector_all("#grid td[title]", "cells => cells.map(c => [c.title, c.textContent])")))
+    pairs = set(
+        map(
+            tuple,
+            tab.eval_on_selector_all(
+                "#grid td[title]", "cells => cells.map(c => [c.title, c.textContent])"
+            ),
+        )
+    )
     assert len({sign for _, sign in pairs}) == len(pairs)
     assert all(sign for _, sign in pairs)
 
@@ -178,5 +225,11 @@ def test_all_of_it_is_small_and_no_link_leads_nowhere(site):
     files = [path for path in site.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 1_000_000
     for path in files:
-        for target in re.findall(r'(?:href|src)="([^"#]+)"', path.read_text(encoding="utf-8")) if path.suffix == ".html" else ():
-            assert target.startswith("https://") or (path.parent / target).is_file(), f"{path}: {target}"
+        for target in (
+            re.findall(r'(?:href|src)="([^"#]+)"', path.read_text(encoding="utf-8"))
+            if path.suffix == ".html"
+            else ()
+        ):
+            assert target.startswith("https://") or (path.parent / target).is_file(), (
+                f"{path}: {target}"
+            )

@@ -15,7 +15,12 @@ REPRODUCERS = {reproducer.id: reproducer for reproducer in catalog.load()}
 @pytest.mark.parametrize("venue", report.VENUES)
 def test_every_venue_has_the_code_what_was_observed_what_was_expected_and_the_versions(venue):
     reproducer = REPRODUCERS["loss/mismatch_zero_is_silent"]
-    records = [record("2.4.1", loss__mismatch_zero_is_silent=measurement(text="saw this", hash=reproducer.hash))]
+    records = [
+        record(
+            "2.4.1",
+            loss__mismatch_zero_is_silent=measurement(text="saw this", hash=reproducer.hash),
+        )
+    ]
     seen = report.from_records(reproducer, records, None)
     output = report.report(reproducer, seen, ["cpu: reproduced on 2.4"], venue)
     for part in (
@@ -49,7 +54,9 @@ def test_every_kind_of_failure_has_what_was_expected_instead():
 def test_a_release_that_nobody_has_measured_yet_hides_nothing(monkeypatch):
     """One more line in torches.toml must not empty the list of what is unreported."""
     reproducer = REPRODUCERS["amp/fused_sgd_skip_leaves_garbage"]
-    old = record("2.3.1", amp__fused_sgd_skip_leaves_garbage=measurement("absent", hash=reproducer.hash))
+    old = record(
+        "2.3.1", amp__fused_sgd_skip_leaves_garbage=measurement("absent", hash=reproducer.hash)
+    )
     new = record("2.4.1", amp__fused_sgd_skip_leaves_garbage=measurement(hash=reproducer.hash))
     assert report.unreported([reproducer], States([old, new])) == [reproducer]
     assert report.unreported([reproducer], States([old])) == []
@@ -59,7 +66,9 @@ def test_a_release_that_nobody_has_measured_yet_hides_nothing(monkeypatch):
 def test_only_what_nobody_reported_upstream_is_offered_as_new():
     refused = call("cite", "amp/autocast_cache_under_no_grad", "--upstream")
     assert refused.exit_code == 1
-    assert "is reported upstream already: https://github.com/pytorch/pytorch/issues/" in refused.output
+    assert (
+        "is reported upstream already: https://github.com/pytorch/pytorch/issues/" in refused.output
+    )
     offered = call("cite", "amp/fused_sgd_skip_leaves_garbage", "--upstream").output
     assert "Related, none of them in pytorch/pytorch:" in offered
 
@@ -71,7 +80,11 @@ def test_only_what_nobody_reported_upstream_is_offered_as_new():
         (("amp/no_such",), 2, "no reproducer or family 'amp/no_such'"),
         (("amp",), 2, "is a family"),
         (("amp/autocast_cache_under_no_grad", "--device", "mps"), 2, "does not concern mps"),
-        (("amp/unscale_twice", "--device", "mps"), 1, "has no record on mps: measure it with --run"),
+        (
+            ("amp/unscale_twice", "--device", "mps"),
+            1,
+            "has no record on mps: measure it with --run",
+        ),
         (("amp/unscale_twice", "--python", "x"), 2, "--python goes with --run"),
         (("amp/unscale_twice", "--run", "--python", "/no/such/python"), 3, "/no/such/python"),
     ],
@@ -89,7 +102,16 @@ ELSEWHERE = "torch-repros {version}, commit {short}, repros/{id}.py"
 @pytest.fixture
 def clone(tmp_path):
     def git(*arguments):
-        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        command = [
+            "git",
+            "-C",
+            str(tmp_path),
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            *arguments,
+        ]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
     git("init", "-q")
@@ -118,8 +140,12 @@ def test_the_link_is_permanent_where_the_clone_has_a_public_origin(clone, tmp_pa
         assert "/blob/v1/" in report.permalink(reproducer)
 
 
-def test_an_installed_package_does_not_take_the_repository_around_it_for_its_own(clone, tmp_path, monkeypatch):
+def test_an_installed_package_does_not_take_the_repository_around_it_for_its_own(
+    clone, tmp_path, monkeypatch
+):
     clone("remote", "add", "origin", "https://github.com/user/project")
     monkeypatch.setattr(report, "CLONE", False)
     reproducer = replace(REPRODUCERS["amp/unscale_twice"], path=tmp_path / "unscale_twice.py")
-    assert report.permalink(reproducer) == f"torch-repros {__version__}, repros/amp/unscale_twice.py"
+    assert (
+        report.permalink(reproducer) == f"torch-repros {__version__}, repros/amp/unscale_twice.py"
+    )

@@ -31,8 +31,13 @@ def test_a_folder_that_no_build_wrote_is_refused_and_left_alone(root, tmp_path):
     plant(root, "amp/one", RETURNS.format("boom"))
     result = call("--repros", root, "site", "--into", folder)
     assert result.exit_code == 2
-    assert "is not empty and was not built by this tool; choose another folder" in " ".join(result.output.split())
-    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == ["app.txt", "page.js"]
+    assert "is not empty and was not built by this tool; choose another folder" in " ".join(
+        result.output.split()
+    )
+    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == [
+        "app.txt",
+        "page.js",
+    ]
 
 
 def test_a_rebuild_deletes_what_the_last_one_wrote_and_nothing_else(root, tmp_path):

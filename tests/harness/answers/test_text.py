@@ -27,7 +27,10 @@ def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, mea
     shown = text.summary(reproducer, measured, None)
     assert "Control (the same code without the cause):\n    def control(device):" in shown
     assert "Popular fix that does not help:\n    def popular_fix(device):" in shown
-    assert "fix: make_grad_scaler() of reference_fixes/amp.py: torch-repros vendor amp --into DIR" in shown
+    assert (
+        "fix: make_grad_scaler() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
+        in shown
+    )
     assert shown.endswith("more: torch-repros show amp/one")
 
 

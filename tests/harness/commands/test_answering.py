@@ -14,8 +14,13 @@ def test_a_message_with_several_causes_gets_a_list_of_checks_in_its_order():
     assert result.exit_code == 0
     places = [result.output.index(cause["cause"]) for cause in causes.load()[0]["causes"]]
     assert places == sorted(places)
-    assert "This message has several possible causes. Check these, most likely first:" in result.output
-    assert "amp/autocast_cache_under_no_grad: on torch 2.4 measured: cpu reproduced, cuda unknown" in result.output
+    assert (
+        "This message has several possible causes. Check these, most likely first:" in result.output
+    )
+    assert (
+        "amp/autocast_cache_under_no_grad: on torch 2.4 measured: cpu reproduced, cuda unknown"
+        in result.output
+    )
     assert "torch-repros vendor amp --into DIR" in result.output
 
 
@@ -26,7 +31,10 @@ def test_a_message_with_one_cause_gets_its_control_its_popular_fix_and_its_fix()
     assert "amp/unscale_twice: on torch 2.5 measured: cpu reproduced" in result.output
     assert "lambda scaler, optimizer: scaler.update()" in result.output  # the control
     assert "Popular fix that does not help:" in result.output
-    assert "fix: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR" in result.output
+    assert (
+        "fix: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
+        in result.output
+    )
 
 
 def test_a_text_that_nothing_fits_is_told_so():

@@ -39,7 +39,9 @@ def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monk
     monkeypatch.setattr(commands, "main", group)
     refused = call(name, "--anything")
     assert refused.exit_code == 2
-    assert f"`torch-repros {name}` is about the project's own files" in " ".join(refused.output.split())
+    assert f"`torch-repros {name}` is about the project's own files" in " ".join(
+        refused.output.split()
+    )
     assert name not in call("--help").output
 
 

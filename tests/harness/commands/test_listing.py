@@ -15,7 +15,9 @@ def test_list_names_every_reproducer_with_its_kind_versions_and_title():
 
 def test_list_as_json_has_every_key_of_the_header():
     listed = json.loads(call("list", "amp", "--json").output)
-    assert {item["id"] for item in listed} == {one.id for one in catalog.load() if one.family == "amp"}
+    assert {item["id"] for item in listed} == {
+        one.id for one in catalog.load() if one.family == "amp"
+    }
     (one,) = [item for item in listed if item["id"] == "amp/autocast_cache_under_no_grad"]
     assert set(one) == {"id", *catalog.HEADER_KEYS}
     assert one["affected"] == {"cpu": "<2.11", "cuda": "<2.11"}
@@ -33,7 +35,12 @@ def test_list_is_quick_and_never_imports_torch():
 
 def test_show_has_everything_about_one_reproducer():
     output = call("show", "memory/cycles_exhaust_memory").output
-    for part in ("empty_cache() frees nothing", "cuda", "release() of reference_fixes/memory.py", "def popular_fix"):
+    for part in (
+        "empty_cache() frees nothing",
+        "cuda",
+        "release() of reference_fixes/memory.py",
+        "def popular_fix",
+    ):
         assert part in output
     assert "stand-in: a meta tensor" in call("show", "data_loading/pin_device_tensor").output
 

@@ -27,7 +27,9 @@ def change(project):
         _, folder = project
         (one,) = [one for one in records.load(folder) if one.minor == minor]
         for found in one.measurements.values():
-            vars(found).update(**(counts(changed["verdict"]) if "verdict" in changed else {}), **changed)
+            vars(found).update(
+                **(counts(changed["verdict"]) if "verdict" in changed else {}), **changed
+            )
         one.save(folder)
 
     return change

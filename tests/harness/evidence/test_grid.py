@@ -51,7 +51,9 @@ def test_the_summary_counts_cells_and_dates_the_oldest(project, change):
     change("2.0", verdict="broken")
     change("2.2", verdict="unavailable", date="2026-01-01")
     summary = grid.summary(*facts(project))
-    assert "1 reproducers, torch 1.13 to 2.12. 6 cells\nwere run and 5 gave a clear verdict" in summary
+    assert (
+        "1 reproducers, torch 1.13 to 2.12. 6 cells\nwere run and 5 gave a clear verdict" in summary
+    )
     assert "headers that differ from what was measured: 1." in summary
     assert "Oldest measurement: 2026-01-01; newest: 2026-01-02." in summary
     assert re.search(r"\| cpu \| 3 \| 2 \| 1 \| 1 \| 1 \|", summary), summary
@@ -59,7 +61,9 @@ def test_the_summary_counts_cells_and_dates_the_oldest(project, change):
 
 def test_nothing_measured_is_no_rate(root, tmp_path):
     plant(root, "amp/one", "def reproduce(device):\n    return 1\n")
-    assert "Nothing has been measured yet." in grid.summary(catalog.load(root), RELEASES, [], States([]))
+    assert "Nothing has been measured yet." in grid.summary(
+        catalog.load(root), RELEASES, [], States([])
+    )
 
 
 def test_the_block_is_put_between_its_markers_and_nowhere_else():
@@ -68,7 +72,9 @@ def test_the_block_is_put_between_its_markers_and_nowhere_else():
     assert grid.insert(grid.insert(text, "new\n"), "new\n") == grid.insert(text, "new\n")
 
 
-@pytest.mark.parametrize("text", ["", grid.START, f"{grid.END} {grid.START}", f"{grid.START}\n{grid.END}{grid.START}"])
+@pytest.mark.parametrize(
+    "text", ["", grid.START, f"{grid.END} {grid.START}", f"{grid.START}\n{grid.END}{grid.START}"]
+)
 def test_a_readme_without_its_markers_is_refused(text):
     with pytest.raises(ValueError, match="expected"):
         grid.insert(text, "new\n")

@@ -3,7 +3,7 @@
 import doctest
 
 import pytest
-from helpers import call, measurement, plant, record
+from helpers import call, measurement, record
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
@@ -39,7 +39,9 @@ def test_a_specifier_is_true_of_exactly_what_reproduces(verdicts):
     ],
 )
 def test_the_shortest_specifier_is_written(verdicts, stated, specifier):
-    known = {minor: {"R": "reproduced", "A": "absent"}[letter] for minor, letter in zip(MINORS, verdicts)}
+    known = {
+        minor: {"R": "reproduced", "A": "absent"}[letter] for minor, letter in zip(MINORS, verdicts)
+    }
     assert headers.specifier(known, stated) == specifier
 
 
@@ -119,4 +121,3 @@ def test_stale_and_unavailable_records_state_nothing(project, change):
     change("2.2", verdict="absent", hash="1" * 16)
     change("2.1", verdict="unavailable")
     assert differences(project) == []
-

@@ -9,7 +9,9 @@ RELEASES = [torches.Torch(f"{minor}.1", ">=3.8") for minor in ("2.3", "2.4", "2.
 
 @pytest.fixture
 def reproducer(root):
-    plant(root, "amp/one", "def reproduce(device):\n    return 'boom'\n", affected='{ cpu = ">=2.4" }')
+    plant(
+        root, "amp/one", "def reproduce(device):\n    return 'boom'\n", affected='{ cpu = ">=2.4" }'
+    )
     return catalog.load(root)[0]
 
 
