@@ -3,13 +3,15 @@ import shutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from matrix import page
+from matrix import catalog
+from matrix.answers import site as building
+from matrix.evidence import records
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    page.build(folder)
+    building.build(folder, catalog.load(), records.load())
     return folder
 
 
@@ -26,7 +28,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, site):
-    """open_page("index.html") from file://; red on any error in the page and on any request that leaves it."""
+    """open_page("index.html") from file://; fails on any error in the page and on any request that leaves it."""
     contexts, wrong = [], []
 
     def opened(name="index.html", **options):

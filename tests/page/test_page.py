@@ -1,22 +1,22 @@
+import dataclasses
 import re
-import sys
 from collections import Counter
 
 import pytest
 
-from matrix import catalog, explain, grid, records, torches
+from matrix import catalog, causes, toml, torches
+from matrix.answers import explain
+from matrix.answers import site as building
+from matrix.evidence import records
+from matrix.evidence.states import States
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-ENTRIES, AXIS, CELLS = catalog.load(), torches.load(), records.load()
-PUBLIC = tomllib.loads(
-    (catalog.ROOT / "tests" / "matrix" / "public_errors.toml").read_text(encoding="utf-8")
+REPRODUCERS, RELEASES, RECORDS = catalog.load(), torches.load(), records.load()
+STATES = States(RECORDS)
+PUBLIC = toml.loads(
+    (catalog.ROOT / "tests/harness/answers/public_errors.toml").read_text(encoding="utf-8")
 )
 TEXTS = (
-    sorted({found.text for cell in CELLS for found in cell.entries.values() if found.text})
+    sorted({found.text for record in RECORDS for found in record.measurements.values() if found.text})
     + [error["text"] for error in PUBLIC["error"] + PUBLIC["unrelated"]]
     + [
         "│ RuntimeError: Inference tensors cannot be saved for │\n│ backward. Please do not use Tensors │",
@@ -40,7 +40,7 @@ def test_the_page_explains_every_text_as_the_command_line_does(open_page):
         return texts.map(text => ({ answers: found(text), torch: torchVersion(text, data) })); }"""
     for text, found in zip(TEXTS, tab.evaluate(script, TEXTS)):
         assert found["answers"] == [
-            [answer.ids, answer.matched, answer.title] for answer in explain.find(text, ENTRIES)
+            [answer.ids, answer.matched, answer.title] for answer in explain.find(text, REPRODUCERS)
         ], text
         assert found["torch"] == explain.torch_version(text), text
 
@@ -51,23 +51,24 @@ def test_the_figures_are_the_grid_s(open_page):
         tab.eval_on_selector_all("#grid td[title]", "cells => cells.map(cell => cell.title)")
     )
     assert shown == Counter(
-        grid.state(entry, device, torch.minor, CELLS)
-        for entry in ENTRIES
-        for torch in AXIS
-        for device in entry.affected
+        STATES.state(reproducer, device, torch.minor)
+        for reproducer in REPRODUCERS
+        for torch in RELEASES
+        for device in reproducer.devices
     )
-    assert tab.locator("#grid tbody").count() == len(ENTRIES)
+    assert tab.locator("#grid tbody").count() == len(REPRODUCERS)
 
 
 def test_every_row_of_a_bug_s_page_is_the_grid_s(open_page):
-    for entry in ENTRIES[::9]:
-        tab = open_page(f"bugs/{entry.id}.html")
+    for reproducer in REPRODUCERS[::9]:
+        tab = open_page(f"bugs/{reproducer.id}.html")
         cells = tab.eval_on_selector_all(
             "table.row tbody td", "cells => cells.map(cell => cell.title)"
         )
-        devices = [device for device in catalog.DEVICES if device in entry.affected]
         assert cells == [
-            grid.state(entry, device, torch.minor, CELLS) for device in devices for torch in AXIS
+            STATES.state(reproducer, device, torch.minor)
+            for device in reproducer.devices
+            for torch in RELEASES
         ]
 
 
@@ -93,10 +94,10 @@ def test_several_causes_are_listed_in_order_and_nothing_is_guessed(open_page):
         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
     )
     assert tab.locator("#answers li b").all_inner_texts() == [
-        cause["cause"] for cause in explain.causes()[0]["causes"]
+        cause["cause"] for cause in causes.load()[0]["causes"]
     ]
     tab.locator("#paste").fill("RuntimeError: mat1 and mat2 shapes cannot be multiplied")
-    assert "Nothing here fits this text" in tab.locator("#answers").inner_text()
+    assert "No known failure matches this text." in tab.locator("#answers").inner_text()
     tab.locator("#paste").fill("")
     assert tab.locator("#answers").inner_text() == ""
 
@@ -112,28 +113,28 @@ def test_a_pasted_text_is_never_taken_for_markup(open_page):
 
 def test_filters_narrow_the_grid_and_survive_a_link(open_page):
     tab = open_page()
-    assert len(visible(tab)) == len(ENTRIES)
+    assert len(visible(tab)) == len(REPRODUCERS)
     tab.get_by_label("Family").select_option("amp")
-    assert set(visible(tab)) == {entry.id for entry in ENTRIES if entry.family == "amp"}
+    assert set(visible(tab)) == {one.id for one in REPRODUCERS if one.family == "amp"}
     tab.get_by_label("Affects my torch").select_option("2.11")
     affected = {
         e.id
-        for e in ENTRIES
+        for e in REPRODUCERS
         if e.family == "amp"
-        and any(grid.state(e, d, "2.11", CELLS) == "reproduced" for d in e.affected)
+        and any(STATES.state(e, d, "2.11") == "reproduced" for d in e.affected)
     }
     assert set(visible(tab)) == affected
-    assert tab.locator("#count").inner_text() == f"{len(affected)} of {len(ENTRIES)} bugs"
+    assert tab.locator("#count").inner_text() == f"{len(affected)} of {len(REPRODUCERS)} bugs"
     tab.reload()
     assert set(visible(tab)) == affected
     tab.get_by_role("button", name="Show all").click()
     tab.wait_for_function(
-        f"document.getElementById('count').textContent.startsWith('{len(ENTRIES)} of')"
+        f"document.getElementById('count').textContent.startsWith('{len(REPRODUCERS)} of')"
     )
     tab.get_by_label("Words").fill("batchnorm nan")
     assert "numerics/one_batch_poisons_batchnorm" in visible(tab)
     tab.get_by_label("Kind").select_option("crash") if "crash" in {
-        e.kind for e in ENTRIES
+        e.kind for e in REPRODUCERS
     } else tab.get_by_label("Words").fill("xyzzy")
     assert visible(tab) == []
 
@@ -173,7 +174,7 @@ def test_everything_is_reached_with_the_keyboard_alone(open_page):
 
 def test_without_script_the_first_view_is_whole(open_page):
     tab = open_page(java_script_enabled=False)
-    assert tab.locator("#grid tbody").count() == len(ENTRIES)
+    assert tab.locator("#grid tbody").count() == len(REPRODUCERS)
     assert not tab.locator("#paste").is_visible()
     assert not tab.locator("#filters").is_visible()
     tab.locator("#grid a").first.click()
@@ -233,3 +234,20 @@ def test_all_of_it_is_small_and_no_link_leads_nowhere(site):
             assert target.startswith("https://") or (path.parent / target).is_file(), (
                 f"{path}: {target}"
             )
+
+
+def test_a_title_that_looks_like_markup_leaves_the_page_working(browser, tmp_path):
+    """A script element ends at the first "</script", and "<!-- <script" hides that end."""
+    reproducer = dataclasses.replace(REPRODUCERS[0], title="<!-- <script> a title </script>")
+    building.build(tmp_path / "site", [reproducer], [])
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto((tmp_path / "site/index.html").as_uri())
+    assert tab.locator("#explain").is_visible()
+    assert "<!-- <script> a title </script>" in tab.locator("#grid .title").first.inner_text()
+    context.close()
+
+
+def test_no_page_shows_its_markup(open_page, site):
+    for path in site.rglob("*.html"):
+        assert "&lt;code&gt;" not in path.read_text(encoding="utf-8"), path
