@@ -1,10 +1,12 @@
-"""What was measured: one JSON file per torch build, device and platform, one measurement per reproducer.
+"""What was measured: a JSON file per torch build, device and platform.
 
-A file states once what makes its name, and under `sources` who measured, with what and where. Every measurement names its
-source, so files from anywhere merge without changing what another measurement says about its origin.
+A file states once what makes its name, and under `sources` who measured, with what and where. Every
+measurement names its source, so files from anywhere merge without changing what another measurement
+says about its origin.
 
-Beside the files, the folder `.journal` holds what a run has measured and not yet written into the file: one line per
-measurement. All functions that read see it. A kill at any moment loses the measurement under way and nothing else.
+Beside the files, the folder `.journal` holds what a run has measured and not yet written into the
+file, one line per measurement. All functions that read see it. A kill at any moment loses the
+measurement under way and nothing else.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ RECORDS = catalog.PACKAGE / "records"
 KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
 FIRST_DAY = "2026-01-01"  # nothing was measured before
 MAX_RUNS = 1000
+BUILD = ("python", "cuda", "numpy", "os")  # what a source states of the build under test
 LOCK_TIMEOUT = 60.0  # seconds; a lock is held while one file is written
 
 
@@ -41,7 +44,7 @@ class RecordsError(Exception):
     """Records that cannot be read. One line per problem."""
 
 
-# --- what a record may hold -----------------------------------------------------------------------------------------
+# --- what a record may hold -----------------------------------------------------------------------
 # Each check returns what is wrong with a value, as the end of "KEY: VALUE ...", or None.
 
 Check = Callable[[Any], "str | None"]
@@ -64,10 +67,17 @@ def _flag(value: Any) -> str | None:
 
 
 def _facts(value: Any) -> str | None:
-    fine = isinstance(value, dict) and all(
-        isinstance(fact, (str, int, type(None))) for fact in value.values()
-    )
-    return None if fine else "is not a table of facts"
+    if not isinstance(value, dict):
+        return "is not a table of facts"
+    odd = [key for key, fact in value.items() if not isinstance(fact, (str, int, type(None)))]
+    return f"states no plain fact for {', '.join(odd)}" if odd else None
+
+
+def _build_facts(value: Any) -> str | None:
+    """What the file's name does not say of the build."""
+    if isinstance(value, dict) and set(value) != set(BUILD):
+        return f"has other keys than {', '.join(BUILD)}"
+    return _facts(value)
 
 
 def _one_of(names: tuple[str, ...]) -> Check:
@@ -126,13 +136,9 @@ class Source:
     kind: str = _key(_one_of(KINDS))
     harness: str = _key(_text)  # the version of this package
     command: str = _key(_text)  # without paths; "" where it is not known
-    python: str = _key(_text)
-    cuda: str | None = _key(_text_or_null)
-    numpy: str | None = _key(_text_or_null)
-    os: str = _key(_text)
-    hardware: dict[str, Any] = _key(
-        _facts
-    )  # name of the processor or GPU; driver, cudnn where there are such
+    build: dict[str, Any] = _key(_build_facts)
+    # name of the processor or GPU; its driver, cudnn and so on where there are such
+    hardware: dict[str, Any] = _key(_facts)
 
     @cached_property
     def key(self) -> str:
@@ -156,9 +162,7 @@ class Measurement:
     agreeing: int = _key(_count)
     seconds: float = _key(_amount)
     peak_mib: float = _key(_amount)
-    hash: str = _key(
-        _matches("[0-9a-f]{16}", "16 hexadecimal digits")
-    )  # of the reproducer that was run
+    hash: str = _key(_matches("[0-9a-f]{16}", "16 hexadecimal digits"))
     date: str = _key(_date)
     source: Source = _key(_matches("[0-9a-f]{12}", "the key of a source"))  # in the file: its key
 
@@ -239,7 +243,7 @@ class Record:
         }
 
     def append(self, folder: Path) -> None:
-        """Adds the measurements to the journal: as much work for the last of many as for the first."""
+        """Adds the measurements to the journal, at a cost that does not grow with the record."""
         path = self.path(folder)
         line = json.dumps(self.to_json()).encode() + b"\n"
         with _locked(path), open(_journal(path), "ab+") as journal:
@@ -250,9 +254,9 @@ class Record:
             journal.write(line)
 
     def save(self, folder: Path) -> Path:
-        """Joins the measurements with those in the file and in its journal. Writes whole or not at all.
+        """Joins the measurements with those in the file and in its journal, and writes the file.
 
-        Raises RecordsError, and leaves everything as it is, when what is there cannot be read.
+        It is written whole or not at all. Raises RecordsError when what is there cannot be read.
         """
         path = self.path(folder)
         with _locked(path):
@@ -269,7 +273,7 @@ class Record:
         return path
 
 
-# --- writing --------------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def _journal(path: Path) -> Path:
@@ -278,7 +282,7 @@ def _journal(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """For one process at a time. The operating system ends the lock with the process, however that ends."""
+    """For one process at a time. The lock ends with the process, however that ends."""
     import filelock  # here: reading does without it
 
     folder = _journal(path).parent
@@ -300,7 +304,7 @@ def _write(path: Path, text: str) -> None:
         raise
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def load(folder: Path = RECORDS) -> list[Record]:
@@ -312,9 +316,10 @@ def load(folder: Path = RECORDS) -> list[Record]:
 
 
 def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
-    """What is good in every record and its journal, oldest torch first; and one line per problem of the rest."""
+    """What is good in every record, oldest torch first, and one line per problem of the rest."""
     names = {path.name for path in [*folder.glob("*.json"), *(folder / ".journal").glob("*.json")]}
-    records, problems = [], []
+    records: list[Record] = []
+    problems: list[str] = []
     for name in sorted(names):
         record, wrong = read(folder / name)
         if record is not None:
@@ -328,9 +333,7 @@ def read(path: Path) -> tuple[Record | None, list[str]]:
     journalled = _read_journal(
         path
     )  # first: a line that leaves the journal meanwhile is in the file by then
-    parts, problems = [], []
-    if path.exists() or path.is_symlink():
-        parts, problems = _read_file(path)
+    parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]
     record = replace(parts[0], measurements={}) if parts else None
     for part in parts:
@@ -500,7 +503,7 @@ def _wrong_measurement(id: str, raw: Any, sources: dict[str, Any]) -> list[str]:
     return wrong
 
 
-# --- comparing ------------------------------------------------------------------------------------------------------
+# --- comparing ------------------------------------------------------------------------------------
 
 
 def fresh(
@@ -530,9 +533,9 @@ def contradictions(left: Record, right: Record) -> list[str]:
 def updates(
     old: Record, new: Record, current: dict[str, Reproducer], changes_only: bool = False
 ) -> dict[str, Measurement]:
-    """What of `new` takes its place in `old`: what is not there, is about the code as it is now, or is newer.
+    """What of `new` belongs in `old`: what is not there, is about the code as it is now, or newer.
 
-    Never where the two contradict each other; and with `changes_only` not where they agree.
+    Never where the two contradict each other, and with `changes_only` not where they agree.
     """
 
     def rank(id: str, measurement: Measurement) -> tuple[bool, str]:
