@@ -95,9 +95,10 @@ class History:
         for low, high in self.changes:
             before, since = self.releases[low], self.releases[high]
             if (before, since) not in closed:
-                parts.append(
-                    f"another change lies between {self._states([before, since], ' and ')}"
-                )
+                sides = [
+                    f"{torch.minor} ({self.verdicts[torch.minor]})" for torch in (before, since)
+                ]
+                parts.append(f"another change lies between {' and '.join(sides)}")
         told = {torch for boundary in boundaries for torch in boundary.between}
         decided = [self.releases[number] for number in self.decided]
         others = [
