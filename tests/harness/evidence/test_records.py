@@ -70,7 +70,7 @@ def test_records_are_read_oldest_torch_first(folder):
     assert [one.minor for one in records.load(folder)] == ["1.13", "2.9", "2.10"]
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- what is refused ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_saving_never_replaces_a_file_that_cannot_be_read(folder):
     assert path.read_text() == spoiled
 
 
-# --- sources --------------------------------------------------------------------------------------
+# --- sources ------------------------------------------------------------------------------------
 
 
 def test_a_new_measurement_leaves_what_others_say_of_their_origin(folder):
@@ -258,7 +258,7 @@ def test_equal_sources_are_stated_once_and_unused_ones_not_at_all(folder):
     assert list(json.loads(path.read_text())["sources"]) == [second.key]
 
 
-# --- nothing is lost ------------------------------------------------------------------------------
+# --- nothing is lost ----------------------------------------------------------------------------
 
 
 def test_a_full_disk_leaves_the_old_record_and_no_litter(folder, monkeypatch):
@@ -392,7 +392,7 @@ def test_what_is_hidden_beside_records_is_ignored_by_git(folder):
     assert shown.stdout == f"?? {record().name}\n"
 
 
-# --- comparing ------------------------------------------------------------------------------------
+# --- comparing ----------------------------------------------------------------------------------
 
 
 def updated(old, new, current=None, changes_only=False):
