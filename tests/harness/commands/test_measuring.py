@@ -228,12 +228,14 @@ def test_without_the_device_no_environment_is_made(root, folder, made, monkeypat
         ("merge", "."),
     ],
 )
-def test_an_installed_packages_own_records_are_never_written(monkeypatch, made, command):
+def test_an_installed_packages_own_records_are_never_written(folder, monkeypatch, made, command):
     monkeypatch.setattr(catalog, "CLONE", False)
-    result = call(*command)
+    monkeypatch.setattr(records, "RECORDS", folder)
+    result = call(*command, "--records", folder)
     assert result.exit_code == 2
     assert "own records are read-only: name a folder with --records DIR" in words(result)
     assert made == []
+    assert not folder.exists()
 
 
 def test_an_installed_package_bisects_with_its_own_records(monkeypatch, made):
