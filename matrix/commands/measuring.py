@@ -29,7 +29,11 @@ SOURCE = click.option(
     help="A hosted CI machine, the project's own, or yours.",
 )
 REPEAT = click.option(
-    "--repeat", type=click.IntRange(1), default=5, show_default=True, help="Runs of each role."
+    "--repeat",
+    type=click.IntRange(1, records.MAX_RUNS),
+    default=5,
+    show_default=True,
+    help="Runs of each role.",
 )
 AGAIN = click.option("--again", is_flag=True, help="Measure again even if already recorded.")
 KEEP = click.option("--keep", is_flag=True, help="Keep the environments, several GB each.")
@@ -221,7 +225,7 @@ class Looks:
         dates: dict[str, str] = {}
         known = options.records(self.folder)
         for record, one in measure.measured_here(self.reproducer, self.device, known):
-            if one.runs >= self.repeat:
+            if measure.is_enough(one, self.reproducer, self.repeat):
                 found.setdefault(record.minor, set()).add(one.verdict)
                 dates[record.minor] = one.date
         verdicts = {

@@ -112,10 +112,8 @@ def _version(value: Any) -> str | None:
 def _date(value: Any) -> str | None:
     if not isinstance(value, str):
         return "is not a date such as 2026-11-21"
-    tomorrow = datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(
-        days=1
-    )  # for time zones
-    return _date_between(value, tomorrow.isoformat())
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return _date_between(value, (now + datetime.timedelta(days=1)).date().isoformat())
 
 
 @cache
@@ -126,6 +124,7 @@ def _date_between(value: str, last: str) -> str | None:
         written = ""
     if written != value:
         return "is not a date such as 2026-11-21"
+    # tomorrow: a day may have begun elsewhere
     return None if FIRST_DAY <= value <= last else f"is not between {FIRST_DAY} and tomorrow"
 
 
@@ -207,9 +206,8 @@ class Record:
     machine: str = _key(_text)  # "x86_64"
     gpu: str = _key(_text, default="")  # its name; "" on the CPU
     virtual: bool = _key(_flag, default=False)  # not the chip's own GPU
-    system: str = _key(
-        _text, default=""
-    )  # the release of macOS, on which results on MPS depend; "" elsewhere
+    # the release of macOS, on which results on MPS depend; "" elsewhere
+    system: str = _key(_text, default="")
     measurements: dict[str, Measurement] = field(default_factory=dict)
 
     @property
@@ -242,10 +240,21 @@ class Record:
             },
         }
 
+    def _readable(self) -> dict[str, Any]:
+        """As JSON, after the checks that reading makes."""
+        raw = self.to_json()
+        _, problems = _build(raw, self.name)
+        if problems:
+            raise RecordsError("\n".join(f"{self.name}: {problem}" for _, problem in problems))
+        return raw
+
     def append(self, folder: Path) -> None:
-        """Adds the measurements to the journal, at a cost that does not grow with the record."""
+        """Adds the measurements to the journal, at a cost that does not grow with the record.
+
+        Raises RecordsError for what could not be read again, as save() does.
+        """
         path = self.path(folder)
-        line = json.dumps(self.to_json()).encode() + b"\n"
+        line = json.dumps(self._readable()).encode() + b"\n"
         with _locked(path), open(_journal(path), "ab+") as journal:
             if journal.tell():
                 journal.seek(-1, os.SEEK_END)
@@ -256,7 +265,8 @@ class Record:
     def save(self, folder: Path) -> Path:
         """Joins the measurements with those in the file and in its journal, and writes the file.
 
-        It is written whole or not at all. Raises RecordsError when what is there cannot be read.
+        It is written whole or not at all. Raises RecordsError when what is there cannot be read, or
+        what is new could not be read again.
         """
         path = self.path(folder)
         with _locked(path):
@@ -268,7 +278,7 @@ class Record:
                 known = there.measurements if there else {}
                 whole = replace(self, measurements={**known, **self.measurements})
                 if whole.measurements:
-                    _write(path, json.dumps(whole.to_json(), indent=1) + "\n")
+                    _write(path, json.dumps(whole._readable(), indent=1) + "\n")
                 journal.unlink(missing_ok=True)
         return path
 

@@ -22,6 +22,13 @@ def today() -> str:
     return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
 
 
+def is_enough(measurement: Measurement | None, reproducer: Reproducer, repeat: int) -> bool:
+    """Whether it is about the code as it is now, and was repeated often enough where it ran at all."""
+    if measurement is None or measurement.is_stale(reproducer):
+        return False
+    return measurement.runs >= repeat or not BY_NAME[measurement.verdict].ran
+
+
 def lacking(
     reproducers: list[Reproducer],
     device: str,
@@ -29,18 +36,11 @@ def lacking(
     repeat: int,
     again: bool,
 ) -> list[Reproducer]:
-    """Those never measured, changed since, or run fewer than `repeat` times; with `again` all."""
-
-    def lacks(reproducer: Reproducer) -> bool:
-        old = have.get(reproducer.id)
-        if again or old is None or old.is_stale(reproducer):
-            return True
-        return old.runs < repeat and BY_NAME[old.verdict].ran
-
+    """Those that concern the device and are not measured well enough; with `again` all of them."""
     return [
-        reproducer
-        for reproducer in reproducers
-        if device in reproducer.affected and lacks(reproducer)
+        one
+        for one in reproducers
+        if device in one.affected and (again or not is_enough(have.get(one.id), one, repeat))
     ]
 
 

@@ -184,6 +184,7 @@ def test_a_release_that_fails_does_not_stop_the_next_one(root, folder, made, mon
         ),
         (("record", "--torch", MINORS[0]), 2, "No such option"),
         (("record", "--who", "self"), 2, "No such option"),
+        (("record", "--repeat", "1001"), 2, "1001 is not in the range 1<=x<=1000"),
         (("record", "--source", "me"), 2, "'me' is not one of 'hosted', 'self', 'user'"),
         (("record", "--python", "/no/such/python"), 3, "cannot start /no/such/python"),
         (
@@ -293,6 +294,20 @@ def test_records_with_too_few_runs_do_not_answer(root, folder, made):
     assert made == []
     assert "0 from records, 3 measured now" in call(*command, 3).output
     assert made == [MINORS[-1], MINORS[0], MINORS[(len(MINORS) - 1) // 2]]
+
+
+def test_a_recorded_release_that_cannot_run_it_is_not_measured_again(root, folder, made):
+    verdicts = ["reproduced"] * 5 + ["absent"] * (len(RELEASES) - 5)
+    recorded(root, folder, verdicts)
+    (one,) = catalog.load(root)
+    held = measurement("unavailable", hash=one.hash, runs=0, agreeing=0)
+    record(RELEASES[0].version, {"planted/one": held}).save(folder)
+    result = call("--repros", root, "bisect", "planted/one", "--records", folder)
+    answer = (
+        f"first good torch: {MINORS[5]} ({MINORS[4]} is reproduced); {MINORS[0]} is unavailable"
+    )
+    assert answer in result.output
+    assert made == []
 
 
 BY_RELEASE = """\

@@ -234,6 +234,19 @@ def test_saving_never_replaces_a_file_that_cannot_be_read(folder):
     assert path.read_text() == spoiled
 
 
+def test_what_could_not_be_read_again_is_never_written(folder):
+    path = record().save(folder)
+    before = path.read_text()
+    bad = record(measurements={"amp/two": measurement(date="1970-01-01")})
+    for write in (bad.save, bad.append):
+        with pytest.raises(
+            records.RecordsError, match="amp/two: date: '1970-01-01' is not between"
+        ):
+            write(folder)
+    assert path.read_text() == before
+    assert not (folder / ".journal" / path.name).exists()
+
+
 # --- sources ------------------------------------------------------------------------------------
 
 
