@@ -23,7 +23,7 @@ def today() -> str:
 
 
 def is_enough(measurement: Measurement | None, reproducer: Reproducer, repeat: int) -> bool:
-    """Whether it is about the code as it is now, and was repeated often enough where it ran at all."""
+    """Whether it is about the code as it is now and, if that ran, repeated enough."""
     if measurement is None or measurement.is_stale(reproducer):
         return False
     return measurement.runs >= repeat or not BY_NAME[measurement.verdict].ran
