@@ -66,7 +66,7 @@ def describe(
         platform=build["platform"],
         machine=build["machine"],
         gpu="" if device == "cpu" else hardware.get("name") or "unknown",
-        virtual=hardware.get("virtual") in (True, "1"),
+        virtual=bool(hardware.get("paravirtual")),
         system=build["os"] if build["platform"] == "darwin" else "",
     )
     return record, Source(

@@ -83,13 +83,13 @@ def test_only_measurements_of_this_platform_count(root, monkeypatch):
         (
             "mps",
             {"platform": "darwin", "os": "macOS 15.1"},
-            {"name": "Apple M2", "virtual": "1"},
+            {"name": "Apple M2", "paravirtual": True},
             {"gpu": "Apple M2", "virtual": True, "system": "macOS 15.1"},
         ),
         (
             "mps",
             {"platform": "darwin", "os": "macOS 15.1"},
-            {"name": None, "virtual": "0"},
+            {"name": None, "paravirtual": False},
             {"gpu": "unknown", "virtual": False, "system": "macOS 15.1"},
         ),
     ],
