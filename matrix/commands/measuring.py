@@ -1,316 +1,425 @@
-"""The commands of those who measure and keep the project: record, bisect, expect, lint, grid, merge, torches."""
+"""The commands of those who measure: record, bisect, merge, torches."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from matrix import arguments, catalog
+from .. import catalog, devices
+from .. import torches as axis
+from ..catalog import Reproducer
+from ..evidence import records
+from ..torches import Torch
+from . import options
 
-if TYPE_CHECKING:
-    from matrix import records, torches
+LOCAL = ("python", "folder", "envs", "keep")  # parameters that say nothing about what was measured
 
-HERE = Path(__file__).parent
-
-
-@click.command()
-@click.argument("more", nargs=-1, metavar="")
-@click.option(
-    "--torch", "names", multiple=True, metavar="VERSION...", help="Releases of torches.toml, such as 2.4 2.5. Default: all of them."
-)
-@click.option("--python", metavar="PATH", help="Measure this interpreter's torch as it is, instead of making environments.")
-@click.option("--device", type=arguments.DEVICE, default="cpu", show_default=True)
-@click.option("--only", multiple=True, metavar="ID|FAMILY", help="Only these reproducers.")
-@click.option("--repeat", type=click.IntRange(1), default=5, show_default=True, help="Runs of each role.")
-@click.option("--again", is_flag=True, help="Measure what is recorded already once more.")
-@click.option(
-    "--who",
-    type=click.Choice(("hosted", "self", "user")),
+SOURCE = click.option(
+    "--source",
+    type=click.Choice(records.KINDS),
     default="user",
     show_default=True,
     help="A hosted CI machine, the project's own, or yours.",
 )
-@click.option("--keep", is_flag=True, help="Keep the environments, several GB each.")
-@arguments.RECORDS_OPTION
-@arguments.ENVS_OPTION
+REPEAT = click.option(
+    "--repeat",
+    type=click.IntRange(1, records.MAX_RUNS),
+    default=5,
+    show_default=True,
+    help="Runs of each role.",
+)
+AGAIN = click.option("--again", is_flag=True, help="Measure again even if already recorded.")
+KEEP = click.option("--keep", is_flag=True, help="Keep the environments, several GB each.")
+
+
+def _as_given() -> str:
+    """This call of the command line, without what concerns this machine alone."""
+    context = click.get_current_context()
+    words = ["torch-repros", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name in LOCAL or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        given = context.params[name]
+        for value in given if isinstance(given, tuple) else (given,):
+            if isinstance(parameter, click.Option):
+                words.append(parameter.opts[0])
+            if value is not True:
+                words.append(str(value))
+    return shlex.join(words)
+
+
+def _refuse_the_packages_own(folder: Path) -> None:
+    if not catalog.CLONE and folder.resolve() == records.RECORDS.resolve():
+        raise click.UsageError(
+            "an installed package's own records are read-only: name a folder with --records DIR"
+        )
+
+
+def _releases(names: tuple[str, ...] = ()) -> list[Torch]:
+    try:
+        return axis.find(axis.load(), names)
+    except axis.TorchesError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@dataclass
+class Recording:
+    """One call of `record`: what it measures, and what it met."""
+
+    reproducers: list[Reproducer]
+    device: str
+    folder: Path
+    repeat: int
+    again: bool
+    kind: str
+    command: str
+    surprises: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def interpreter(self, python: str, title: str) -> None:
+        """Measures what the record of this interpreter's torch lacks."""
+        from ..run import measure
+        from . import table
+
+        with table.progress_bar(title) as advance:
+            record, results = measure.record(
+                self.reproducers,
+                python,
+                self.device,
+                self.folder,
+                self.repeat,
+                self.kind,
+                self.command,
+                self.again,
+                advance,
+            )
+        differ = [f"{record.torch}: {one.id}: {one.surprise}" for one in results if one.surprise]
+        self.surprises += differ
+        click.echo(
+            f"{title}: {len(results)} measured, {len(record.measurements)} in {record.name}, "
+            f"{len(differ)} differ from their headers"
+        )
+
+    def release(self, torch: Torch, title: str, envs: Path | None, keep: bool) -> None:
+        """Measures what this platform's records lack of a release, in an environment of its own."""
+        from ..run import environments
+
+        if count := self._lacking(torch):
+            click.echo(f"{title}: {count} to measure; making its environment", err=True)
+            with environments.environment(torch, self.device, envs, keep) as python:
+                self.interpreter(python, title)
+        else:
+            click.echo(f"{title}: nothing to measure")
+
+    def _lacking(self, torch: Torch) -> int:
+        from ..run import measure
+
+        known, _ = records.read_all(self.folder)
+        have = {
+            reproducer.id: measurement
+            for reproducer in self.reproducers
+            for record, measurement in measure.measured_here(reproducer, self.device, known)
+            if record.minor == torch.minor
+        }
+        return len(measure.lacking(self.reproducers, self.device, have, self.repeat, self.again))
+
+    def attempt(self, title: str, step: Callable[..., None], *arguments: Any) -> None:
+        """One step; where it fails the next ones still follow."""
+        from ..run import environments, runner
+
+        try:
+            step(*arguments)
+        except (
+            runner.RunnerError,
+            environments.EnvironmentFailed,
+            records.RecordsError,
+            OSError,
+        ) as error:
+            self.failures.append(title)
+            click.echo(f"Error: {title}: {error}", err=True)
+
+
+@click.command()
+@click.argument("versions", nargs=-1, metavar="[VERSION]...")
+@click.option("--python", metavar="PATH", help="Measure this interpreter's torch as it is.")
+@click.option("--device", type=options.DEVICE, default="cpu", show_default=True)
+@click.option("--only", multiple=True, metavar="ID|FAMILY", help="Only these reproducers.")
+@REPEAT
+@AGAIN
+@SOURCE
+@KEEP
+@options.RECORDS_OPTION
+@options.ENVS_OPTION
 def record(
-    more: tuple[str, ...],
-    names: tuple[str, ...],
+    versions: tuple[str, ...],
     python: str | None,
     device: str,
     only: tuple[str, ...],
     repeat: int,
     again: bool,
-    who: str,
+    source: str,
     keep: bool,
     folder: Path,
     envs: Path | None,
 ) -> None:
-    """Measure reproducers on releases of torch and keep what was seen as records.
+    """Measure releases of torch and keep records.
 
-    One environment at a time is made with uv and removed again. Every reproducer is saved as soon as it has run: kill this
-    at any moment, and the same call goes on with what is missing. Exit status: 0 all measured and as the headers say; 1
-    something differs from its header; 2 wrong usage; 3 a cell could not be measured.
+    Measures the releases named, such as 2.4 2.5, or all of torches.toml, each in an environment
+    that is made with uv and removed again; or, with --python, one interpreter. Every measurement is
+    saved at once: interrupt this at any moment, and the same call resumes with what is missing.
+
+    Exit status: 0 all measured, all results match the headers; 1 some differ, or a reproducer
+    cannot be read; 2 usage error; 3 something could not be measured.
     """
-    from matrix import environments, records, runner, table, torches
-    from matrix import record as recording
-
-    entries = arguments.select(only)
-    names += more
-    if python and names:
-        raise click.UsageError("--python measures one interpreter; --torch makes environments: give one of them")
-    try:
-        wanted = torches.find(torches.load(), names)
-    except torches.TorchesError as error:
-        raise click.BadParameter(str(error)) from None
-    failed: list[str] = []
-    surprises: list[str] = []
-
-    def measure(interpreter: str, title: str) -> None:
-        with runner.Worker(interpreter, (device,)) as worker:
-            if not worker.devices[device]["ok"]:
-                raise runner.RunnerError(f"no usable {device} here: {worker.devices[device]['reason']}")
-            with table.progress_bar(title) as advance:
-                cell, results = recording.record(entries, worker, device, folder, repeat, who, again, advance)
-        found = [result for result in results if result.surprise]
-        surprises.extend(f"{cell.torch}: {result.id}: {result.surprise}" for result in found)
-        click.echo(f"{title}: {len(results)} measured, {len(cell.entries)} in {cell.name}, {len(found)} differ from their headers")
-
-    for number, torch in enumerate([None] if python else wanted, 1):
-        title = f"torch {torch.version} ({number} of {len(wanted)})" if torch else str(python)
-        try:
-            if torch is None:
-                measure(str(python), title)
-            elif missing := _lacking(torch, device, folder, entries, repeat, again):
-                click.echo(f"{title}: {missing} to measure; making its environment", err=True)
-                with environments.environment(torch, device, envs, keep) as interpreter:
-                    measure(interpreter, title)
-            else:
-                click.echo(f"{title}: nothing to measure")
-        except (runner.RunnerError, environments.EnvironmentFailed, records.RecordsError, OSError) as error:
-            failed.append(f"{title}: {error}")
-            click.echo(f"Error: {failed[-1]}", err=True)
-    for line in surprises:
+    if python and versions:
+        raise click.UsageError("use either --python or VERSION, not both")
+    _refuse_the_packages_own(folder)
+    wanted = _releases(versions)
+    reproducers = options.select(only)
+    recording = Recording(reproducers, device, folder, repeat, again, source, _as_given())
+    if python:
+        recording.attempt(python, recording.interpreter, python, python)
+    elif reason := devices.missing(device):
+        recording.failures.append(reason)
+        click.echo(f"Error: {reason}", err=True)
+    else:
+        for number, torch in enumerate(wanted, 1):
+            title = f"torch {torch.version} ({number} of {len(wanted)})"
+            recording.attempt(title, recording.release, torch, title, envs, keep)
+    for line in recording.surprises:
         click.echo(line)
-    if surprises:
-        click.echo("Headers that are wrong: python -m matrix expect --from-records")
-    sys.exit(arguments.NO_DEVICE if failed else arguments.RED if surprises else arguments.OK)
+    if recording.surprises:
+        click.echo("To correct the headers, run: torch-repros headers --write")
+    if recording.failures:
+        sys.exit(options.UNUSABLE)
+    sys.exit(options.FINDINGS if recording.surprises or options.problems() else options.OK)
 
 
-def _lacking(torch: torches.Torch, device: str, folder: Path, entries: list[catalog.Reproducer], repeat: int, again: bool) -> int:
-    """How many reproducers this platform has no good record of, known without making the environment."""
-    from matrix import record as recording
+@dataclass
+class Looks:
+    """Measures one reproducer on single releases, for `bisect`."""
 
-    cells = _cells(folder)
-    have = {entry.id: found for entry in entries for cell, found in _measured_here(entry, device, cells) if cell.minor == torch.minor}
-    return len(recording.lacking(entries, device, have, repeat, again))
+    reproducer: Reproducer
+    device: str
+    folder: Path
+    repeat: int
+    kind: str
+    command: str
+    envs: Path | None
+    keep: bool
+    measured: int = 0
 
+    def recorded(self, releases: list[Torch]) -> dict[str, str]:
+        """minor -> verdict of the releases that records answer for on this platform."""
+        from ..run import measure
 
-def _measured_here(entry: catalog.Reproducer, device: str, cells: list[records.Cell]) -> list[tuple[records.Cell, records.Entry]]:
-    """The fresh records of a reproducer that were made on a platform like this one."""
-    from matrix import records
+        found: dict[str, set[str]] = {}
+        dates: dict[str, str] = {}
+        known = options.records(self.folder)
+        for record, one in measure.measured_here(self.reproducer, self.device, known):
+            if measure.is_enough(one, self.reproducer, self.repeat):
+                found.setdefault(record.minor, set()).add(one.verdict)
+                dates[record.minor] = one.date
+        verdicts = {
+            torch.minor: "/".join(sorted(found[torch.minor]))  # "absent/reproduced" decides nothing
+            for torch in releases
+            if torch.minor in found
+        }
+        for minor, verdict in verdicts.items():
+            click.echo(f"torch {minor}: {verdict} (recorded {dates[minor]})")
+        return verdicts
 
-    return [(cell, found) for cell, found in records.fresh(cells, entry, device) if cell.build["platform"] == sys.platform]
+    def measure(self, torch: Torch) -> str:
+        """A verdict, or that there is none. Exits where the first release cannot be measured."""
+        from ..run import environments, measure, runner
 
-
-@click.command("bisect")
-@click.argument("id", metavar="ID")
-@click.option("--device", type=arguments.DEVICE, default="cpu", show_default=True)
-@click.option("--good", metavar="VERSION", help="A release known to be without the bug: one end of the range.")
-@click.option("--bad", metavar="VERSION", help="A release known to have it: the other end.")
-@click.option("--repeat", type=click.IntRange(1), default=5, show_default=True, help="Runs of each role in each release.")
-@click.option("--again", is_flag=True, help="Measure anew what is recorded already; without it, records answer where they can.")
-@click.option("--keep", is_flag=True, help="Keep the environments, several GB each.")
-@arguments.RECORDS_OPTION
-@arguments.ENVS_OPTION
-def bisect_(
-    id: str, device: str, good: str | None, bad: str | None, repeat: int, again: bool, keep: bool, folder: Path, envs: Path | None
-) -> None:
-    """Find the release that brought a bug or fixed it, in at most ceil(log2 n) + 1 environments.
-
-    Its measurements are left as records. For a checkout of torch itself use `git bisect run python -m matrix run ID --bisect`.
-    """
-    from matrix import bisection, environments, records, runner, torches
-    from matrix import record as recording
-
-    entry = arguments.select_one(id)
-    if device not in entry.affected:
-        raise click.BadParameter(f"{id} does not concern {device}; its header names {', '.join(entry.affected)}")
-    try:
-        axis = [torch for torch in torches.load() if not entry.unavailable_reason(torch.version, sys.platform)]
-        ends = sorted(axis.index(torches.find(axis, (name,))[0]) for name in (good, bad) if name)
-    except torches.TorchesError as error:
-        raise click.BadParameter(str(error)) from None
-    axis = axis[ends[0] if ends else 0 : ends[1] + 1 if len(ends) == 2 else None]
-    if not axis:
-        raise click.UsageError(f"{id} is not available in any torch of torches.toml on this platform")
-    made: list[str] = []
-    recorded = {} if again else {cell.minor: found for cell, found in _measured_here(entry, device, _cells(folder)) if found.runs >= repeat}
-
-    def measure(torch: torches.Torch) -> str:
-        if torch.minor in recorded:
-            click.echo(f"torch {torch.version}: {recorded[torch.minor].verdict} (recorded {recorded[torch.minor].date})")
-            return recorded[torch.minor].verdict
+        _refuse_the_packages_own(self.folder)
+        if reason := devices.missing(self.device):
+            click.echo(f"Error: {reason}", err=True)
+            sys.exit(options.UNUSABLE)
         click.echo(f"torch {torch.version}: making its environment", err=True)
-        made.append(torch.minor)
-        with environments.environment(torch, device, envs, keep) as interpreter, runner.Worker(interpreter, (device,)) as worker:
-            if not worker.devices[device]["ok"]:
-                raise runner.RunnerError(f"no usable {device} here: {worker.devices[device]['reason']}")
-            cell, _ = recording.record([entry], worker, device, folder, repeat, None, again=True)
-        click.echo(f"torch {torch.version}: {cell.entries[id].verdict}")
-        return cell.entries[id].verdict
+        try:
+            with environments.environment(torch, self.device, self.envs, self.keep) as python:
+                record, _ = measure.record(
+                    [self.reproducer],
+                    python,
+                    self.device,
+                    self.folder,
+                    self.repeat,
+                    self.kind,
+                    self.command,
+                    again=True,
+                )
+        except (runner.RunnerError, environments.EnvironmentFailed) as error:
+            click.echo(f"Error: torch {torch.version}: {error}", err=True)
+            if not self.measured:
+                sys.exit(options.UNUSABLE)
+            return "not measurable"
+        self.measured += 1
+        verdict = record.measurements[self.reproducer.id].verdict
+        click.echo(f"torch {torch.version}: {verdict}")
+        return verdict
 
+
+def _range(reproducer: Reproducer, good: str | None, bad: str | None) -> list[Torch]:
+    """The releases to search, oldest first: those that can run it, between the ends given."""
+    releases = [
+        torch
+        for torch in _releases()
+        if not reproducer.unavailable_reason(torch.version, sys.platform)
+    ]
+    if not releases:
+        raise click.UsageError(f"{reproducer.id} cannot run on any listed torch on this platform")
     try:
-        result = bisection.bisect(axis, measure)
-    except bisection.Undecided as error:
-        raise click.ClickException(f"{error}: neither reproduced nor absent, so there is no side to go on") from None
-    except (runner.RunnerError, environments.EnvironmentFailed, records.RecordsError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"{id} on {device}: {result.sentence}, from {len(made)} environments of {len(axis)} releases")
-
-
-@click.command("expect")
-@click.option("--from-records", "write", is_flag=True, help="Rewrite `affected` in the headers; without it, only show what would change.")
-@arguments.RECORDS_OPTION
-def expect_(write: bool, folder: Path) -> None:
-    """Compare `affected` in every header with the records, and show the difference as a diff.
-
-    Exit status: 0 nothing differs any more; 1 something does, or cannot be stated (a broken or flaky record).
-    """
-    import difflib
-
-    from matrix import expect
-
-    open_ends = 0
-    for difference in expect.differences(arguments.load(), _cells(folder)):
-        path = difference.entry.path
-        if not difference.measured:
-            click.echo(f"{difference.entry.id} on {difference.device}: {difference.why}: no header can state that", err=True)
-            open_ends += 1
-            continue
-        before = path.read_text(encoding="utf-8")
-        current = next(entry for entry in arguments.load() if entry.id == difference.entry.id)  # its other device may just have changed
-        after = expect.rewrite(expect.Difference(current, difference.device, difference.measured, difference.why))
-        click.echo(f"{difference.entry.id} on {difference.device}: {difference.why}")
-        click.echo("".join(difflib.unified_diff(before.splitlines(True), after.splitlines(True), str(path), str(path), n=0)))
-        if write:
-            path.write_text(after, encoding="utf-8")
-        else:
-            open_ends += 1
-    sys.exit(arguments.RED if open_ends else arguments.OK)
-
-
-def _cells(folder: Path) -> list[records.Cell]:
-    from matrix import records
-
-    try:
-        return records.load(folder)
-    except records.RecordsError as error:
-        raise click.ClickException(str(error)) from None
-
-
-@click.command("lint")
-@arguments.RECORDS_OPTION
-def lint_(folder: Path) -> None:
-    """Check headers, ids, fixes, tests and records without running anything. Exit status 1 with file and line of each finding."""
-    from matrix import lint
-
-    findings = lint.lint(repros=click.get_current_context().find_root().obj, folder=folder)
-    for finding in findings:
-        click.echo(finding)
-    click.echo(f"{len(findings)} findings" if findings else "nothing found", err=True)
-    sys.exit(arguments.RED if findings else arguments.OK)
-
-
-@click.command("grid")
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 when a file is not what the records say.")
-def grid_(check: bool) -> None:
-    """Write matrix/README.md and the summary in README.md from the records."""
-    from matrix import grid
-
-    _cells(HERE / "records")
-    old = []
-    try:
-        for path, text in grid.outputs(HERE.parent / "README.md").items():
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                old.append(path)
-                if not check:
-                    path.write_text(text, encoding="utf-8")
-    except ValueError as error:
-        raise click.ClickException(f"README.md: {error}") from None
-    for path in old:
-        click.echo(f"{path}: not what the records say; write it with: python -m matrix grid" if check else f"wrote {path}")
-    sys.exit(arguments.RED if check and old else arguments.OK)
+        ends = [axis.find(releases, (name,))[0] for name in (good, bad) if name]
+    except axis.TorchesError as error:
+        raise click.BadParameter(str(error)) from None
+    numbers = sorted(releases.index(torch) for torch in ends)
+    first, last = (numbers or [0])[0], numbers[1] if len(numbers) == 2 else len(releases) - 1
+    return releases[first : last + 1]
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR...")
-@arguments.RECORDS_OPTION
-def merge(folders: tuple[Path, ...], folder: Path) -> None:
-    """Join records that were made elsewhere into the project's own.
+@click.argument("id", metavar="ID")
+@click.option("--device", type=options.DEVICE, default="cpu", show_default=True)
+@click.option("--good", metavar="VERSION", help="A release without the bug: one end of the range.")
+@click.option("--bad", metavar="VERSION", help="A release with the bug: the other end.")
+@REPEAT
+@AGAIN
+@SOURCE
+@KEEP
+@options.RECORDS_OPTION
+@options.ENVS_OPTION
+def bisect(
+    id: str,
+    device: str,
+    good: str | None,
+    bad: str | None,
+    repeat: int,
+    again: bool,
+    source: str,
+    keep: bool,
+    folder: Path,
+    envs: Path | None,
+) -> None:
+    """Find a release that brought or fixed a bug.
 
-    Of two measurements of one reproducer in one cell the newer one stays. Two that disagree about the same code are shown, and
-    nothing at all is written. Exit status 1 when that happens.
+    Records answer where they can; where they answer for every release, each change is listed.
+    Otherwise releases are measured, each in an environment of its own, and recorded. The search is
+    binary: the change that it finds lies between two releases that were measured and differ, but
+    need not be the latest or the only one. A release that is neither reproduced nor absent is
+    skipped for its neighbour.
+
+    Exit status: 0 the line printed holds; 1 no release is reproduced or absent; 2 usage error; 3
+    nothing can be measured here. For a checkout of torch itself, give the reproducer's file to
+    `git bisect run`.
     """
-    from matrix import records
+    from ..evidence import bisection
 
-    current = {entry.id: entry for entry in arguments.load()}
-    merged = {cell.name: cell for cell in _cells(folder)} if folder.is_dir() else {}
-    changed, conflicts = set(), []
+    reproducer = options.select_one(id)
+    if device not in reproducer.affected:
+        concerned = ", ".join(reproducer.affected)
+        raise click.BadParameter(f"{id} does not concern {device}; its header names {concerned}")
+    releases = _range(reproducer, good, bad)
+    looks = Looks(reproducer, device, folder, repeat, source, _as_given(), envs, keep)
+    known = {} if again else looks.recorded(releases)
+    try:
+        history = bisection.bisect(releases, looks.measure, known)
+    except bisection.Undecided as error:
+        raise click.ClickException(str(error)) from None
+    except (records.RecordsError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(options.UNUSABLE)
+    click.echo(f"{id} on {device}: {history.sentence}")
+    click.echo(
+        f"{len(history.verdicts)} of {len(releases)} releases known: {len(known)} from records, "
+        f"{looks.measured} measured now"
+    )
+
+
+@click.command()
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR...",
+)
+@click.option(
+    "--changes-only",
+    is_flag=True,
+    help="Leave a measurement alone where the new one has the same outcome.",
+)
+@options.RECORDS_OPTION
+def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
+    """Merge records made elsewhere.
+
+    Of two measurements of one reproducer in one record the newer one stays. Where two contradict
+    each other about the same code, both are shown and the one that is there stays; all others are
+    merged. A file that cannot be read is named and left alone.
+
+    Exit status: 0 all merged; 1 a contradiction or a file that cannot be read.
+    """
+    _refuse_the_packages_own(folder)
+    current = {reproducer.id: reproducer for reproducer in options.load()}
+    there, problems = records.read_all(folder)
+    known = {record.name: record for record in there}
+    changed = set()
     for source in folders:
-        cells = _cells(source)
-        if not cells:
-            raise click.ClickException(f"{source}: no records in this folder")
-        for cell in cells:
-            if cell.name in merged:
-                conflicts += records.contradictions(merged[cell.name], cell)
-            joined = records.merge(merged[cell.name], cell, current) if cell.name in merged else cell
-            if cell.name not in merged or joined.to_json() != merged[cell.name].to_json():
-                merged[cell.name] = joined
-                changed.add(cell.name)
-    if conflicts:
-        raise click.ClickException("these records contradict each other; nothing was written\n" + "\n".join(conflicts))
+        new, wrong = records.read_all(source)
+        problems += wrong if new or wrong else [f"{source}: no records in this folder"]
+        for record in new:
+            old = known.setdefault(record.name, replace(record, measurements={}))
+            for id in records.contradictions(old, record):
+                both = f"{old.measurements[id]} stays; {source} has {record.measurements[id]}"
+                problems.append(f"{record.name}: {id}: {both}")
+            updates = records.updates(old, record, current, changes_only)
+            if not updates:
+                continue
+            try:
+                replace(record, measurements=updates).save(folder)
+            except (records.RecordsError, OSError) as error:
+                problems.append(f"{source / record.name} was not merged: {error}")
+            else:
+                old.measurements.update(updates)
+                changed.add(record.name)
     for name in sorted(changed):
-        click.echo(f"wrote {merged[name].save(folder)}")
-    click.echo(f"{len(changed)} of {len(merged)} cells changed", err=True)
+        click.echo(f"wrote {folder / name}")
+    for problem in problems:
+        click.echo(problem, err=True)
+    click.echo(f"{len(changed)} of {options.plural(len(known), 'record')} changed", err=True)
+    sys.exit(options.FINDINGS if problems else options.OK)
 
 
-@click.command("torches")
-@click.option("--check", is_flag=True, help="Ask the package index for releases that are not listed; exit with 1 when there are any.")
-def torches_(check: bool) -> None:
-    """The releases that are measured, with what their environments need."""
-    from matrix import environments, torches
+@click.command()
+@click.option("--check", is_flag=True, help="Exit with 1 where the package index has more.")
+def torches(check: bool) -> None:
+    """List the releases that are measured."""
+    from ..run import environments
 
     try:
-        axis = torches.load()
+        releases = axis.load()
         if not check:
-            for torch in axis:
-                click.echo(f"{torch.minor:6} {' '.join(torch.requirements)}  Python {torch.python}")
+            for torch in releases:
+                requirements = " ".join(torch.requirements)
+                click.echo(f"{torch.minor:6} {requirements}  Python {torch.python}")
             return
-        lacking = torches.missing(axis, environments.find_uv())
-    except (torches.TorchesError, environments.EnvironmentFailed) as error:
+        missing = environments.missing_releases(releases, environments.find_uv())
+    except (axis.TorchesError, environments.EnvironmentFailed) as error:
         click.echo(f"Error: {error}", err=True)
-        sys.exit(arguments.NO_DEVICE)
-    for version in lacking:
+        sys.exit(options.UNUSABLE)
+    for version in missing:
         click.echo(f"torch {version} is released and not in torches.toml")
-    click.echo(f"{len(lacking)} to add" if lacking else f"torches.toml has every release from {axis[0].minor} to {axis[-1].minor}")
-    sys.exit(arguments.RED if lacking else arguments.OK)
-
-
-@click.command("page")
-@click.option("--into", "folder", type=arguments.FOLDER, help="Where the site goes; what is there is replaced. Default: site/.")
-def page_(folder: Path | None) -> None:
-    """Build the static site from headers and records: the grid, a page per bug, a box to paste a traceback into."""
-    from matrix import page
-
-    folder = folder or page.SITE
-    if folder.exists() and any(folder.iterdir()) and not (folder / "page.js").is_file():
-        raise click.UsageError(f"{folder} holds something that is no site: name a folder that may be replaced")
-    files = page.build(folder)
-    click.echo(f"{folder / 'index.html'}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.2f} MB")
-
-
-COMMANDS = (record, bisect_, expect_, lint_, grid_, merge, torches_, page_)
+    if missing:
+        click.echo(f"{options.plural(len(missing), 'release')} to add")
+        sys.exit(options.FINDINGS)
+    oldest, newest = releases[0].minor, releases[-1].minor
+    click.echo(f"torches.toml has every release from {oldest} to {newest}")

@@ -1,65 +1,155 @@
-"""Finds the torch release at which a verdict became what it is in the newest one."""
+"""Finds two releases of torch between which a verdict changed, by binary search."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
 
+from .. import torches
 from ..torches import Torch
+from ..verdicts import BY_NAME
+
+STARTS = {"reproduced": "first bad", "absent": "first good"}
 
 
 class Undecided(Exception):
-    """A release gave neither "reproduced" nor "absent"."""
+    """No release was reproduced or absent."""
 
 
 @dataclass(frozen=True)
-class Found:
-    verdict: str  # of the newest release
-    since: Torch  # the oldest release of the run that ends with the newest one and has its verdict
-    before: Torch | None  # the release just before, measured to differ; None when `since` is the oldest of all
-    known: dict[str, str]  # minor -> verdict of everything measured, oldest first
+class Boundary:
+    """Two releases that were measured and differ. Those between, if any, decide nothing."""
+
+    before: Torch
+    since: Torch
+    between: tuple[Torch, ...] = ()
+
+
+@dataclass(frozen=True)
+class History:
+    """What is known of a reproducer over the releases, oldest first."""
+
+    releases: list[Torch]
+    verdicts: dict[str, str] = field(
+        default_factory=dict
+    )  # minor -> verdict, of those that are known
+
+    def verdict(self, number: int) -> str:
+        return self.verdicts.get(self.releases[number].minor, "")
+
+    @property
+    def decided(self) -> list[int]:
+        """The numbers of the releases that are reproduced or absent."""
+        rows = (BY_NAME.get(self.verdict(number)) for number in range(len(self.releases)))
+        return [number for number, row in enumerate(rows) if row is not None and row.conclusive]
+
+    @property
+    def unmeasured(self) -> list[int]:
+        return [
+            number for number, torch in enumerate(self.releases) if torch.minor not in self.verdicts
+        ]
+
+    @property
+    def changes(self) -> list[tuple[int, int]]:
+        """Neighbours among the decided releases that differ."""
+        return [
+            (low, high)
+            for low, high in pairwise(self.decided)
+            if self.verdict(low) != self.verdict(high)
+        ]
+
+    @property
+    def boundaries(self) -> list[Boundary]:
+        """The changes between whose sides nothing is left to measure, oldest first."""
+        return [
+            Boundary(self.releases[low], self.releases[high], tuple(self.releases[low + 1 : high]))
+            for low, high in self.changes
+            if not any(low < number < high for number in self.unmeasured)
+        ]
+
+    def next_to_measure(self) -> Torch | None:
+        """The newest end, the oldest end, then the middle of where the two differ; None at the end.
+
+        A release that decides nothing is skipped for its nearest neighbour. Where the ends agree,
+        the middle gets one look: it may differ from both.
+        """
+        decided, unmeasured = self.decided, self.unmeasured
+        if newer := [number for number in unmeasured if not decided or number > decided[-1]]:
+            return self.releases[newer[-1]]
+        if older := [number for number in unmeasured if number < decided[0]]:
+            return self.releases[older[0]]
+        if not self.changes and len(decided) != 2:
+            return None
+        low, high = self.changes[-1] if self.changes else decided
+        inside = [number for number in unmeasured if low < number < high]
+        middle = min(inside, key=lambda number: abs(2 * number - low - high), default=None)
+        return None if middle is None else self.releases[middle]
 
     @property
     def sentence(self) -> str:
-        state = {"reproduced": "first bad", "absent": "first good"}[self.verdict]
-        if self.before is None:
-            return f"{self.verdict} in every torch tried: {state} <= {self.since.minor}"
-        other = [
-            minor for minor, verdict in list(self.known.items())[: list(self.known).index(self.before.minor)] if verdict == self.verdict
+        """What was found, and no more than that."""
+        boundaries = self.boundaries
+        parts = [self._describe(boundary) for boundary in boundaries] or [self._agreement()]
+        closed = {(boundary.before, boundary.since) for boundary in boundaries}
+        for low, high in self.changes:
+            before, since = self.releases[low], self.releases[high]
+            if (before, since) not in closed:
+                sides = [
+                    f"{torch.minor} ({self.verdicts[torch.minor]})" for torch in (before, since)
+                ]
+                parts.append(f"another change lies between {' and '.join(sides)}")
+        told = {torch for boundary in boundaries for torch in boundary.between}
+        decided = [self.releases[number] for number in self.decided]
+        others = [
+            torch for torch in self.releases if torch.minor in self.verdicts and torch not in told
         ]
-        also = f"; not monotone: {self.verdict} in {', '.join(other)} too" if other else ""
-        oldest = next(iter(self.known))
-        unseen = "" if self.known[oldest] != "?" else f"; {oldest} was not measured"
-        return f"{state} torch: {self.since.minor} ({self.before.minor} is {self.known[self.before.minor]}){also}{unseen}"
+        if undecided := [torch for torch in others if torch not in decided]:
+            parts.append(self._states(undecided, ", "))
+        return "; ".join(parts)
+
+    def _describe(self, boundary: Boundary) -> str:
+        """ "first good torch: 2.9 or 2.8 (2.8 is flaky, 2.7 is reproduced)" """
+        newest_first = boundary.between[::-1]
+        names = " or ".join(torch.minor for torch in (boundary.since, *newest_first))
+        start = STARTS[self.verdicts[boundary.since.minor]]
+        return f"{start} torch: {names} ({self._states([*newest_first, boundary.before], ', ')})"
+
+    def _states(self, releases: list[Torch], separator: str) -> str:
+        return separator.join(
+            f"{torch.minor} is {self.verdicts[torch.minor]}" for torch in releases
+        )
+
+    def _agreement(self) -> str:
+        """Of a history without a change."""
+        minors = [self.releases[number].minor for number in self.decided]
+        named = torches.span(minors, self.releases)
+        unseen = [
+            number for number in self.unmeasured if self.decided[0] < number < self.decided[-1]
+        ]
+        if unseen:
+            named = f"{', '.join(minors)}; releases between were not measured"
+        return f"{self.verdicts[minors[0]]} in {named}"
 
 
-def bisect(torches: list[Torch], measure: Callable[[Torch], str]) -> Found:
-    """Measures at most ceil(log2(n)) + 1 of n releases, oldest first in `torches`.
+def bisect(
+    releases: list[Torch], measure: Callable[[Torch], str], known: Mapping[str, str] | None = None
+) -> History:
+    """Measures until two neighbours are known to differ, or the ends and one between to agree.
 
-    Looks for the latest change. Where a measurement is left over it goes to the oldest release, so that a bug that exists in
-    the middle alone is noticed. Raises Undecided when a release is neither reproduced nor absent.
+    It finds the change that a binary search meets, which need not be the latest or the only one.
+    `known` (minor -> verdict) costs nothing and is all used. Of n releases, all of them reproduced
+    or absent, it measures at most ceil(log2(n - 1)) + 2. Raises Undecided when none is.
     """
-    known: dict[int, str] = {}
-
-    def verdict(number: int) -> str:
-        if number not in known:
-            known[number] = measure(torches[number])
-        if known[number] not in ("reproduced", "absent"):
-            raise Undecided(f"torch {torches[number].version}: {known[number]}")
-        return known[number]
-
-    low, high = -1, len(torches) - 1  # low: the newest known to differ; high: the oldest known not to
-    last = verdict(high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if verdict(middle) == last:
-            high = middle
-        else:
-            low = middle
-    if len(known) <= math.ceil(math.log2(len(torches))):
-        verdict(0)
-    known.setdefault(0, "?")
-    return Found(
-        last, torches[high], torches[low] if low >= 0 else None, {torches[number].minor: known[number] for number in sorted(known)}
+    minors = [torch.minor for torch in releases]
+    history = History(
+        releases, {minor: verdict for minor, verdict in (known or {}).items() if minor in minors}
     )
+    while (torch := history.next_to_measure()) is not None:
+        history.verdicts[torch.minor] = measure(torch)
+    if not history.decided:
+        found = ", ".join(
+            f"torch {torch.version} is {history.verdicts[torch.minor]}" for torch in releases
+        )
+        raise Undecided(f"cannot bisect: {found}; none is reproduced or absent")
+    return history

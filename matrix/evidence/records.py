@@ -1,66 +1,214 @@
-"""What was measured: one JSON file per cell (torch build, device, platform), one entry per reproducer."""
+"""What was measured: a JSON file per torch build, device and platform.
+
+A file states once what makes its name, and under `sources` who measured, with what and where. Every
+measurement names its source, so files from anywhere merge without changing what another measurement
+says about its origin.
+
+Beside the files, the folder `.journal` holds what a run has measured and not yet written into the
+file, one line per measurement. All functions that read see it. A kill at any moment loses the
+measurement under way and nothing else.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import hashlib
 import json
+import math
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+import reprlib
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from .. import catalog, torches
 from ..catalog import Reproducer
-from ..verdicts import Result
+from ..devices import DEVICES
+from ..verdicts import BY_NAME, VERDICTS, Result
 
 RECORDS = catalog.PACKAGE / "records"
-WHO = ("hosted", "self", "user")
+KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
+FIRST_DAY = "2026-01-01"  # nothing was measured before
+MAX_RUNS = 1000
+BUILD = ("python", "cuda", "numpy", "os")  # what a source states of the build under test
+LOCK_TIMEOUT = 60.0  # seconds; a lock is held while one file is written
 
 
 class RecordsError(Exception):
-    """Records that cannot be read, or that contradict each other. One line per mistake."""
+    """Records that cannot be read. One line per problem."""
+
+
+# --- what a record may hold -----------------------------------------------------------------------
+# Each check returns what is wrong with a value, as the end of "KEY: VALUE ...", or None.
+
+Check = Callable[[Any], "str | None"]
+
+
+def _key(check: Check, **default: Any) -> Any:
+    return field(metadata={"check": check}, **default)
+
+
+def _text(value: Any) -> str | None:
+    return None if isinstance(value, str) else "is not text"
+
+
+def _text_or_null(value: Any) -> str | None:
+    return None if isinstance(value, (str, type(None))) else "is neither text nor null"
+
+
+def _flag(value: Any) -> str | None:
+    return None if isinstance(value, bool) else "is neither true nor false"
+
+
+def _facts(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "is not a table of facts"
+    odd = [key for key, fact in value.items() if not isinstance(fact, (str, int, type(None)))]
+    return f"states no plain fact for {', '.join(odd)}" if odd else None
+
+
+def _build_facts(value: Any) -> str | None:
+    """What the file's name does not say of the build."""
+    if isinstance(value, dict) and set(value) != set(BUILD):
+        return f"has other keys than {', '.join(BUILD)}"
+    return _facts(value)
+
+
+def _one_of(names: tuple[str, ...]) -> Check:
+    return lambda value: None if value in names else f"is not one of {', '.join(names)}"
+
+
+def _matches(pattern: str, what: str) -> Check:
+    def check(value: Any) -> str | None:
+        return None if isinstance(value, str) and re.fullmatch(pattern, value) else f"is not {what}"
+
+    return check
+
+
+def _amount(value: Any) -> str | None:
+    fine = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+    return None if fine else "is not a finite number of 0 or more"
+
+
+def _count(value: Any) -> str | None:
+    fine = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_RUNS
+    return None if fine else f"is not a whole number from 0 to {MAX_RUNS}"
+
+
+def _version(value: Any) -> str | None:
+    try:
+        Version(value)
+    except (InvalidVersion, TypeError):
+        return "is not a version of torch"
+    return None
+
+
+def _date(value: Any) -> str | None:
+    if not isinstance(value, str):
+        return "is not a date such as 2026-11-21"
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return _date_between(value, (now + datetime.timedelta(days=1)).date().isoformat())
+
+
+@cache
+def _date_between(value: str, last: str) -> str | None:
+    try:
+        written = datetime.date.fromisoformat(value).isoformat()
+    except ValueError:
+        written = ""
+    if written != value:
+        return "is not a date such as 2026-11-21"
+    # tomorrow: a day may have begun elsewhere
+    return None if FIRST_DAY <= value <= last else f"is not between {FIRST_DAY} and tomorrow"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who measured, with what and where. The fields made by _key are its keys in the file."""
+
+    kind: str = _key(_one_of(KINDS))
+    harness: str = _key(_text)  # the version of this package
+    command: str = _key(_text)  # without paths; "" where it is not known
+    build: dict[str, Any] = _key(_build_facts)
+    # name of the processor or GPU; its driver, cudnn and so on where there are such
+    hardware: dict[str, Any] = _key(_facts)
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of the content: the same wherever it is computed."""
+        return _digest(asdict(self))
+
+
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @dataclass
 class Measurement:
-    """What one reproducer did in one cell."""
+    """What one reproducer did on one build and device."""
 
-    verdict: str
-    text: str
-    detail: str
-    popular_fix: str | None
-    runs: int
-    agreeing: int
-    seconds: float
-    peak_mib: float
-    hash: str  # of the reproducer that was run
-    date: str
+    verdict: str = _key(_one_of(VERDICTS))
+    text: str = _key(_text)
+    detail: str = _key(_text)
+    popular_fix: str | None = _key(_text_or_null)
+    runs: int = _key(_count)
+    agreeing: int = _key(_count)
+    seconds: float = _key(_amount)
+    peak_mib: float = _key(_amount)
+    hash: str = _key(_matches("[0-9a-f]{16}", "16 hexadecimal digits"))
+    date: str = _key(_date)
+    source: Source = _key(_matches("[0-9a-f]{12}", "the key of a source"))  # in the file: its key
 
     @classmethod
-    def of(cls, result: Result, entry: Reproducer, date: str) -> Measurement:
-        seen = (result.verdict, result.text, result.detail, result.popular_fix, result.runs, result.agreeing)
-        return cls(*seen, round(result.seconds, 3), round(result.peak_mib, 1), entry.hash, date)
+    def of(cls, result: Result, reproducer: Reproducer, source: Source, date: str) -> Measurement:
+        return cls(
+            verdict=result.verdict,
+            text=result.text,
+            detail=result.detail,
+            popular_fix=result.popular_fix,
+            runs=result.runs,
+            agreeing=result.agreeing,
+            seconds=round(result.seconds, 3),
+            peak_mib=round(result.peak_mib, 1),
+            hash=reproducer.hash,
+            date=date,
+            source=source,
+        )
 
-    def is_stale(self, entry: Reproducer) -> bool:
-        return self.hash != entry.hash
+    def is_stale(self, reproducer: Reproducer) -> bool:
+        return self.hash != reproducer.hash
+
+    def agrees_with(self, other: Measurement) -> bool:
+        """The same code with the same outcome. The numbers in a text may differ from run to run."""
+        return self._outcome == other._outcome
+
+    @property
+    def _outcome(self) -> tuple[str, str, bool | None]:
+        return self.hash, self.verdict, None if self.popular_fix is None else bool(self.popular_fix)
+
+    def __str__(self) -> str:
+        return f"{self.verdict} ({self.agreeing} of {self.runs}, {self.date})"
 
 
 @dataclass
 class Record:
     """One file."""
 
-    device: str
-    build: dict[str, Any]  # torch, cuda, python, numpy, platform, machine, os
-    hardware: dict[str, Any]  # name of the processor or GPU; driver, cudnn, paravirtual where there are such
-    who: str  # hosted | self | user
-    entries: dict[str, Measurement] = field(default_factory=dict)
-
-    @property
-    def torch(self) -> str:
-        return str(self.build["torch"])
+    device: str = _key(_one_of(DEVICES))
+    torch: str = _key(_version)  # the build: "2.4.1+cu121"
+    platform: str = _key(_text)  # sys.platform
+    machine: str = _key(_text)  # "x86_64"
+    gpu: str = _key(_text, default="")  # its name; "" on the CPU
+    virtual: bool = _key(_flag, default=False)  # not the chip's own GPU
+    # the release of macOS, on which results on MPS depend; "" elsewhere
+    system: str = _key(_text, default="")
+    measurements: dict[str, Measurement] = field(default_factory=dict)
 
     @property
     def minor(self) -> str:
@@ -68,100 +216,351 @@ class Record:
 
     @property
     def name(self) -> str:
-        """Files of one cell have one name wherever they were made, so that they merge."""
-        machine = f"{self.build['platform']}-{self.build['machine']}"
-        gpu = [] if self.device == "cpu" else [str(self.hardware.get("name") or "unknown")]
-        if self.hardware.get("paravirtual"):
-            gpu.append("paravirtual")
-        if self.build["platform"] == "darwin":
-            gpu.append(str(self.build["os"]))  # MPS results depend on the macOS release
-        parts = [self.device, *gpu, machine, f"torch-{self.torch}"]
-        return "_".join(re.sub(r"[^\w.+]+", "-", part) for part in parts).lower() + ".json"
+        """The same wherever the file was made, so that files merge."""
+        gpu = [] if self.device == "cpu" else [self.gpu or "unknown"]
+        parts = [self.device, *gpu, "paravirtual" if self.virtual else "", self.system]
+        parts += [f"{self.platform}-{self.machine}", f"torch-{self.torch}"]
+        return "_".join(re.sub(r"[^\w.+]+", "-", part) for part in parts if part).lower() + ".json"
+
+    def path(self, folder: Path) -> Path:
+        return folder / self.name
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "entries": {id: asdict(entry) for id, entry in sorted(self.entries.items())}}
+        head = {key: getattr(self, key) for key in _checks(Record)}
+        optional = {item.name: item.default for item in fields(self)}
+        sources = {
+            measurement.source.key: measurement.source for measurement in self.measurements.values()
+        }
+        return {
+            **{key: value for key, value in head.items() if value != optional[key]},
+            "sources": {key: asdict(source) for key, source in sorted(sources.items())},
+            "measurements": {
+                id: {**vars(measurement), "source": measurement.source.key}
+                for id, measurement in sorted(self.measurements.items())
+            },
+        }
+
+    def _readable(self) -> dict[str, Any]:
+        """As JSON, after the checks that reading makes."""
+        raw = self.to_json()
+        _, problems = _build(raw, self.name)
+        if problems:
+            raise RecordsError("\n".join(f"{self.name}: {problem}" for _, problem in problems))
+        return raw
+
+    def append(self, folder: Path) -> None:
+        """Adds the measurements to the journal, at a cost that does not grow with the record.
+
+        Raises RecordsError for what could not be read again, as save() does.
+        """
+        path = self.path(folder)
+        line = json.dumps(self._readable()).encode() + b"\n"
+        with _locked(path), open(_journal(path), "ab+") as journal:
+            if journal.tell():
+                journal.seek(-1, os.SEEK_END)
+                if journal.read() != b"\n":  # a kill or a full disk cut the last line off
+                    line = b"\n" + line
+            journal.write(line)
 
     def save(self, folder: Path) -> Path:
-        """Whole or not at all, also when killed halfway or when the disk is full."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / self.name
-        scratch = folder / f".{self.name}.{os.getpid()}.tmp"
-        try:
-            scratch.write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
-            os.replace(scratch, path)
-        except BaseException:
-            scratch.unlink(missing_ok=True)
-            raise
+        """Joins the measurements with those in the file and in its journal, and writes the file.
+
+        It is written whole or not at all. Raises RecordsError when what is there cannot be read, or
+        what is new could not be read again.
+        """
+        path = self.path(folder)
+        with _locked(path):
+            journal = _journal(path)
+            if self.measurements or journal.exists():
+                there, problems = read(path)
+                if problems:
+                    raise RecordsError("\n".join(problems))
+                known = there.measurements if there else {}
+                whole = replace(self, measurements={**known, **self.measurements})
+                if whole.measurements:
+                    _write(path, json.dumps(whole._readable(), indent=1) + "\n")
+                journal.unlink(missing_ok=True)
         return path
 
 
-def read(path: Path) -> Record:
-    """One file. Raises RecordsError that says what is wrong with it."""
+# --- writing --------------------------------------------------------------------------------------
+
+
+def _journal(path: Path) -> Path:
+    return path.parent / ".journal" / path.name
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """For one process at a time. The lock ends with the process, however that ends."""
+    import filelock  # here: reading does without it
+
+    folder = _journal(path).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    with filelock.FileLock(folder / f"{path.name}.lock", timeout=LOCK_TIMEOUT):
+        yield
+
+
+def _write(path: Path, text: str) -> None:
+    scratch = _journal(path).with_name(f"{path.name}.tmp")
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise RecordsError(f"{path}:{line}: not JSON: {error}") from None
-    try:
-        entries = {id: Measurement(**entry) for id, entry in raw.pop("entries").items()}
-        cell = Record(**raw, entries=entries)
-        name = cell.name
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise RecordsError(f"{path}:1: not a record: {error}") from None
-    if not entries:
-        raise RecordsError(f"{path}:1: an empty record: it was made without a single run")
-    if name != path.name:
-        raise RecordsError(f"{path}:1: should be called {name}")
-    if cell.who not in WHO:
-        raise RecordsError(f"{path}:1: who = {cell.who!r}: expected {', '.join(WHO)}")
-    return cell
+        scratch.write_text(text, encoding="utf-8")
+        os.replace(scratch, path)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+# --- reading --------------------------------------------------------------------------------------
 
 
 def load(folder: Path = RECORDS) -> list[Record]:
-    """Every cell, oldest torch first. Raises RecordsError with every mistake of every file."""
-    cells, mistakes = [], []
-    for path in sorted(folder.glob("*.json")):
+    """Every record, oldest torch first. Raises RecordsError with every problem of every file."""
+    records, problems = read_all(folder)
+    if problems:
+        raise RecordsError("\n".join(problems))
+    return records
+
+
+def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
+    """What is good in every record, oldest torch first, and one line per problem of the rest."""
+    names = {path.name for path in [*folder.glob("*.json"), *(folder / ".journal").glob("*.json")]}
+    records: list[Record] = []
+    problems: list[str] = []
+    for name in sorted(names):
+        record, wrong = read(folder / name)
+        if record is not None:
+            records.append(record)
+        problems += wrong
+    return sorted(records, key=lambda record: (Version(record.torch), record.name)), problems
+
+
+def read(path: Path) -> tuple[Record | None, list[str]]:
+    """One file with its journal: what is good in them, or None, and one line per problem."""
+    journalled = _read_journal(
+        path
+    )  # first: a line that leaves the journal meanwhile is in the file by then
+    parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
+    parts += journalled[0]
+    record = replace(parts[0], measurements={}) if parts else None
+    for part in parts:
+        assert record is not None
+        record.measurements.update(part.measurements)
+    return record, problems + journalled[1]
+
+
+def _read_file(path: Path) -> tuple[list[Record], list[str]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+        return [], [f"{path}:1: cannot be read: {why}"]
+    if conflict := re.search(r"^(<{7}|={7}|>{7})( |$)", text, re.M):
+        line = text.count("\n", 0, conflict.start()) + 1
+        return [], [f"{path}:{line}: the mark of an unresolved merge conflict: {conflict[1]}"]
+    try:
+        raw = _parse(text)
+    except (ValueError, RecursionError) as error:
+        return [], [f"{path}:{getattr(error, 'lineno', 1)}: not JSON: {error}"]
+    record, problems = _build(raw, path.name)
+    return [record] if record else [], [
+        f"{path}:{_line(text, key)}: {problem}" for key, problem in problems
+    ]
+
+
+def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
+    journal = _journal(path)
+    records, problems = [], []
+    try:
+        lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        return [], [f"{journal}:1: cannot be read: {error.strerror}"]
+    for number, line in enumerate(lines, 1):
         try:
-            cells.append(read(path))
-        except RecordsError as error:
-            mistakes.append(str(error))
-    if mistakes:
-        raise RecordsError("\n".join(mistakes))
-    return sorted(cells, key=lambda cell: (Version(cell.torch), cell.name))
+            raw = _parse(line)
+        except (ValueError, RecursionError):
+            continue  # a kill or a full disk cut it off
+        record, wrong = _build(raw, path.name)
+        if record is not None:
+            records.append(record)
+        problems += [f"{journal}:{number}: {problem}" for _, problem in wrong]
+    return records, problems
 
 
-def fresh(cells: list[Record], entry: Reproducer, device: str) -> Iterator[tuple[Record, Measurement]]:
+def _parse(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+    return values
+
+
+def line_of(path: Path, id: str) -> int:
+    """The line of a record at which a measurement begins; 1 where it is not in the file."""
+    try:
+        return _line(path.read_text(encoding="utf-8"), id)
+    except (OSError, UnicodeDecodeError):
+        return 1
+
+
+def _line(text: str, key: str) -> int:
+    start = json.dumps(key) + ":"
+    return next(
+        (
+            number
+            for number, line in enumerate(text.splitlines(), 1)
+            if line.lstrip().startswith(start)
+        ),
+        1,
+    )
+
+
+Problems = list[tuple[str, str]]  # (the key at whose line it is, the problem)
+
+
+def _build(raw: Any, name: str) -> tuple[Record | None, Problems]:
+    """What is good in a parsed record, None where its head is not, and the problems."""
+    if not isinstance(raw, dict):
+        return None, [("", f"not a record: expected an object, found {reprlib.repr(raw)}")]
+    head = {key: value for key, value in raw.items() if key not in ("sources", "measurements")}
+    problems = [(key, f"{key}: {problem}") for key, problem in _wrong(Record, head)]
+    for key in ("sources", "measurements"):
+        if not isinstance(raw.get(key), dict):
+            problems.append((key, f"{key}: expected an object, found {reprlib.repr(raw.get(key))}"))
+    if problems:
+        return None, problems
+    record = Record(**head)
+    if record.name != name:
+        return None, [("torch", f"this record should be called {record.name}")]
+    if not raw["measurements"]:
+        return None, [("measurements", "an empty record: it was made without a single run")]
+    sources = {}
+    for key, value in raw["sources"].items():
+        if wrong := _wrong_source(key, value):
+            problems += [(key, f"source {key}: {problem}") for problem in wrong]
+        else:
+            sources[key] = Source(**value)
+    for id, value in raw["measurements"].items():
+        if wrong := _wrong_measurement(id, value, raw["sources"]):
+            problems += [(id, f"{id}: {problem}") for problem in wrong]
+        elif value["source"] in sources:  # a bad source has its line above
+            record.measurements[id] = Measurement(**{**value, "source": sources[value["source"]]})
+    return (record if record.measurements else None), problems
+
+
+def _wrong(kind: type, raw: Any) -> Problems:
+    """(key, what is wrong with it) of an object that should hold the fields of `kind`."""
+    if not isinstance(raw, dict):
+        return [("", f"expected an object, found {reprlib.repr(raw)}")]
+    checks = _checks(kind)
+    found = [
+        (key, "missing") for key, (_, required) in checks.items() if required and key not in raw
+    ]
+    for key, value in raw.items():
+        if key not in checks:
+            found.append((key, f"unknown key; expected one of {', '.join(checks)}"))
+        elif problem := checks[key][0](value):
+            found.append((key, f"{reprlib.repr(value)} {problem}"))
+    return found
+
+
+@cache
+def _checks(kind: type) -> dict[str, tuple[Check, bool]]:
+    """Key -> its check, and whether it has to be there."""
+    return {
+        item.name: (item.metadata["check"], item.default is MISSING)
+        for item in fields(kind)
+        if "check" in item.metadata
+    }
+
+
+def _wrong_source(key: str, raw: Any) -> list[str]:
+    wrong = [f"{name}: {problem}" if name else problem for name, problem in _wrong(Source, raw)]
+    if not wrong and key != _digest(raw):
+        wrong = [f"its content was changed: the key of this content is {_digest(raw)}"]
+    return wrong
+
+
+def _wrong_measurement(id: str, raw: Any, sources: dict[str, Any]) -> list[str]:
+    wrong = [
+        f"{name}: {problem}" if name else problem for name, problem in _wrong(Measurement, raw)
+    ]
+    if wrong:
+        return wrong
+    if not re.fullmatch(r"[^/]+/[^/]+", id):
+        wrong.append(f"{id!r} is not an id such as amp/unscale_twice")
+    verdict, agreeing, runs = raw["verdict"], raw["agreeing"], raw["runs"]
+    if not BY_NAME[verdict].ran:
+        if agreeing or runs:
+            wrong.append(f"agreeing, runs: {agreeing} of {runs}; expected 0 of 0 for {verdict}")
+    elif not 0 < agreeing <= runs:
+        wrong.append(f"agreeing, runs: {agreeing} of {runs}; expected 0 < agreeing <= runs")
+    elif (verdict == "flaky") != (agreeing < runs):
+        wrong.append(
+            f"agreeing, runs: {agreeing} of {runs}; runs that disagree, and only they, are flaky"
+        )
+    if raw["source"] not in sources:
+        wrong.append(f"source: {raw['source']!r} is not one of the file's sources")
+    return wrong
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def fresh(
+    records: list[Record], reproducer: Reproducer, device: str
+) -> Iterator[tuple[Record, Measurement]]:
     """What was measured of the reproducer as it is now, on this device, oldest torch first."""
-    for cell in cells:
-        found = cell.entries.get(entry.id)
-        if cell.device == device and found is not None and not found.is_stale(entry):
-            yield cell, found
+    for record in records:
+        measurement = record.measurements.get(reproducer.id)
+        if (
+            record.device == device
+            and measurement is not None
+            and not measurement.is_stale(reproducer)
+        ):
+            yield record, measurement
 
 
 def contradictions(left: Record, right: Record) -> list[str]:
-    """Reproducers of which two files of one cell say different things about the same code."""
-    both = left.entries.keys() & right.entries.keys()
-    different = [
+    """The ids of which two records of one name report different verdicts on the same code."""
+    return [
         id
-        for id in sorted(both)
-        if left.entries[id].hash == right.entries[id].hash and left.entries[id].verdict != right.entries[id].verdict
+        for id in sorted(left.measurements.keys() & right.measurements.keys())
+        if left.measurements[id].hash == right.measurements[id].hash
+        and left.measurements[id].verdict != right.measurements[id].verdict
     ]
-    return [f"{left.name}: {id}: {_say(left.entries[id])} against {_say(right.entries[id])}" for id in different]
 
 
-def _say(entry: Measurement) -> str:
-    return f"{entry.verdict} ({entry.agreeing} of {entry.runs}, {entry.date})"
+def updates(
+    old: Record, new: Record, current: dict[str, Reproducer], changes_only: bool = False
+) -> dict[str, Measurement]:
+    """What of `new` belongs in `old`: what is not there, is about the code as it is now, or newer.
 
+    Never where the two contradict each other, and with `changes_only` not where they agree.
+    """
 
-def merge(mine: Record, theirs: Record, current: dict[str, Reproducer]) -> Record:
-    """Both files' entries; of two about one reproducer, the one about the code as it is now, else the newer one."""
+    def rank(id: str, measurement: Measurement) -> tuple[bool, str]:
+        return id in current and not measurement.is_stale(current[id]), measurement.date
 
-    def rank(id: str, entry: Measurement) -> tuple[bool, str]:
-        return id in current and not entry.is_stale(current[id]), entry.date
+    contradicting = contradictions(old, new)
 
-    entries = dict(mine.entries)
-    for id, entry in theirs.entries.items():
-        if id not in entries or rank(id, entry) > rank(id, entries[id]):
-            entries[id] = entry
-    newest = max((mine, theirs), key=lambda cell: max(entry.date for entry in cell.entries.values()))
-    return Record(newest.device, newest.build, newest.hardware, newest.who, entries)
+    def replaces(id: str, measurement: Measurement) -> bool:
+        if id not in old.measurements:
+            return True
+        there = old.measurements[id]
+        if id in contradicting or (changes_only and measurement.agrees_with(there)):
+            return False
+        return rank(id, measurement) > rank(id, there)
+
+    return {
+        id: measurement for id, measurement in new.measurements.items() if replaces(id, measurement)
+    }

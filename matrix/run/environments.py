@@ -10,13 +10,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import filelock
+from packaging.version import Version
+
+from ..devices import BY_NAME
 from ..torches import Torch
 
-SMALL_DISK = 15 * 2**30  # bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB)
+SMALL_DISK = (
+    15 * 2**30
+)  # bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB)
 
 
 class EnvironmentFailed(Exception):
-    """An environment could not be made; nothing of it is left."""
+    """uv is missing or failed. Of an environment that could not be made nothing is left."""
 
 
 def find_uv() -> str:
@@ -24,7 +30,7 @@ def find_uv() -> str:
     beside = Path(sys.executable).parent / ("uv.exe" if os.name == "nt" else "uv")
     found = shutil.which("uv") or (str(beside) if beside.exists() else None)
     if found is None:
-        raise EnvironmentFailed("environments are made with uv, which is not here: pip install uv")
+        raise EnvironmentFailed("uv is required but was not found: pip install uv")
     return found
 
 
@@ -35,35 +41,59 @@ def default_root(uv: str) -> Path:
 
 
 @contextlib.contextmanager
-def environment(torch: Torch, device: str = "cpu", root: Path | None = None, keep: bool = False) -> Iterator[str]:
-    """The interpreter of an environment that has this torch and numpy; removed afterwards unless keep is set.
+def environment(
+    torch: Torch, device: str = "cpu", root: Path | None = None, keep: bool = False
+) -> Iterator[str]:
+    """The interpreter of an environment with this torch and numpy; removed afterwards unless kept.
 
-    Takes PyTorch's own build for the device where its index can be reached, else the default index's, which on Linux is a
-    CUDA build of several GB that runs on the CPU as well.
+    For one process at a time: another that wants the same environment waits. Takes PyTorch's own
+    build for the device where its index can be reached, else the default index's, which on Linux is
+    a CUDA build of several GB that runs on the CPU as well.
     """
-    backend = "auto" if device == "cuda" else "cpu"  # auto: by the driver that is installed
+    backend = BY_NAME[device].wheels
     uv = find_uv()
     root = root or default_root(uv)
     folder = root / f"torch-{torch.version}-{backend}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     complete = folder / "complete"  # written last: an environment without it was interrupted
-    if not complete.exists():
-        shutil.rmtree(folder, ignore_errors=True)
+    with _locked(folder):
+        if not complete.exists():
+            try:
+                _remove(folder)
+                _create(uv, torch, folder, python, backend)
+                complete.touch()
+            except BaseException as error:
+                _remove(folder)
+                if isinstance(error, OSError):
+                    why = f"torch {torch.version}: {error.strerror}: {folder}"
+                    raise EnvironmentFailed(why) from None
+                raise
         try:
-            root.mkdir(parents=True, exist_ok=True)
-            _create(uv, torch, folder, python, backend)
-            complete.touch()
-        except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise EnvironmentFailed(f"torch {torch.version}: {error.strerror}: {folder}") from None
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
+            yield str(python)
+        finally:
+            if not keep:
+                _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Also when killed halfway: what is left then is not taken for an environment."""
+    with contextlib.suppress(OSError):
+        (folder / "complete").unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
     try:
-        yield str(python)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(f"{folder}.lock")
+        lock.acquire()
+    except OSError as error:
+        raise EnvironmentFailed(f"{error.strerror}: {folder.parent}") from None
+    try:
+        yield
     finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
+        lock.release()
 
 
 def _create(uv: str, torch: Torch, folder: Path, python: Path, backend: str) -> None:
@@ -73,7 +103,9 @@ def _create(uv: str, torch: Torch, folder: Path, python: Path, backend: str) -> 
     if shutil.disk_usage(folder).free < SMALL_DISK:
         install.append("--no-cache")
     own_build = [*install, "--torch-backend", backend, *torch.requirements]
-    if subprocess.run(own_build, capture_output=True, env={**os.environ, "UV_HTTP_RETRIES": "0"}).returncode:
+    if subprocess.run(
+        own_build, capture_output=True, env={**os.environ, "UV_HTTP_RETRIES": "0"}
+    ).returncode:
         _run(torch, [*install, *torch.requirements])
 
 
@@ -81,4 +113,38 @@ def _run(torch: Torch, command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         lines = [line.strip() for line in done.stderr.strip().splitlines() if line.strip()]
-        raise EnvironmentFailed(f"torch {torch.version}: {' '.join(lines[-4:]) or f'uv ended with {done.returncode}'}")
+        raise EnvironmentFailed(
+            f"torch {torch.version}: {' '.join(lines[-4:]) or f'uv ended with {done.returncode}'}"
+        )
+
+
+def missing_releases(releases: list[Torch], uv: str) -> list[str]:
+    """Final releases that torches.toml lacks: new minors, and newer patches of those it has."""
+    command = [
+        uv,
+        "tool",
+        "run",
+        "pip",
+        "index",
+        "versions",
+        "torch",
+        "--disable-pip-version-check",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    line = next(
+        (line for line in done.stdout.splitlines() if line.startswith("Available versions:")), None
+    )
+    if line is None:
+        why = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        raise EnvironmentFailed(f"the package index did not answer: {why}")
+    released = [Version(text.strip()) for text in line.split(":", 1)[1].split(",")]
+    listed = {torch.minor: Version(torch.version) for torch in releases}
+    newest: dict[str, Version] = {}
+    for version in sorted(released):
+        if not version.is_prerelease and version >= Version(releases[0].version):
+            newest[f"{version.major}.{version.minor}"] = Version(version.public)
+    return [
+        str(version)
+        for minor, version in newest.items()
+        if minor not in listed or version > listed[minor]
+    ]

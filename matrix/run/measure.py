@@ -1,13 +1,20 @@
-"""Measures cells and keeps what was seen, reproducer by reproducer, so that a killed run goes on where it stopped."""
+"""Measures reproducers and keeps what was seen, one by one: a run that was killed resumes there."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..catalog import Reproducer
+from ..devices import unusable
 from ..evidence import records
+from ..evidence.records import Measurement, Record, RecordsError, Source
+from ..verdicts import BY_NAME, Result
 from . import runner
 
 
@@ -15,41 +22,103 @@ def today() -> str:
     return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
 
 
-def lacking(entries: list[Reproducer], device: str, have: dict[str, records.Measurement], repeat: int, again: bool) -> list[Reproducer]:
-    """Those never recorded, changed since, or run less than `repeat` times; all that concern the device with `again`."""
+def is_enough(measurement: Measurement | None, reproducer: Reproducer, repeat: int) -> bool:
+    """Whether it is about the code as it is now and, if that ran, repeated enough."""
+    if measurement is None or measurement.is_stale(reproducer):
+        return False
+    return measurement.runs >= repeat or not BY_NAME[measurement.verdict].ran
 
-    def lacks(entry: Reproducer) -> bool:
-        old = have.get(entry.id)
-        return again or old is None or old.is_stale(entry) or (old.runs < repeat and old.verdict != "unavailable")
 
-    return [entry for entry in entries if device in entry.affected and lacks(entry)]
+def lacking(
+    reproducers: list[Reproducer],
+    device: str,
+    have: dict[str, Measurement],
+    repeat: int,
+    again: bool,
+) -> list[Reproducer]:
+    """Those that concern the device and are not measured well enough; with `again` all of them."""
+    return [
+        one
+        for one in reproducers
+        if device in one.affected and (again or not is_enough(have.get(one.id), one, repeat))
+    ]
+
+
+def measured_here(
+    reproducer: Reproducer, device: str, measured: list[Record]
+) -> Iterator[tuple[Record, Measurement]]:
+    """What was measured of it, as it is now, on a platform like this one, oldest torch first."""
+    for record, measurement in records.fresh(measured, reproducer, device):
+        if (record.platform, record.machine) == (sys.platform, platform.machine()):
+            yield record, measurement
+
+
+def describe(
+    build: dict[str, Any], state: dict[str, Any], device: str, kind: str, command: str
+) -> tuple[Record, Source]:
+    """The record for measurements of this build and device, still empty, and their source."""
+    from .. import __version__
+
+    hardware = {key: value for key, value in state.items() if key not in ("ok", "reason")}
+    record = Record(
+        device=device,
+        torch=build["torch"],
+        platform=build["platform"],
+        machine=build["machine"],
+        gpu="" if device == "cpu" else hardware.get("name") or "unknown",
+        virtual=bool(hardware.get("paravirtual")),
+        system=build["os"] if build["platform"] == "darwin" else "",
+    )
+    return record, Source(
+        kind=kind,
+        harness=__version__,
+        command=command,
+        build={key: build[key] for key in records.BUILD},
+        hardware=hardware,
+    )
 
 
 def record(
-    entries: list[Reproducer],
-    worker: runner.Worker,
+    reproducers: list[Reproducer],
+    python: str,
     device: str,
     folder: Path,
     repeat: int,
-    who: str | None,
+    kind: str,
+    command: str,
     again: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> tuple[records.Record, list[runner.Result]]:
-    """Runs what this cell lacks and saves it after every reproducer. Returns the cell and the results of this call."""
-    state = worker.devices[device]
-    hardware = {key: value for key, value in state.items() if key not in ("ok", "reason")}
-    build = {key: value for key, value in worker.build.items() if key != "fork"}
-    cell = records.Record(device, build, hardware, who or "user")
-    path = folder / cell.name
-    if path.exists():
-        old = records.read(path)
-        cell.measurements, cell.who = old.measurements, who or old.who
-    by_id = {entry.id: entry for entry in entries}
+) -> tuple[Record, list[Result]]:
+    """Measures what this interpreter's record lacks. Returns the record and this call's results.
 
-    def keep(result: runner.Result) -> None:
-        cell.measurements[result.id] = records.Measurement.of(result, by_id[result.id], today())
-        cell.save(folder)
+    Raises RunnerError when the interpreter or the device cannot be used, RecordsError when the
+    record cannot be read.
+    """
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
+    with runner.Worker(python, (device,)) as worker:
+        state = worker.devices[device]
+        if not state["ok"]:
+            raise runner.RunnerError(unusable(device, state["reason"]))
+        empty, source = describe(worker.build, state, device, kind, command)
 
-    wanted = lacking(entries, device, cell.measurements, repeat, again)
-    report = runner.run(wanted, worker, (device,), repeat, progress=progress, on_result=keep)
-    return cell, report.results
+        def keep(result: Result) -> None:
+            measurement = Measurement.of(result, by_id[result.id], source, today())
+            replace(empty, measurements={result.id: measurement}).append(folder)
+
+        have = _saved(empty, folder).measurements
+        wanted = lacking(reproducers, device, have, repeat, again)
+        try:
+            report = runner.run(
+                wanted, worker, (device,), repeat, progress=progress, on_result=keep
+            )
+        finally:
+            empty.save(folder)
+    return _saved(empty, folder), report.results
+
+
+def _saved(empty: Record, folder: Path) -> Record:
+    """The record as it is in the folder, with what a run that was killed left in its journal."""
+    saved, problems = records.read(empty.save(folder))
+    if problems:
+        raise RecordsError("\n".join(problems))
+    return saved or empty

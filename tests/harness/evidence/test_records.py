@@ -1,48 +1,19 @@
+"""Records: what they hold, what is refused, and that nothing is lost."""
+
+import datetime
 import errno
 import json
-import random
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from planted import plant
+from helpers import plant
+from recorded import measurement, record, source
 
-from matrix import catalog, cli, records, torches
-
-BUILD = {
-    "torch": "2.4.1+cu121",
-    "cuda": "12.1",
-    "python": "3.11.7",
-    "numpy": "1.26.4",
-    "platform": "linux",
-    "machine": "x86_64",
-    "os": "Linux",
-}
-
-
-def call(*arguments):
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
-
-
-def entry(verdict="reproduced", hash="0" * 16, date="2026-01-01", **changed):
-    values = {
-        "verdict": verdict,
-        "text": "boom",
-        "detail": "",
-        "popular_fix": None,
-        "runs": 5,
-        "agreeing": 5,
-        "seconds": 0.01,
-        "peak_mib": 1.0,
-    }
-    return records.Entry(**{**values, "hash": hash, "date": date, **changed})
-
-
-def cell(torch="2.4.1+cu121", device="cpu", entries=None, **hardware):
-    return records.Cell(device, {**BUILD, "torch": torch}, hardware or {"name": "x86_64"}, "self", entries or {"amp/one": entry()})
+from matrix import catalog
+from matrix.evidence import records
 
 
 @pytest.fixture
@@ -50,66 +21,262 @@ def folder(tmp_path):
     return tmp_path / "records"
 
 
+def problems_of(path):
+    """What reading its folder reports, and what is left of the record."""
+    found, problems = records.read_all(path.parent)
+    held = next((one for one in found if one.path(path.parent) == path), None)
+    return problems, held
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir() if path.is_file())
+
+
 def test_a_record_survives_the_way_to_disk_and_back(folder):
-    path = cell().save(folder)
+    path = record().save(folder)
+    assert path == record().path(folder)
     assert path.name == "cpu_linux-x86_64_torch-2.4.1+cu121.json"
-    assert records.read(path) == cell()
-    assert records.load(folder) == [cell()]
+    assert records.read(path) == (record(), [])
+    assert records.load(folder) == [record()]
 
 
-def test_cells_of_different_machines_have_different_names():
-    cells = [
-        cell(),
-        cell("2.5.1"),
-        cell(device="cuda", name="NVIDIA H200"),
-        cell(device="cuda", name="NVIDIA A100"),
-        records.Cell("mps", {**BUILD, "platform": "darwin", "machine": "arm64", "os": "macOS 15.1"}, {"name": "Apple M2"}, "user", {}),
-        records.Cell("mps", {**BUILD, "platform": "darwin", "machine": "arm64", "os": "macOS 14.0"}, {"name": "Apple M2"}, "user", {}),
-        records.Cell(
-            "mps",
-            {**BUILD, "platform": "darwin", "machine": "arm64", "os": "macOS 14.0"},
-            {"name": "Apple M2", "paravirtual": True},
-            "hosted",
-            {},
-        ),
+def test_the_projects_own_records_have_no_problem():
+    assert records.read_all()[1] == []
+
+
+def test_records_of_different_machines_have_different_names():
+    mac = {"device": "mps", "platform": "darwin", "machine": "arm64", "gpu": "Apple M2"}
+    names = [
+        one.name
+        for one in (
+            record(),
+            record("2.5.1"),
+            record(machine="aarch64"),
+            record(device="cuda", gpu="NVIDIA H200"),
+            record(device="cuda", gpu="NVIDIA A100"),
+            record(**mac, system="macOS 15.1"),
+            record(**mac, system="macOS 14.0"),
+            record(**mac, system="macOS 14.0", virtual=True),
+        )
     ]
-    names = [one.name for one in cells]
     assert len(set(names)) == len(names)
-    assert names[2] == "cuda_nvidia-h200_linux-x86_64_torch-2.4.1+cu121.json"
-    assert names[6] == "mps_apple-m2_paravirtual_macos-14.0_darwin-arm64_torch-2.4.1+cu121.json"
+    assert names[3] == "cuda_nvidia-h200_linux-x86_64_torch-2.4.1+cu121.json"
+    assert names[7] == "mps_apple-m2_paravirtual_macos-14.0_darwin-arm64_torch-2.4.1+cu121.json"
 
 
 def test_records_are_read_oldest_torch_first(folder):
     for version in ("2.10.0", "2.9.1+cpu", "1.13.1+cu117"):
-        cell(version).save(folder)
+        record(version).save(folder)
     assert [one.minor for one in records.load(folder)] == ["1.13", "2.9", "2.10"]
+
+
+# --- what is refused ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("spoil", "line", "text"),
     [
-        (lambda text: text[: len(text) // 2], 16, "not JSON"),
+        (lambda text: text[: len(text) // 2], 18, "not JSON"),
         (lambda text: "", 1, "not JSON"),
-        (lambda text: "[]", 1, "not a record"),
-        (lambda text: text.replace('"verdict"', '"veredict"'), 1, "not a record"),
-        (lambda text: text.replace('"who": "self"', '"who": "me"'), 1, "who = 'me': expected hosted, self, user"),
-        (lambda text: text.replace("2.4.1+cu121", "2.5.1"), 1, "should be called cpu_linux-x86_64_torch-2.5.1.json"),
-        (lambda text: json.dumps({**json.loads(text), "entries": {}}), 1, "an empty record"),
+        (lambda text: "[" * 100_000, 1, "not JSON"),
+        (lambda text: "[]", 1, "not a record: expected an object, found []"),
+        (lambda text: "{\n<<<<<<< ours\n" + text, 2, "the mark of an unresolved merge conflict"),
+        (lambda text: text.replace("2.4.1+cu121", "2.5.1"), 3, "this record should be called cpu_"),
+        (lambda text: text.replace("2.4.1+cu121", "two"), 3, "torch: 'two' is not a version"),
+        (lambda text: text.replace('"cpu"', '"tpu"'), 2, "device: 'tpu' is not one of cpu, "),
+        (
+            lambda text: text.replace(' "machine"', ' "who": "me",\n "machine"'),
+            5,
+            "who: unknown key",
+        ),
+        (lambda text: text.replace(' "machine": "x86_64",\n', ""), 1, "machine: missing"),
+        (
+            lambda text: json.dumps({**json.loads(text), "measurements": {}}, indent=1),
+            22,
+            "an empty record",
+        ),
+        (
+            lambda text: json.dumps({**json.loads(text), "sources": []}, indent=1),
+            6,
+            "sources: expected an object",
+        ),
+        (lambda text: text.replace('"self"', '"me"'), 7, "source KEY: kind: 'me' is not one"),
+        (lambda text: text.replace('"self"', '"hosted"'), 7, "source KEY: its content was"),
+        (lambda text: text.replace("3.11.7", "3.99.9"), 7, "source KEY: its content was"),
+        (
+            lambda text: text.replace('   "os": "Linux"', '   "os": "Linux", "x": 1'),
+            7,
+            "source KEY: build:",
+        ),
     ],
 )
-def test_a_bad_record_is_named_with_file_and_line(folder, spoil, line, text):
-    path = cell().save(folder)
-    path.write_text(spoil(path.read_text()))
-    cell("2.5.1").save(folder)
+def test_a_bad_file_is_named_with_its_line_and_the_others_are_read(folder, spoil, line, text):
+    path = record().save(folder)
+    spoiled = spoil(path.read_text())
+    assert spoiled != path.read_text()
+    path.write_text(spoiled)
+    other = record("2.6.0")
+    other.save(folder)
+    found, (problem,) = records.read_all(folder)
+    assert found == [other]
+    assert problem.startswith(f"{path}:{line}: {text.replace('KEY', source().key)}")
     with pytest.raises(records.RecordsError) as error:
         records.load(folder)
-    (message,) = str(error.value).splitlines()
-    assert message.startswith(f"{path}:{line}: {text}")
+    assert str(error.value) == problem
+
+
+def test_a_file_that_is_no_text_is_a_problem_of_one_line(folder):
+    record("2.6.0").save(folder)
+    (folder / "latin.json").write_bytes(b'{"\xe9": 1}')
+    (folder / "folder.json").mkdir()
+    (folder / "gone.json").symlink_to(folder / "nowhere")
+    found, problems = records.read_all(folder)
+    assert len(found) == 1
+    assert [problem.removeprefix(f"{folder}/") for problem in problems] == [
+        "folder.json:1: cannot be read: Is a directory",
+        "gone.json:1: cannot be read: No such file or directory",
+        "latin.json:1: cannot be read: not UTF-8",
+    ]
+
+
+TOMORROW = datetime.date.today() + datetime.timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("verdict", "slow", "verdict: 'slow' is not one of reproduced, absent"),
+        ("verdict", 5, "verdict: 5 is not one of"),
+        ("verdict", ["absent"], "verdict: ['absent'] is not one of"),
+        ("text", None, "text: None is not text"),
+        ("detail", 1, "detail: 1 is not text"),
+        ("popular_fix", False, "popular_fix: False is neither text nor null"),
+        ("runs", 5000, "runs: 5000 is not a whole number from 0 to 1000"),
+        ("runs", 5.0, "runs: 5.0 is not a whole number"),
+        ("runs", True, "runs: True is not a whole number"),
+        ("agreeing", 9, "agreeing, runs: 9 of 5; expected 0 < agreeing <= runs"),
+        ("agreeing", 0, "agreeing, runs: 0 of 5; expected 0 < agreeing <= runs"),
+        ("agreeing", 4, "agreeing, runs: 4 of 5; runs that disagree, and only they, are flaky"),
+        (
+            "verdict",
+            "flaky",
+            "agreeing, runs: 5 of 5; runs that disagree, and only they, are flaky",
+        ),
+        ("verdict", "unavailable", "agreeing, runs: 5 of 5; expected 0 of 0 for unavailable"),
+        ("seconds", -1, "seconds: -1 is not a finite number of 0 or more"),
+        ("seconds", float("nan"), "seconds: nan is not a finite number"),
+        ("peak_mib", float("inf"), "peak_mib: inf is not a finite number"),
+        ("peak_mib", "1", "peak_mib: '1' is not a finite number"),
+        ("hash", "0" * 15 + "G", "is not 16 hexadecimal digits"),
+        ("hash", "0" * 15, "is not 16 hexadecimal digits"),
+        ("date", None, "date: None is not a date such as"),
+        ("date", "2026-2-1", "date: '2026-2-1' is not a date such as"),
+        ("date", "20260201", "date: '20260201' is not a date such as"),
+        ("date", "2026-02-30", "date: '2026-02-30' is not a date such as"),
+        ("date", "2099-01-01", "date: '2099-01-01' is not between 2026-01-01 and tomorrow"),
+        ("date", "2025-12-31", "date: '2025-12-31' is not between 2026-01-01 and tomorrow"),
+        ("date", (TOMORROW + datetime.timedelta(days=1)).isoformat(), "and tomorrow"),
+        ("source", "f" * 12, "source: 'ffffffffffff' is not one of the file's sources"),
+        ("source", 1, "source: 1 is not the key of a source"),
+        ("verdit", "absent", "verdit: unknown key; expected one of verdict, text"),
+    ],
+)
+def test_a_bad_value_is_named_with_file_line_and_id_and_the_others_are_read(
+    folder, key, value, text
+):
+    path = record(measurements={"amp/one": measurement(), "amp/two": measurement()}).save(folder)
+    raw = json.loads(path.read_text())
+    raw["measurements"]["amp/two"][key] = value
+    path.write_text(json.dumps(raw, indent=1))
+    (problem,), held = problems_of(path)
+    line = records.line_of(path, "amp/two")
+    assert path.read_text().splitlines()[line - 1].strip() == '"amp/two": {'
+    assert problem.startswith(f"{path}:{line}: amp/two: ")
+    assert text in problem
+    assert list(held.measurements) == ["amp/one"]
+
+
+def test_a_date_may_be_one_day_ahead_for_time_zones(folder):
+    record(measurements={"amp/one": measurement(date=TOMORROW.isoformat())}).save(folder)
+    assert len(records.load(folder)) == 1
+
+
+def test_a_key_that_is_there_twice_is_a_problem(folder):
+    path = record().save(folder)
+    text = path.read_text()
+    head, _, tail = text.partition('  "amp/one"')
+    path.write_text(f'{head}  "amp/one": {{}},\n  "amp/one"{tail}')
+    (problem,), held = problems_of(path)
+    assert "'amp/one' is there twice" in problem
+    assert held is None
+
+
+def test_a_measurement_of_a_missing_key_says_which(folder):
+    path = record().save(folder)
+    raw = json.loads(path.read_text())
+    del raw["measurements"]["amp/one"]["date"]
+    raw["measurements"]["amp"] = dict(raw["measurements"]["amp/one"], date="2026-01-01")
+    path.write_text(json.dumps(raw, indent=1))
+    problems, held = problems_of(path)
+    assert [problem.split(": ", 1)[1] for problem in problems] == [
+        "amp/one: date: missing",
+        "amp: 'amp' is not an id such as amp/unscale_twice",
+    ]
+    assert held is None
+
+
+def test_saving_never_replaces_a_file_that_cannot_be_read(folder):
+    path = record().save(folder)
+    path.write_text(path.read_text().replace('"reproduced"', '"slow"'))
+    spoiled = path.read_text()
+    with pytest.raises(records.RecordsError, match="amp/one: verdict: 'slow'"):
+        record(measurements={"amp/two": measurement()}).save(folder)
+    assert path.read_text() == spoiled
+
+
+def test_what_could_not_be_read_again_is_never_written(folder):
+    path = record().save(folder)
+    before = path.read_text()
+    bad = record(measurements={"amp/two": measurement(date="1970-01-01")})
+    for write in (bad.save, bad.append):
+        with pytest.raises(
+            records.RecordsError, match="amp/two: date: '1970-01-01' is not between"
+        ):
+            write(folder)
+    assert path.read_text() == before
+    assert not (folder / ".journal" / path.name).exists()
+
+
+# --- sources ------------------------------------------------------------------------------------
+
+
+def test_a_new_measurement_leaves_what_others_say_of_their_origin(folder):
+    old = measurement(source=source("hosted", hardware={"name": "Old CPU"}))
+    new = measurement(source=source("user", hardware={"name": "New CPU"}), date="2026-02-02")
+    path = record(measurements={"amp/one": old}).save(folder)
+    before = json.loads(path.read_text())
+    record(measurements={"amp/two": new}).save(folder)
+    after = json.loads(path.read_text())
+    assert after["measurements"]["amp/one"] == before["measurements"]["amp/one"]
+    assert before["sources"].items() <= after["sources"].items()
+    assert records.load(folder)[0].measurements == {"amp/one": old, "amp/two": new}
+
+
+def test_equal_sources_are_stated_once_and_unused_ones_not_at_all(folder):
+    first, second = source("hosted"), source("user")
+    held = {"amp/one": measurement(source=first), "amp/two": measurement(source=source("hosted"))}
+    path = record(measurements=held).save(folder)
+    assert list(json.loads(path.read_text())["sources"]) == [first.key]
+    record(measurements={id: measurement(source=second) for id in held}).save(folder)
+    assert list(json.loads(path.read_text())["sources"]) == [second.key]
+
+
+# --- nothing is lost ----------------------------------------------------------------------------
 
 
 def test_a_full_disk_leaves_the_old_record_and_no_litter(folder, monkeypatch):
-    path = cell().save(folder)
-    before = path.read_text()
+    path = record().save(folder)
+    before, hidden = path.read_text(), files(folder / ".journal")
 
     def full(self, *arguments, **options):
         with open(self, "w") as file:
@@ -118,159 +285,185 @@ def test_a_full_disk_leaves_the_old_record_and_no_litter(folder, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OSError, match="No space left"):
-        cell(entries={"amp/two": entry()}).save(folder)
-    assert [file.name for file in folder.iterdir()] == [path.name]
+        record(measurements={"amp/two": measurement()}).save(folder)
+    assert files(folder) == [path.name]
+    assert files(folder / ".journal") == hidden
     assert path.read_text() == before
 
 
-def test_merging_keeps_everything_and_of_two_the_newer(folder, tmp_path):
-    cell(entries={"amp/one": entry(date="2026-01-01"), "amp/two": entry(date="2026-01-09")}).save(folder)
-    cell(entries={"amp/one": entry(date="2026-01-05"), "amp/two": entry(date="2026-01-05"), "amp/three": entry()}).save(tmp_path / "a")
-    cell("2.5.1").save(tmp_path / "b")
-    result = call("merge", tmp_path / "a", tmp_path / "b", "--records", folder)
-    assert result.exit_code == 0, result.output
-    old, new = records.load(folder)
-    assert {id: one.date for id, one in old.entries.items()} == {
-        "amp/one": "2026-01-05",
-        "amp/two": "2026-01-09",
-        "amp/three": "2026-01-01",
+def test_what_is_journalled_is_read_at_once_and_goes_into_the_file_at_the_next_save(folder):
+    path = record().save(folder)
+    before = path.read_text()
+    record(measurements={"amp/two": measurement()}).append(folder)
+    record(measurements={"amp/one": measurement("absent")}).append(folder)
+    assert path.read_text() == before
+    (held,) = records.load(folder)
+    assert {id: one.verdict for id, one in held.measurements.items()} == {
+        "amp/one": "absent",
+        "amp/two": "reproduced",
     }
-    assert new.minor == "2.5"
-    assert "0 of 2 cells changed" in call("merge", tmp_path / "a", "--records", folder).output
+    record(measurements={}).save(folder)
+    assert not (folder / ".journal" / path.name).exists()
+    assert records.load(folder) == [held]
 
 
-def test_merging_prefers_what_was_measured_of_the_code_as_it_is_now(root, folder, tmp_path):
+def test_a_journal_without_a_file_is_read_too(folder):
+    record().append(folder)
+    assert files(folder) == []
+    assert records.load(folder) == [record()]
+
+
+def test_a_line_that_a_kill_cut_off_costs_no_other_line(folder):
+    for id in ("amp/one", "amp/two"):
+        record(measurements={id: measurement()}).append(folder)
+    journal = folder / ".journal" / record().name
+    journal.write_text(journal.read_text()[:-40])
+    assert list(records.load(folder)[0].measurements) == ["amp/one"]
+    record(measurements={"amp/three": measurement()}).append(folder)
+    assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/three"]
+    record(measurements={}).save(folder)
+    assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/three"]
+
+
+def test_a_journal_is_checked_like_a_file(folder):
+    record().append(folder)
+    journal = folder / ".journal" / record().name
+    journal.write_text(journal.read_text().replace("2026-01-01", "2099-01-01"))
+    assert problems_of(record().path(folder)) == (
+        [f"{journal}:1: amp/one: date: '2099-01-01' is not between 2026-01-01 and tomorrow"],
+        None,
+    )
+
+
+def test_keeping_a_measurement_costs_the_same_in_a_large_record(folder):
+    def growth():
+        before = journal.stat().st_size if journal.exists() else 0
+        record(measurements={"amp/more": measurement()}).append(folder)
+        return journal.stat().st_size - before
+
+    journal = folder / ".journal" / record().name
+    first = growth()
+    path = record(measurements={f"amp/{n:04}": measurement() for n in range(500)}).save(folder)
+    written = path.stat().st_mtime_ns
+    assert growth() == growth() == first
+    assert path.stat().st_mtime_ns == written
+
+
+WRITER = """
+import sys
+sys.path[:0] = {paths}
+from pathlib import Path
+from recorded import measurement, record
+for number in range(60):
+    one = record(measurements={{f"amp/{name}_{{number}}": measurement()}})
+    (one.save if number % 3 == 0 else one.append)(Path({folder!r}))
+record(measurements={{}}).save(Path({folder!r}))
+"""
+
+
+def writer(folder, name):
+    paths = [str(catalog.ROOT), str(Path(__file__).parents[1])]
+    program = WRITER.format(paths=paths, folder=str(folder), name=name)
+    return subprocess.Popen([sys.executable, "-c", program])
+
+
+def test_two_processes_that_write_one_record_lose_nothing(folder):
+    writers = [writer(folder, name) for name in ("left", "right")]
+    assert [one.wait(60) for one in writers] == [0, 0]
+    (held,) = records.load(folder)
+    assert len(held.measurements) == 120
+
+
+def test_a_killed_process_leaves_no_lock_behind(folder):
+    program = (
+        f"import sys, time; sys.path[:0] = [{str(catalog.ROOT)!r}]; from pathlib import Path\n"
+        "from matrix.evidence import records\n"
+        f"with records._locked(Path({str(record().path(folder))!r})):\n"
+        "    print(flush=True)\n    time.sleep(60)\n"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    holder.stdout.readline()
+    holder.kill()
+    holder.wait()
+    started = time.monotonic()
+    record().save(folder)
+    assert time.monotonic() - started < 5
+    assert records.load(folder) == [record()]
+
+
+def test_what_is_hidden_beside_records_is_ignored_by_git(folder):
+    record().save(folder)
+    record().append(folder)
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    shown = subprocess.run(
+        ["git", "status", "--porcelain", "--untracked-files=all"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert shown.stdout == f"?? {record().name}\n"
+
+
+# --- comparing ----------------------------------------------------------------------------------
+
+
+def updated(old, new, current=None, changes_only=False):
+    left, right = (record(measurements={"amp/one": one}) for one in (old, new))
+    return records.updates(left, right, current or {}, changes_only) != {}
+
+
+def test_of_two_measurements_the_newer_one_stays():
+    old, new = measurement(date="2026-01-01"), measurement(date="2026-01-02")
+    assert updated(old, new)
+    assert not updated(new, old)
+    assert not updated(old, old)
+
+
+def test_a_measurement_of_the_code_as_it_is_now_outranks_a_newer_one(root):
     plant(root, "amp/one", "def reproduce(device):\n    return None\n")
     (current,) = catalog.load(root)
-    cell(entries={"amp/one": entry("absent", hash=current.hash, date="2026-01-01")}).save(folder)
-    cell(entries={"amp/one": entry("reproduced", hash="old", date="2026-09-09")}).save(tmp_path / "a")
-    assert call("--repros", root, "merge", tmp_path / "a", "--records", folder).exit_code == 0
-    assert records.load(folder)[0].entries["amp/one"].verdict == "absent"
+    now = measurement("absent", hash=current.hash, date="2026-01-01")
+    newer = measurement(date="2026-09-09")
+    assert not updated(now, newer, {"amp/one": current})
+    assert updated(newer, now, {"amp/one": current})
 
 
-def test_contradicting_records_are_shown_and_nothing_is_written(folder, tmp_path):
-    path = cell(entries={"amp/one": entry("reproduced"), "amp/two": entry()}).save(folder)
-    before = path.read_text()
-    cell(entries={"amp/one": entry("absent", date="2026-02-02")}).save(tmp_path / "a")
-    cell("2.5.1").save(tmp_path / "b")
-    result = call("merge", tmp_path / "b", tmp_path / "a", "--records", folder)
-    assert result.exit_code == 1
-    assert "amp/one: reproduced (5 of 5, 2026-01-01) against absent (5 of 5, 2026-02-02)" in result.output
-    assert [file.name for file in folder.iterdir()] == [path.name]
-    assert path.read_text() == before
+def test_a_contradiction_is_named_and_replaces_nothing():
+    old, new = measurement("reproduced"), measurement("absent", date="2026-02-02")
+    assert not updated(old, new)
+    held = [record(measurements={"amp/one": one, "amp/two": measurement()}) for one in (old, new)]
+    assert records.contradictions(*held) == ["amp/one"]
+    assert updated(old, measurement("absent", date="2026-02-02", hash="1" * 16))  # other code
 
 
-def test_merging_an_empty_folder_is_refused(folder, tmp_path):
-    (tmp_path / "empty").mkdir()
-    result = call("merge", tmp_path / "empty", "--records", folder)
-    assert result.exit_code == 1
-    assert "no records in this folder" in result.output
+@pytest.mark.parametrize(
+    ("changed", "taken"),
+    [
+        ({}, False),
+        ({"seconds": 9.0, "runs": 7, "agreeing": 7, "source": source("user")}, False),
+        ({"popular_fix": "another number"}, False),
+        ({"popular_fix": ""}, True),
+        ({"popular_fix": None}, True),
+        ({"hash": "1" * 16}, True),
+    ],
+)
+def test_with_changes_only_the_same_outcome_changes_nothing(changed, taken):
+    old = measurement(popular_fix="still there")
+    new = measurement(**{"popular_fix": "still there", "date": "2026-02-02", **changed})
+    assert updated(old, new, changes_only=True) is taken
+    assert updated(old, new)
 
 
 def test_the_hash_follows_the_code_and_the_symptom_and_nothing_else(root):
     code = "def reproduce(device):\n    return {!r}\n"
-    hashes = {}
     for name, text, header in (
         ("one", "boom", {}),
-        ("words", "boom", {"title": '"other words"', "affected": '{ cpu = "never" }', "fix": '"amp.x"'}),
+        ("words", "boom", {"title": '"other words"', "fix": '"amp.x"'}),
         ("code", "thud", {}),
         ("symptom", "boom", {"symptom": '"thud"'}),
     ):
         plant(root, f"amp/{name}", code.format(text), **header)
-    hashes = {one.id.split("/")[1]: one.hash for one in catalog.load(root)}
+    hashes = {one.name: one.hash for one in catalog.load(root)}
     assert hashes["words"] == hashes["one"]
     assert len({hashes["one"], hashes["code"], hashes["symptom"]}) == 3
-
-
-SLOW = "import time\n\n\ndef reproduce(device):\n    time.sleep(0.4)\n    return 'boom {}'\n"
-
-
-def measured(folder):
-    """What the records say, without dates and times."""
-    return {
-        one.name: {id: {**vars(found), "date": "", "seconds": 0, "peak_mib": 0} for id, found in one.entries.items()}
-        for one in records.load(folder)
-    }
-
-
-def count(folder):
-    return sum(len(entries) for entries in measured(folder).values()) if folder.is_dir() else 0
-
-
-@pytest.mark.xdist_group("killed")
-def test_a_run_killed_ten_times_and_resumed_records_what_a_clean_one_does(root, folder, tmp_path):
-    for number in range(20):
-        plant(root, f"planted/slow_{number}", SLOW.format(number))
-    command = [sys.executable, "-m", "matrix", "--repros", root, "record", "--python", sys.executable, "--repeat", "2", "--records"]
-    subprocess.run([*command, tmp_path / "clean"], check=True, stdout=subprocess.DEVNULL)
-    clean = measured(tmp_path / "clean")
-    chance, seen = random.Random(), []
-    for kill in range(10):
-        process = subprocess.Popen([*command, folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if kill % 2:  # in the middle of recording, at whatever it does just then
-            before, deadline = count(folder), time.monotonic() + 60
-            while count(folder) == before and process.poll() is None:
-                assert time.monotonic() < deadline
-        time.sleep(chance.uniform(0, 0.5) if kill % 2 else chance.uniform(0, 5))
-        process.kill()
-        process.wait()
-        for name, entries in (measured(folder) if folder.is_dir() else {}).items():  # whatever is there is whole and right
-            assert all(found == clean[name][id] for id, found in entries.items())
-        seen.append(count(folder))
-    assert seen == sorted(seen)  # nothing is lost
-    assert any(0 < found < 20 for found in seen), seen
-    subprocess.run([*command, folder], check=True, stdout=subprocess.DEVNULL)
-    assert measured(folder) == clean
-
-
-def test_recording_measures_only_what_is_missing(root, folder):
-    plant(root, "planted/one", "def reproduce(device):\n    return 'boom'\n")
-    plant(root, "planted/two", "def reproduce(device):\n    return None\n", affected='{ cpu = "never" }')
-    arguments = ("--repros", root, "record", "--python", sys.executable, "--records", folder, "--repeat")
-    first = call(*arguments, 1)
-    assert first.exit_code == 0, first.output
-    assert "2 measured, 2 in" in first.output
-    assert "0 measured, 2 in" in call(*arguments, 1).output
-    plant(root, "planted/one", "def reproduce(device):\n    return 'boom, louder'\n")
-    assert "1 measured, 2 in" in call(*arguments, 1).output
-    assert "2 measured, 2 in" in call(*arguments, 3).output
-    (one,) = records.load(folder)
-    assert {id: (found.verdict, found.agreeing, found.runs) for id, found in one.entries.items()} == {
-        "planted/one": ("reproduced", 3, 3),
-        "planted/two": ("absent", 3, 3),
-    }
-    plant(root, "planted/two", "def reproduce(device):\n    return 'boom'\n", affected='{ cpu = "never" }')
-    changed = call(*arguments, 1)
-    assert changed.exit_code == 1
-    assert "planted/two: reproduced, but its header says absent" in changed.output
-    assert "expect --from-records" in changed.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "text"),
-    [
-        (("record", "--torch", "2.4", "9.9"), 2, "no torch 9.9 in torches.toml"),
-        (("record", "--torch", "2.4", "--python", "python"), 2, "give one of them"),
-        (("record", "--python", "/no/such/python"), 3, "cannot start /no/such/python"),
-        (("record", "--python", sys.executable, "--device", "mps"), 3, "no usable mps here"),
-        (("bisect", "amp"), 2, "'amp' is a family"),
-        (("bisect", "amp/scaler_on_mps_needs_float64"), 2, "does not concern cpu; its header names mps"),
-        (("bisect", "amp/unscale_twice", "--good", "7.0"), 2, "no torch 7.0"),
-    ],
-)
-def test_wrong_use_of_the_measuring_commands_is_loud(arguments, status, text, folder):
-    result = call(*arguments, "--records", folder)
-    assert result.exit_code == status, result.output
-    assert text in " ".join(result.output.split())
-
-
-def test_bisection_is_answered_by_records_where_they_can(folder):
-    id = "amp/autocast_cache_under_no_grad"
-    (current,) = [one for one in catalog.load() if one.id == id]
-    for torch in torches.load():
-        verdict = "absent" if catalog.satisfies(torch.version, ">=2.11") else "reproduced"
-        cell(torch.version, entries={id: entry(verdict, hash=current.hash)}).save(folder)
-    result = call("bisect", id, "--records", folder)
-    assert result.exit_code == 0, result.output
-    assert f"{id} on cpu: first good torch: 2.11 (2.10 is reproduced), from 0 environments of 17 releases" in result.output
-    assert result.output.count("(recorded 2026-01-01)") <= 6
