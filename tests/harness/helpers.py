@@ -1,4 +1,4 @@
-"""What several tests of the harness share: reproducers that misbehave, records, calls of the command line."""
+"""What several tests of the harness share: reproducers that misbehave, calls of the command line."""
 
 import os
 import subprocess
@@ -8,7 +8,6 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from matrix import catalog, commands
-from matrix.evidence import records
 
 HEADER = """\
 # /// script
@@ -76,48 +75,4 @@ def call(*arguments: object, **options: object):
         [str(argument) for argument in arguments],
         prog_name="torch-repros",
         **options,
-    )
-
-
-SOURCE = records.Source(
-    kind="self",
-    harness="0.1.0",
-    command="record",
-    build={"python": "3.11.7", "cuda": "12.1", "numpy": "1.26.4", "os": "Linux"},
-    hardware={"name": "x86_64"},
-)
-
-
-def counts(verdict: str) -> dict[str, int]:
-    """Runs, and how many of them agree, as they go with a verdict."""
-    runs, agreeing = {"unavailable": (0, 0), "flaky": (5, 3)}.get(verdict, (5, 5))
-    return {"runs": runs, "agreeing": agreeing}
-
-
-def measurement(verdict: str = "reproduced", **changed: object) -> records.Measurement:
-    """One of a reproducer that nobody has: give `hash` for one that there is."""
-    values = {
-        "text": "boom",
-        "detail": "",
-        "popular_fix": None,
-        **counts(verdict),
-        "seconds": 0.01,
-        "peak_mib": 1.0,
-        "hash": "0" * 16,
-        "date": "2026-01-02",
-        "source": SOURCE,
-    }
-    return records.Measurement(verdict=verdict, **{**values, **changed})
-
-
-def record(
-    torch: str = "2.4.1+cu121", device: str = "cpu", **measurements: records.Measurement
-) -> records.Record:
-    """A record of one build; name measurements as amp__one for "amp/one"."""
-    return records.Record(
-        device=device,
-        torch=torch,
-        platform="linux",
-        machine="x86_64",
-        measurements={name.replace("__", "/"): one for name, one in measurements.items()},
     )

@@ -9,13 +9,18 @@ def source(kind="self", **changed):
     return Source(kind=kind, **{**values, **changed})
 
 
+def counts(verdict):
+    """Runs, and how many of them agree, as they go with a verdict."""
+    runs, agreeing = {"unavailable": (0, 0), "flaky": (5, 4)}.get(verdict, (5, 5))
+    return {"runs": runs, "agreeing": agreeing}
+
+
 def measurement(verdict="reproduced", **changed):
     values = {
         "text": "boom",
         "detail": "",
         "popular_fix": None,
-        "runs": 5,
-        "agreeing": 4 if verdict == "flaky" else 5,
+        **counts(verdict),
         "seconds": 0.01,
         "peak_mib": 1.0,
         "hash": "0" * 16,

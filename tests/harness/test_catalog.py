@@ -209,12 +209,8 @@ def test_each_file_is_parsed_once_however_much_is_asked_of_it(root, monkeypatch)
     parse = catalog.ast.parse
     monkeypatch.setattr(catalog.ast, "parse", lambda source: parsed.append(source) or parse(source))
     for _ in range(3):
-        assert (
-            reproducer.hash
-            and reproducer.doc
-            and reproducer.body
-            and reproducer.function("control")
-        )
+        asked = (reproducer.hash, reproducer.doc, reproducer.body, reproducer.function("control"))
+        assert all(asked)
     assert len(parsed) == 1
 
 

@@ -2,7 +2,8 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers import RETURNS, call, measurement, plant, record
+from helpers import RETURNS, call, plant
+from recorded import measurement, record
 
 from matrix import catalog, checks
 
@@ -19,7 +20,7 @@ def project(root, tmp_path):
     ids = tmp_path / "ids.txt"
     ids.write_text("amp/one\n")
     hash = catalog.load(root)[0].hash
-    record("2.9.1", amp__one=measurement(hash=hash)).save(folders["records"])
+    record("2.9.1", {"amp/one": measurement(hash=hash)}).save(folders["records"])
 
     class Project:
         pass
@@ -76,7 +77,7 @@ def test_a_header_that_differs_is_a_problem_with_the_command_that_fixes_it(proje
 
 
 def test_a_record_that_is_inconclusive_is_a_problem(project):
-    record("2.8.1", amp__one=measurement("flaky", hash=project.hash)).save(
+    record("2.8.1", {"amp/one": measurement("flaky", hash=project.hash)}).save(
         project.folders["records"]
     )
     (problem,) = project.lint()
@@ -85,8 +86,8 @@ def test_a_record_that_is_inconclusive_is_a_problem(project):
 
 def test_stale_orphaned_and_unreadable_measurements_are_problems_at_their_line(project):
     records = project.folders["records"]
-    record("2.8.1", amp__one=measurement(hash="1" * 16)).save(records)
-    record("2.7.1", amp__gone=measurement()).save(records)
+    record("2.8.1", {"amp/one": measurement(hash="1" * 16)}).save(records)
+    record("2.7.1", {"amp/gone": measurement()}).save(records)
     (records / "cpu_x.json").write_text('{"device": "cpu"')
     unreadable, orphan, stale = sorted(
         project.lint(), key=lambda line: ("stale" in line, "gone" in line)
@@ -94,7 +95,7 @@ def test_stale_orphaned_and_unreadable_measurements_are_problems_at_their_line(p
     assert "cpu_x.json:1: not JSON" in unreadable
     assert "amp/gone: no such reproducer; delete this measurement or bring the file back" in orphan
     assert re.search(
-        r"amp/one: stale: its code has changed since 2026-01-02; measure it again: ", stale
+        r"amp/one: stale: its code has changed since 2026-01-01; measure it again: ", stale
     )
     assert stale.endswith("torch-repros record 2.8 --device cpu --only amp/one")
     for problem, id in ((orphan, "amp/gone"), (stale, "amp/one")):

@@ -12,8 +12,17 @@ else:
     import tomli as tomllib
 
 ENTRIES = catalog.load()
-PUBLIC = tomllib.loads((catalog.ROOT / "tests" / "matrix" / "public_errors.toml").read_text(encoding="utf-8"))
-RECORDED = sorted({(id, found.text) for cell in records.load() for id, found in cell.entries.items() if found.text})
+PUBLIC = tomllib.loads(
+    (catalog.ROOT / "tests" / "matrix" / "public_errors.toml").read_text(encoding="utf-8")
+)
+RECORDED = sorted(
+    {
+        (id, found.text)
+        for cell in records.load()
+        for id, found in cell.entries.items()
+        if found.text
+    }
+)
 
 
 def explained(*arguments, **options):
@@ -27,7 +36,9 @@ def test_every_text_that_was_recorded_on_any_torch_leads_to_its_reproducer(id, t
     assert len(top.ids) == 1 or top.causes  # several only where one message has several causes
 
 
-@pytest.mark.parametrize("error", PUBLIC["error"], ids=lambda error: error["url"].removeprefix("https://github.com/"))
+@pytest.mark.parametrize(
+    "error", PUBLIC["error"], ids=lambda error: error["url"].removeprefix("https://github.com/")
+)
 def test_texts_of_public_reports_lead_to_their_reproducer(error):
     answers = explain.find(error["text"], ENTRIES)
     assert answers
@@ -48,11 +59,18 @@ def test_other_errors_get_no_answer(error):
 
 
 def test_a_message_with_several_causes_gets_a_list_of_checks_in_its_order():
-    result = explained("RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn", "--torch", "2.4.1")
+    result = explained(
+        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+        "--torch",
+        "2.4.1",
+    )
     assert result.exit_code == 0
     places = [result.output.index(cause["cause"]) for cause in explain.causes()[0]["causes"]]
     assert places == sorted(places)
-    assert "amp/autocast_cache_under_no_grad: on torch 2.4 measured: cpu reproduced, cuda unknown" in result.output
+    assert (
+        "amp/autocast_cache_under_no_grad: on torch 2.4 measured: cpu reproduced, cuda unknown"
+        in result.output
+    )
     assert "torch-repros vendor amp --into DIR" in result.output
 
 
@@ -60,12 +78,18 @@ def test_a_single_cause_is_shown_with_control_what_does_not_help_and_cure():
     result = explained(
         "RuntimeError: unscale_() has already been called on this optimizer since the last update().\nPyTorch version: 2.5.1"
     )
-    assert "matched: unscale_() has already been called on this optimizer since the last update()" in result.output
+    assert (
+        "matched: unscale_() has already been called on this optimizer since the last update()"
+        in result.output
+    )
     assert "amp/unscale_twice: on torch 2.5 measured: cpu reproduced" in result.output
     assert "lambda scaler, optimizer: scaler.update()" in result.output  # the control
     assert "Does not help:" in result.output
     assert "lambda scaler, optimizer: optimizer.zero_grad()" in result.output
-    assert "cure: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR" in result.output
+    assert (
+        "cure: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
+        in result.output
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,7 +138,12 @@ def test_text_comes_as_argument_as_file_or_through_a_pipe(tmp_path):
     text = "ValueError: Attempting to unscale FP16 gradients."
     file = tmp_path / "crash.log"
     file.write_bytes(text.encode() + b"\n\xff\xfe not UTF-8")
-    outputs = [explained(text).output, explained(str(file)).output, explained(input=text).output, explained("-", input=text).output]
+    outputs = [
+        explained(text).output,
+        explained(str(file)).output,
+        explained(input=text).output,
+        explained("-", input=text).output,
+    ]
     assert all("amp/unscale_fp16_parameters" in output for output in outputs)
 
 
@@ -128,7 +157,12 @@ def test_nothing_to_explain_is_wrong_usage(arguments):
 def test_an_id_prints_the_whole_page():
     result = explained("amp/autocast_cache_under_no_grad")
     assert result.exit_code == 0
-    for part in ("def reproduce(device)", "def control(device)", "absent on 2.11", "reported: https://github.com/pytorch/pytorch/issues"):
+    for part in (
+        "def reproduce(device)",
+        "def control(device)",
+        "absent on 2.11",
+        "reported: https://github.com/pytorch/pytorch/issues",
+    ):
         assert part in result.output
 
 
@@ -142,12 +176,26 @@ def test_causes_that_do_not_add_up_are_found(monkeypatch):
         explain,
         "causes",
         lambda: [
-            {"title": "a", "causes": [{"cause": "x", "check": "y", "see": "amp/no_such"}, {"cause": "x", "check": ""}]},
-            {"title": "b", "causes": [{"cause": "x", "check": "y", "see": "amp/unscale_twice"}] * 2},
+            {
+                "title": "a",
+                "causes": [
+                    {"cause": "x", "check": "y", "see": "amp/no_such"},
+                    {"cause": "x", "check": ""},
+                ],
+            },
+            {
+                "title": "b",
+                "causes": [{"cause": "x", "check": "y", "see": "amp/unscale_twice"}] * 2,
+            },
         ],
     )
     found = "\n".join(explain.mistakes(ENTRIES))
-    for text in ("no reproducer 'amp/no_such'", "a cause without", "stands under 'b' and under 'b'", "share the message"):
+    for text in (
+        "no reproducer 'amp/no_such'",
+        "a cause without",
+        "stands under 'b' and under 'b'",
+        "share the message",
+    ):
         assert text in found
 
 

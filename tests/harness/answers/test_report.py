@@ -3,7 +3,8 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from helpers import call, measurement, record
+from helpers import call
+from recorded import measurement, record
 
 from matrix import __version__, catalog
 from matrix.answers import report
@@ -18,7 +19,7 @@ def test_every_venue_has_the_code_what_was_observed_what_was_expected_and_the_ve
     records = [
         record(
             "2.4.1",
-            loss__mismatch_zero_is_silent=measurement(text="saw this", hash=reproducer.hash),
+            {"loss/mismatch_zero_is_silent": measurement(text="saw this", hash=reproducer.hash)},
         )
     ]
     seen = report.from_records(reproducer, records, None)
@@ -55,9 +56,9 @@ def test_a_release_that_nobody_has_measured_yet_hides_nothing(monkeypatch):
     """One more line in torches.toml must not empty the list of what is unreported."""
     reproducer = REPRODUCERS["amp/fused_sgd_skip_leaves_garbage"]
     old = record(
-        "2.3.1", amp__fused_sgd_skip_leaves_garbage=measurement("absent", hash=reproducer.hash)
+        "2.3.1", {"amp/fused_sgd_skip_leaves_garbage": measurement("absent", hash=reproducer.hash)}
     )
-    new = record("2.4.1", amp__fused_sgd_skip_leaves_garbage=measurement(hash=reproducer.hash))
+    new = record("2.4.1", {"amp/fused_sgd_skip_leaves_garbage": measurement(hash=reproducer.hash)})
     assert report.unreported([reproducer], States([old, new])) == [reproducer]
     assert report.unreported([reproducer], States([old])) == []
     assert report.unreported([reproducer], States([])) == []

@@ -2,7 +2,8 @@ import json
 import re
 
 import pytest
-from helpers import RETURNS, call, measurement, plant, record
+from helpers import RETURNS, call, plant
+from recorded import measurement, record
 
 pytest.importorskip("jinja2", reason="the extra `site` brings it")
 from matrix import catalog
@@ -16,7 +17,7 @@ def built(root, tmp_path):
     def build(name="index.html", **header):
         plant(root, "amp/one", RETURNS.format("boom"), **header)
         reproducers = catalog.load(root)
-        records = [record("2.4.1", amp__one=measurement(hash=reproducers[0].hash))]
+        records = [record("2.4.1", {"amp/one": measurement(hash=reproducers[0].hash)})]
         site.build(tmp_path / "site", reproducers, records)
         return (tmp_path / "site" / name).read_text(encoding="utf-8")
 
@@ -89,6 +90,6 @@ def test_every_cell_names_its_release_and_its_state(built):
 
 def test_evidence_of_other_code_is_not_shown(root, tmp_path):
     plant(root, "amp/one", RETURNS.format("boom"))
-    old = record("2.4.1", amp__one=measurement(text="of old code"))
+    old = record("2.4.1", {"amp/one": measurement(text="of old code")})
     site.build(tmp_path / "site", catalog.load(root), [old])
     assert "of old code" not in (tmp_path / "site/bugs/amp/one.html").read_text()

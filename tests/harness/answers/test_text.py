@@ -1,5 +1,6 @@
 import pytest
-from helpers import measurement, plant, record
+from helpers import plant
+from recorded import measurement, record
 
 from matrix import catalog
 from matrix.answers import text
@@ -20,7 +21,7 @@ def reproducer(root):
 
 @pytest.fixture
 def measured(reproducer):
-    return text.Measured.load([record("2.4.1", amp__one=measurement(hash=reproducer.hash))])
+    return text.Measured.load([record("2.4.1", {"amp/one": measurement(hash=reproducer.hash)})])
 
 
 def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, measured):

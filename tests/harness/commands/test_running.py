@@ -13,7 +13,9 @@ NOTHING = "def reproduce(device):\n    return None\n"
 
 
 def call(*arguments):
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], prog_name="torch-repros")
+    return CliRunner().invoke(
+        cli.main, [str(argument) for argument in arguments], prog_name="torch-repros"
+    )
 
 
 def test_list_names_every_reproducer_with_its_kind_versions_and_title():
@@ -26,7 +28,9 @@ def test_list_names_every_reproducer_with_its_kind_versions_and_title():
 
 def test_list_as_json_is_the_headers():
     listed = json.loads(call("list", "amp", "--json").output)
-    assert {item["id"] for item in listed} == {entry.id for entry in catalog.load() if entry.family == "amp"}
+    assert {item["id"] for item in listed} == {
+        entry.id for entry in catalog.load() if entry.family == "amp"
+    }
     (one,) = [item for item in listed if item["id"] == "amp/autocast_cache_under_no_grad"]
     assert one["affected"] == {"cpu": "<2.11", "cuda": "<2.11"}
 
@@ -80,14 +84,29 @@ def test_a_bad_header_stops_with_every_mistake(root):
 
 
 def test_run_shows_the_table_writes_json_and_tells_by_its_exit_status(root, tmp_path):
-    plant(root, "planted/fires", BOOM + "\n\ndef popular_fix(device):\n    return 'still'\n", affected='{ cpu = ">=1.13", mps = ">=1.13" }')
+    plant(
+        root,
+        "planted/fires",
+        BOOM + "\n\ndef popular_fix(device):\n    return 'still'\n",
+        affected='{ cpu = ">=1.13", mps = ">=1.13" }',
+    )
     plant(root, "planted/quiet", NOTHING, affected='{ cpu = "never" }')
     plant(root, "planted/apple", BOOM, title='"only on Apple"', affected='{ mps = ">=1.13" }')
     file = tmp_path / "seen.json"
     result = call("--repros", root, "run", "--json", file, "--repeat", "2")
     assert result.exit_code == 0, result.output
-    rows = {line.split()[0]: line for line in result.output.splitlines() if line.startswith("planted/")}
-    assert rows["planted/fires"].split()[1:] == ["cpu", "reproduced", "2/2", "does", "not", "help", "boom"]
+    rows = {
+        line.split()[0]: line for line in result.output.splitlines() if line.startswith("planted/")
+    }
+    assert rows["planted/fires"].split()[1:] == [
+        "cpu",
+        "reproduced",
+        "2/2",
+        "does",
+        "not",
+        "help",
+        "boom",
+    ]
     assert rows["planted/quiet"].split()[1:] == ["cpu", "absent", "2/2"]
     assert "needs mps" in rows["planted/apple"]
     assert "Everything is as the headers say." in result.output
@@ -125,11 +144,19 @@ def test_an_interpreter_that_cannot_be_used_is_red_with_the_reason(root):
 
 @pytest.mark.parametrize(
     ("code", "header", "status"),
-    [(BOOM, {}, 1), (NOTHING, {}, 0), ("def reproduce(device):\n    return 'thud'\n", {}, 125), (BOOM, {"requires": '">=99"'}, 125)],
+    [
+        (BOOM, {}, 1),
+        (NOTHING, {}, 0),
+        ("def reproduce(device):\n    return 'thud'\n", {}, 125),
+        (BOOM, {"requires": '">=99"'}, 125),
+    ],
 )
 def test_bisect_speaks_the_exit_codes_of_git_bisect_run(root, code, header, status):
     plant(root, "planted/one", code, **header)
-    assert call("--repros", root, "run", "planted/one", "--device", "cpu", "--bisect").exit_code == status
+    assert (
+        call("--repros", root, "run", "planted/one", "--device", "cpu", "--bisect").exit_code
+        == status
+    )
 
 
 def test_help_teaches():
@@ -142,6 +169,8 @@ def test_a_reproducer_run_alone_exits_with_1_when_the_bug_is_there_and_0_when_it
         ("loss/rewrapped_in_a_tensor", 1, "no parameter has a gradient"),
         ("amp/cuda_amp_off_cuda_keeps_the_graph", 0, ""),
     ):
-        done = subprocess.run([sys.executable, catalog.REPROS / f"{id}.py"], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, catalog.REPROS / f"{id}.py"], capture_output=True, text=True
+        )
         assert done.returncode == status
         assert text in done.stderr

@@ -1,5 +1,6 @@
 import pytest
-from helpers import RETURNS, counts, measurement, plant, record
+from helpers import RETURNS, plant
+from recorded import counts, measurement, record
 
 from matrix import catalog
 from matrix.evidence import records
@@ -15,7 +16,7 @@ def project(root, tmp_path):
     hash = catalog.load(root)[0].hash
     for minor in MINORS:
         verdict = "reproduced" if minor in MINORS[:5] else "absent"
-        record(f"{minor}.1+cu121", amp__one=measurement(verdict, hash=hash)).save(folder)
+        record(f"{minor}.1+cu121", {"amp/one": measurement(verdict, hash=hash)}).save(folder)
     return root, folder
 
 

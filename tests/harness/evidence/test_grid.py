@@ -1,7 +1,8 @@
 import re
 
 import pytest
-from helpers import call, measurement, plant, record
+from helpers import call, plant
+from recorded import measurement, record
 
 from matrix import catalog, torches
 from matrix.evidence import grid, records
@@ -30,7 +31,7 @@ def test_the_grid_tells_its_states_apart(project, change):
     change("2.1", verdict="flaky")
     change("2.2", verdict="unavailable")
     hash = catalog.load(root)[0].hash
-    record("2.9.9", amp__one=measurement("absent", hash=hash)).save(folder)
+    record("2.9.9", {"amp/one": measurement("absent", hash=hash)}).save(folder)
     page = grid.markdown(*facts(project))
     signs = ["s", "**B**", "**F**", "x", "**M**", "·", "·", "?"]
     assert row(page, "one") == ["[one](../repros/amp/one.py)", "cpu", *signs, "`<2.10`"]
@@ -43,19 +44,19 @@ def test_every_machine_that_measured_a_record_is_in_the_list(project):
     root, folder = project
     (path,) = folder.glob("*2.9.1*")
     page = grid.markdown(*facts(project))
-    line = f"| [cpu, torch 2.9.1+cu121](../matrix/records/{path.name}) | x86_64 | Linux | 3.11.7 | self | 2026-01-02 |"
+    line = f"| [cpu, torch 2.9.1+cu121](../matrix/records/{path.name}) | x86_64 | Linux | 3.11.7 | self | 2026-01-01 |"
     assert line in page
 
 
 def test_the_summary_counts_cells_and_dates_the_oldest(project, change):
     change("2.0", verdict="broken")
-    change("2.2", verdict="unavailable", date="2026-01-01")
+    change("2.2", verdict="unavailable", date="2026-01-03")
     summary = grid.summary(*facts(project))
     assert (
         "1 reproducers, torch 1.13 to 2.12. 6 cells\nwere run and 5 gave a clear verdict" in summary
     )
     assert "headers that differ from what was measured: 1." in summary
-    assert "Oldest measurement: 2026-01-01; newest: 2026-01-02." in summary
+    assert "Oldest measurement: 2026-01-01; newest: 2026-01-03." in summary
     assert re.search(r"\| cpu \| 3 \| 2 \| 1 \| 1 \| 1 \|", summary), summary
 
 

@@ -3,10 +3,11 @@
 import doctest
 
 import pytest
-from helpers import call, measurement, record
+from helpers import call
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
+from recorded import measurement, record
 
 from matrix import catalog
 from matrix.evidence import headers, records
@@ -85,8 +86,8 @@ def test_two_devices_of_one_header_are_rewritten_together(project):
     path = root / "amp/one.py"
     good = path.read_text()
     hash = catalog.load(root)[0].hash
-    record("2.0.1+cu117", "cuda", amp__one=measurement(hash=hash)).save(folder)
-    record("1.13.1+cu117", "cuda", amp__one=measurement("absent", hash=hash)).save(folder)
+    record("2.0.1+cu117", {"amp/one": measurement(hash=hash)}, "cuda").save(folder)
+    record("1.13.1+cu117", {"amp/one": measurement("absent", hash=hash)}, "cuda").save(folder)
     path.write_text(good.replace('"<2.10"', '"never"').replace('">=2.0"', '"never"'))
     assert write(project).exit_code == 0
     assert path.read_text() == good

@@ -1,5 +1,6 @@
 import pytest
-from helpers import measurement, plant, record
+from helpers import plant
+from recorded import measurement, record
 
 from matrix import catalog, torches
 from matrix.evidence.states import BY_NAME, States
@@ -33,25 +34,25 @@ def test_a_state_comes_from_measurements_and_never_from_the_header(reproducer):
 )
 def test_machines_that_disagree_are_mixed(reproducer, verdicts, state):
     records = [
-        record(f"2.4.1+{number}", amp__one=measurement(verdict, hash=reproducer.hash))
+        record(f"2.4.1+{number}", {"amp/one": measurement(verdict, hash=reproducer.hash)})
         for number, verdict in enumerate(verdicts)
     ]
     assert States(records).state(reproducer, "cpu", "2.4") == state
 
 
 def test_what_was_measured_of_older_code_is_stale_unless_the_code_was_measured_too(reproducer):
-    old = record("2.4.0", amp__one=measurement("absent"))
+    old = record("2.4.0", {"amp/one": measurement("absent")})
     assert States([old]).state(reproducer, "cpu", "2.4") == "stale"
-    new = record("2.4.1", amp__one=measurement(hash=reproducer.hash))
+    new = record("2.4.1", {"amp/one": measurement(hash=reproducer.hash)})
     assert States([old, new]).state(reproducer, "cpu", "2.4") == "reproduced"
 
 
 def test_verdicts_leave_out_where_it_was_not_run(reproducer):
     records = [
-        record("2.5.1", amp__one=measurement("absent", hash=reproducer.hash)),
-        record("2.3.1", amp__one=measurement("unavailable", hash=reproducer.hash)),
-        record("2.10.1", amp__one=measurement("flaky", hash=reproducer.hash)),
-        record("2.4.1", amp__one=measurement()),
+        record("2.5.1", {"amp/one": measurement("absent", hash=reproducer.hash)}),
+        record("2.3.1", {"amp/one": measurement("unavailable", hash=reproducer.hash)}),
+        record("2.10.1", {"amp/one": measurement("flaky", hash=reproducer.hash)}),
+        record("2.4.1", {"amp/one": measurement()}),
     ]
     states = States(records)
     assert states.minors == ["2.3", "2.4", "2.5", "2.10"]

@@ -19,7 +19,12 @@ PLANTED = {  # id -> (code, header, verdict, detail or text)
     "reproduced": (RETURNS.format("boom: 3"), {}, "reproduced", "^$"),
     "absent": (RETURNS.format(None), {}, "absent", "^$"),
     "negative_control": (RETURNS.format(None), {"affected": '{ cpu = "never" }'}, "absent", "^$"),
-    "other_symptom": (RETURNS.format("crash"), {}, "broken", r"the text seen does not match its symptom 'boom': crash"),
+    "other_symptom": (
+        RETURNS.format("crash"),
+        {},
+        "broken",
+        r"the text seen does not match its symptom 'boom': crash",
+    ),
     "number": (RETURNS.format(7), {}, "broken", r"reproduce\(\) returned 7; expected text or None"),
     "raises": (
         "def reproduce(device):\n    raise KeyError('other')\n",
@@ -46,8 +51,18 @@ PLANTED = {  # id -> (code, header, verdict, detail or text)
         "broken",
         "ModuleNotFoundError: No module named 'no_such_module'",
     ),
-    "exits": ("import sys\n\n\ndef reproduce(device):\n    sys.exit(3)\n", {}, "broken", r"reproduce\(\) called sys.exit\(3\)"),
-    "exits_at_once": ("import os\n\n\ndef reproduce(device):\n    os._exit(0)\n", {}, "broken", "ended with exit code 0 and no report"),
+    "exits": (
+        "import sys\n\n\ndef reproduce(device):\n    sys.exit(3)\n",
+        {},
+        "broken",
+        r"reproduce\(\) called sys.exit\(3\)",
+    ),
+    "exits_at_once": (
+        "import os\n\n\ndef reproduce(device):\n    os._exit(0)\n",
+        {},
+        "broken",
+        "ended with exit code 0 and no report",
+    ),
     "exits_with_code": (
         "import os\n\n\ndef reproduce(device):\n    print('last words', flush=True)\n    os._exit(7)\n",
         {},
@@ -60,7 +75,12 @@ PLANTED = {  # id -> (code, header, verdict, detail or text)
         "broken",
         r"reproduce\(\) was killed by SIGSEGV in string_at",
     ),
-    "kills_itself": ("import os\n\n\ndef reproduce(device):\n    os.kill(os.getpid(), 9)\n", {}, "broken", "killed by SIGKILL"),
+    "kills_itself": (
+        "import os\n\n\ndef reproduce(device):\n    os.kill(os.getpid(), 9)\n",
+        {},
+        "broken",
+        "killed by SIGKILL",
+    ),
     "hangs": (
         "import time\n\n\ndef reproduce(device):\n    time.sleep(60)\n",
         {"timeout": "1"},
@@ -103,10 +123,30 @@ PLANTED = {  # id -> (code, header, verdict, detail or text)
         "broken",
         r"MemoryError.*\(its limit is 512 MiB\)",
     ),
-    "prints_garbage": ("def reproduce(device):\n    print('{\"event\": \"result\"}\\n' * 9)\n    return 'boom'\n", {}, "reproduced", "^$"),
-    "writes_files": ("def reproduce(device):\n    open('litter', 'w').write('x')\n    return 'boom'\n", {}, "reproduced", "^$"),
-    "needs_future": (RETURNS.format("boom"), {"requires": '">=99"'}, "unavailable", "needs torch >=99; this is "),
-    "needs_other_system": (RETURNS.format("boom"), {"platform": '"amiga"'}, "unavailable", "needs amiga; this is "),
+    "prints_garbage": (
+        "def reproduce(device):\n    print('{\"event\": \"result\"}\\n' * 9)\n    return 'boom'\n",
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "writes_files": (
+        "def reproduce(device):\n    open('litter', 'w').write('x')\n    return 'boom'\n",
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "needs_future": (
+        RETURNS.format("boom"),
+        {"requires": '">=99"'},
+        "unavailable",
+        "needs torch >=99; this is ",
+    ),
+    "needs_other_system": (
+        RETURNS.format("boom"),
+        {"platform": '"amiga"'},
+        "unavailable",
+        "needs amiga; this is ",
+    ),
     "daemon": (
         "import subprocess, sys\n\n\ndef reproduce(device):\n"
         "    subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n    return 'boom'\n",
@@ -167,9 +207,13 @@ def test_fresh_interpreters_give_the_same_verdicts(planted):
     """As on macOS and Windows, where a fork is unsafe."""
     names = ("reproduced", "segfault", "hangs", "claimed_hang", "threads")
     results = run(planted, fork=False, names=tuple(f"planted/{name}" for name in names))
-    assert {name: result.verdict for name, result in results.items()} == {name: PLANTED[name][2] for name in names}
+    assert {name: result.verdict for name, result in results.items()} == {
+        name: PLANTED[name][2] for name in names
+    }
     assert "killed by SIGSEGV" in results["segfault"].detail
-    assert "still running after 1 s" in results["hangs"].detail  # the time that importing torch takes is not counted
+    assert (
+        "still running after 1 s" in results["hangs"].detail
+    )  # the time that importing torch takes is not counted
 
 
 SOMETIMES = """\
@@ -219,7 +263,12 @@ def surprises(tmp_path_factory):
     root = tmp_path_factory.mktemp("repros")
     for name, (seen, affected, body, _) in EXPECTATIONS.items():
         popular_fix = f"\n\ndef popular_fix(device):\n    {body}\n" if body else ""
-        plant(root, f"planted/{name}", RETURNS.format(seen) + popular_fix, affected=f'{{ cpu = "{affected}" }}')
+        plant(
+            root,
+            f"planted/{name}",
+            RETURNS.format(seen) + popular_fix,
+            affected=f'{{ cpu = "{affected}" }}',
+        )
     return run(root)
 
 
@@ -234,11 +283,18 @@ def test_a_difference_from_the_header_is_red_in_either_direction(surprises, name
 @pytest.mark.xdist_group("surprises")
 def test_the_symptom_that_a_popular_fix_leaves_is_kept(surprises):
     left = {name: surprises[name].popular_fix for name in EXPECTATIONS if name.startswith("fix_")}
-    assert left == {"fix_does_not_help": "still there", "fix_helps": "", "fix_fails": None, "fix_not_judged_where_absent": None}
+    assert left == {
+        "fix_does_not_help": "still there",
+        "fix_helps": "",
+        "fix_fails": None,
+        "fix_not_judged_where_absent": None,
+    }
 
 
 def test_an_unusable_device_is_unavailable_with_the_probes_reason(root):
-    plant(root, "planted/one", RETURNS.format("boom"), affected='{ cpu = ">=1.13", mps = ">=1.13" }')
+    plant(
+        root, "planted/one", RETURNS.format("boom"), affected='{ cpu = ">=1.13", mps = ">=1.13" }'
+    )
     with runner.Worker(sys.executable, ("cpu", "mps")) as worker:
         if worker.devices["mps"]["ok"]:
             pytest.skip("this machine has MPS")
@@ -251,7 +307,10 @@ def test_an_unusable_device_is_unavailable_with_the_probes_reason(root):
 
 @pytest.mark.parametrize(
     ("python", "text"),
-    [("/no/such/python", "cannot start /no/such/python: No such file"), (shutil.which("false"), "false: exit code 1")],
+    [
+        ("/no/such/python", "cannot start /no/such/python: No such file"),
+        (shutil.which("false"), "false: exit code 1"),
+    ],
 )
 def test_an_unusable_interpreter_is_one_clear_error(python, text):
     with pytest.raises(runner.RunnerError, match=text):
@@ -283,7 +342,9 @@ def test_when_the_driver_dies_so_do_its_children(root, tmp_path, ending):
     )
     plant(root, "planted/hangs", code, timeout="50")
     driver = subprocess.Popen(
-        [sys.executable, "-m", "matrix", "--repros", root, "run", "--device", "cpu"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "matrix", "--repros", root, "run", "--device", "cpu"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     deadline = time.monotonic() + 60
     while not (pids.exists() and pids.read_text()):

@@ -45,7 +45,9 @@ class _Tensor:
 
     def __matmul__(self, other):
         columns = list(zip(*other.rows))
-        return _Tensor([[sum(a * b for a, b in zip(row, column)) for column in columns] for row in self.rows])
+        return _Tensor(
+            [[sum(a * b for a, b in zip(row, column)) for column in columns] for row in self.rows]
+        )
 
     def __sub__(self, other):
         return _Tensor([[a - b for a, b in zip(*rows)] for rows in zip(self.rows, other.rows)])
