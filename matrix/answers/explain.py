@@ -177,7 +177,7 @@ def _cut(pieces: Iterable[str]) -> Iterator[str]:
         if cut:
             yield rest[:cut]
             rest = rest[cut:]
-    yield rest
+    yield rest + "\n"
 
 
 def _clean(part: str, start: int, prefix: str) -> tuple[list[Line], str]:
@@ -365,7 +365,7 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
         for pattern in one.messages:
             at = f"{one.path}:{one.line_of('messages')}: messages: {pattern!r}"
             if _ways(pattern, math.inf) > WAYS:
-                wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}` for `.*`")
+                wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}?` for `.*`")
             if min(map(len, literals(pattern))) < SHORTEST_LITERAL:
                 wrong.append(f"{at}: fewer than {SHORTEST_LITERAL} plain characters in a row")
         if _ways(one.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
