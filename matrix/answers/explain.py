@@ -19,7 +19,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from io import BytesIO
 from itertools import accumulate
 from typing import BinaryIO, NamedTuple, TextIO
 
@@ -35,14 +34,14 @@ ESCAPES = (
     r")?"
 )
 PREFIX = (  # what a launcher puts before every line of a process
-    r"^ ?(?:(?:"
+    r"^(?:(?:"
     r"\[(?:rank|default)\d{1,6}\]:"  # torch, torchrun --tee
     r"|\[\d{1,6},\d{1,6}\]<std(?:out|err)>:"  # mpirun --tag-output
     r"|\(\w{1,80} pid=\d{1,9}[^)]{0,60}\)"  # Ray
-    r"|\d{1,5}: "  # srun --label
+    r"|\d{1,5}:(?= |$)"  # srun --label
     r") ?){1,3}"
 )
-PREFIX_STARTS = " [(0123456789"
+PREFIX_STARTS = "[(0123456789"
 EDGES = "|│┃║ "  # the sides of a box around a message, at the ends of a line
 # What str.split() splits at, which is not what JavaScript's \s matches:
 BLANKS = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
@@ -63,7 +62,8 @@ JS_DATA = {
 }
 
 PIECE = 1 << 18  # bytes read at a time
-OVERLAP = 1 << 14  # characters searched again with the next piece: the most that a message may span
+# Characters that are searched again with the next piece: a message, with LOOK_BACK, spans as many.
+OVERLAP = 1 << 14
 WAYS = 5000  # in which the gaps of one pattern may be filled
 SHORTEST_LITERAL = 6  # characters that a text must hold before a pattern is tried
 
@@ -111,25 +111,29 @@ def read(what: str | None, stdin: TextIO) -> Iterator[str]:
             raise ExplainError(
                 "nothing to explain: pass some text or a file, or pipe in a program's output"
             )
-        return decoded(stdin.buffer)
+        return _decoded(stdin.buffer)
     # os.path answers False for names that no file can have: too long, with a NUL
     if "\n" not in what and os.path.exists(what) and not os.path.isdir(what):
         try:
-            return decoded(open(what, "rb"))
+            return _closing(open(what, "rb"))
         except OSError as error:
             raise ExplainError(f"cannot read {what}: {error.strerror}") from None
-    return decoded(BytesIO(what.encode("utf-8", "replace")))
+    return iter([what.encode("utf-8", "replace").decode()])  # no lone surrogates
 
 
-def decoded(stream: BinaryIO) -> Iterator[str]:
+def _closing(file: BinaryIO) -> Iterator[str]:
+    with file:
+        yield from _decoded(file)
+
+
+def _decoded(stream: BinaryIO) -> Iterator[str]:
     """UTF-8, or the UTF-16 that PowerShell's `>` writes; other bytes are replaced."""
-    with stream:
+    data = stream.read(PIECE)
+    decoder = codecs.getincrementaldecoder(_encoding(data[:4096]))("replace")
+    while data:
+        yield decoder.decode(data)
         data = stream.read(PIECE)
-        decoder = codecs.getincrementaldecoder(_encoding(data[:4096]))("replace")
-        while data:
-            yield decoder.decode(data)
-            data = stream.read(PIECE)
-        yield decoder.decode(b"", final=True)
+    yield decoder.decode(b"", final=True)
 
 
 def _encoding(start: bytes) -> str:
@@ -150,20 +154,25 @@ class Line(NamedTuple):
     text: str  # with its end: a line break, or none where a very long line was cut
 
 
-def _windows(text: str | Iterable[str]) -> Iterator[list[Line]]:
-    """The cleaned lines of every piece, after the last ones of the piece before."""
+def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
+    """The cleaned lines of every piece, after the last ones of the piece before.
+
+    With each the place from which on a match has not been seen, with its whole line, in the window
+    before.
+    """
     if isinstance(text, str):
         text = map(text.__getitem__, [slice(at, at + PIECE) for at in range(0, len(text), PIECE)])
     kept: list[Line] = []
-    start, prefix = 0, ""
+    start, since, prefix = 0, 0, None
     for part in _cut(text):
         lines, prefix = _clean(part, start, prefix)
         if lines:
             start = lines[-1].start + len(lines[-1].text)
             window = kept + lines
-            yield window
+            yield window, since
             first = bisect_right(window, start - OVERLAP, key=lambda line: line.start) - 1
             kept = window[max(0, first) :]
+            since = start - OVERLAP + LOOK_BACK
 
 
 def _cut(pieces: Iterable[str]) -> Iterator[str]:
@@ -180,22 +189,25 @@ def _cut(pieces: Iterable[str]) -> Iterator[str]:
     yield rest + "\n"
 
 
-def _clean(part: str, start: int, prefix: str) -> tuple[list[Line], str]:
+def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str | None]:
     """The lines that are not empty, and the prefix of a line that goes on in the next part."""
     lines = []
     raw = _ESCAPES.sub("", part).replace("\r", "\n").split("\n")
-    last_end = " " if part.endswith(" ") else ""
     for number, text in enumerate(raw, 1):
-        if text[:1] in PREFIX_STARTS and (found := _PREFIX.match(text)):
-            prefix, text = "".join(found.group().split()), text[found.end() :]
-        text = " ".join(text.split()).strip(EDGES)
+        text, ends = " ".join(text.split()), number < len(raw)
+        if prefix is None:
+            found = _PREFIX.match(text) if text[:1] in PREFIX_STARTS else None
+            prefix = found.group() if found else ""
+            text = text[len(prefix) :].lstrip(EDGES)
+        if ends:
+            text = text.rstrip(EDGES)
         if text:
-            text += "\n" if number < len(raw) else last_end
+            text += "\n" if ends else " " if part.endswith(" ") else ""
             lines.append(Line(start, prefix, text))
             start += len(text)
-        if number < len(raw):
-            prefix = ""
-    return lines, prefix
+        if ends:
+            prefix = None
+    return lines, prefix if raw[-1] else None
 
 
 # --- matching -------------------------------------------------------------------------------------
@@ -226,7 +238,7 @@ class Patterns:
                 best[id] = min(best.get(id, match), match)
         return best
 
-    def search(self, window: list[Line]) -> None:
+    def search(self, window: list[Line], since: int = 0) -> None:
         if any(line.prefix for line in window):  # lines of one process together
             window = sorted(window, key=lambda line: line.prefix)
         lines = _joined(window)
@@ -240,6 +252,8 @@ class Patterns:
                 begin, end = match.span()
                 line = bisect_right(starts, begin) - 1
                 start = window[line].start + begin - starts[line]
+                if start < since:
+                    continue
                 before = lines[max(0, begin - LOOK_BACK) : begin].rpartition("\n")[2]
                 warning = "Warning" in before + match.group()
                 found = Match(warning, begin - end, -start, match.group())
@@ -264,8 +278,8 @@ def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explana
     """
     messages = Patterns((one.id, pattern) for one in reproducers for pattern in one.messages)
     version, first, count = None, "", 0
-    for window in _windows(text):
-        messages.search(window)
+    for window, since in _windows(text):
+        messages.search(window, since)
         first = first or window[0].text.rstrip()
         count = max(count, len(window))
         if version is None and (found := _TORCH_VERSION.search(_joined(window))):

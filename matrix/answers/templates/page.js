@@ -10,13 +10,14 @@ function clean(text, { escapes, prefix, blanks, edges }) {
   const lines = [];
   let start = 0;
   for (let line of text.replace(new RegExp(escapes, "g"), "").replaceAll("\r", "\n").split("\n")) {
+    line = line.replace(blank, " ").replace(/^ | $/g, "");
     const before = (launcher.exec(line) || [""])[0];
-    line = line.slice(before.length).replace(blank, " ");
+    line = line.slice(before.length);
     let [first, last] = [0, line.length];
     while (first < last && edges.includes(line[first])) first++;
     while (last > first && edges.includes(line[last - 1])) last--;
     if (first === last) continue;
-    lines.push({ start, prefix: before.replace(blank, ""), text: `${line.slice(first, last)}\n` });
+    lines.push({ start, prefix: before, text: `${line.slice(first, last)}\n` });
     start += last - first + 1;
   }
   return lines;
