@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
+from operator import itemgetter
 from typing import BinaryIO, NamedTuple, TextIO
 
 from .. import causes
@@ -146,12 +147,9 @@ def _encoding(start: bytes) -> str:
     return "utf-8-sig"
 
 
-class Line(NamedTuple):
-    """A line without what terminals and launchers add."""
-
-    start: int  # of all cleaned text
-    prefix: str  # the launcher's
-    text: str  # with its end: a line break, or none where a very long line was cut
+# A line without what terminals and launchers add: where it starts in the cleaned text, the prefix of
+# the launcher, its text with its end. A plain tuple, because there are many of them.
+Line = tuple[int, str, str]
 
 
 def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
@@ -167,10 +165,10 @@ def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
     for part in _cut(text):
         lines, prefix = _clean(part, start, prefix)
         if lines:
-            start = lines[-1].start + len(lines[-1].text)
+            start = lines[-1][0] + len(lines[-1][2])
             window = kept + lines
             yield window, since
-            first = bisect_right(window, start - OVERLAP, key=lambda line: line.start) - 1
+            first = bisect_right(window, start - OVERLAP, key=itemgetter(0)) - 1
             kept = window[max(0, first) :]
             since = start - OVERLAP + LOOK_BACK
 
@@ -203,7 +201,7 @@ def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str |
             text = text.rstrip(EDGES)
         if text:
             text += "\n" if ends else " " if part.endswith(" ") else ""
-            lines.append(Line(start, prefix, text))
+            lines.append((start, prefix, text))
             start += len(text)
         if ends:
             prefix = None
@@ -239,19 +237,19 @@ class Patterns:
         return best
 
     def search(self, window: list[Line], since: int = 0) -> None:
-        if any(line.prefix for line in window):  # lines of one process together
-            window = sorted(window, key=lambda line: line.prefix)
+        if any(prefix for _, prefix, _ in window):  # lines of one process together
+            window = sorted(window, key=itemgetter(1))
         lines = _joined(window)
         flat = lines.replace("\n", " ")
         lowered = flat.lower()
-        starts = list(accumulate((len(line.text) for line in window), initial=0))
+        starts = list(accumulate((len(text) for _, _, text in window), initial=0))
         for pattern, needed in self.literals.items():
             if not any(literal in lowered for literal in needed):
                 continue
             for match in _compiled(pattern).finditer(flat):
                 begin, end = match.span()
                 line = bisect_right(starts, begin) - 1
-                start = window[line].start + begin - starts[line]
+                start = window[line][0] + begin - starts[line]
                 if start < since:
                     continue
                 before = lines[max(0, begin - LOOK_BACK) : begin].rpartition("\n")[2]
@@ -261,7 +259,7 @@ class Patterns:
 
 
 def _joined(window: list[Line]) -> str:
-    return "".join(line.text for line in window)
+    return "".join(text for _, _, text in window)
 
 
 @cache
@@ -280,7 +278,7 @@ def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explana
     version, first, count = None, "", 0
     for window, since in _windows(text):
         messages.search(window, since)
-        first = first or window[0].text.rstrip()
+        first = first or window[0][2].rstrip()
         count = max(count, len(window))
         if version is None and (found := _TORCH_VERSION.search(_joined(window))):
             version = found.group(1)
@@ -310,7 +308,7 @@ def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
     patterns = Patterns(
         (one.id, f"^(?:{one.symptom})$" if one.kind == "error" else one.symptom) for one in likely
     )
-    patterns.search([Line(0, "", line)])
+    patterns.search([(0, "", line)])
     best = patterns.best()
     first = max((match.minus_start for match in best.values()), default=0)
     return {id: match for id, match in best.items() if match.minus_start == first}
