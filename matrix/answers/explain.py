@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from operator import itemgetter
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import BinaryIO, NamedTuple
 
 from .. import causes
 from ..catalog import Reproducer
 
-# These patterns work in Python and in JavaScript.
+# The page's script gets these too (JS_DATA): the patterns work in Python and in JavaScript.
 ESCAPES = (
     r"\x1b(?:"
     r"\[[0-?]{0,64}[ -/]{0,8}[@-~]"  # colours, and the other commands that begin with CSI
@@ -74,7 +74,7 @@ _ESCAPES, _PREFIX, _TORCH_VERSION = (
 
 
 class ExplainError(Exception):
-    """A text that cannot be read."""
+    """A file that cannot be read."""
 
 
 @dataclass
@@ -105,14 +105,10 @@ class Explanation:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read(what: str | None, stdin: TextIO) -> Iterator[str]:
+def read(what: str | None, stdin: BinaryIO) -> Iterator[str]:
     """The text that is meant: standard input (None, "-"), the file of that name, else `what`."""
     if what is None or what == "-":
-        if stdin.isatty():
-            raise ExplainError(
-                "nothing to explain: pass some text or a file, or pipe in a program's output"
-            )
-        return _decoded(stdin.buffer)
+        return _decoded(stdin)
     # os.path answers False for names that no file can have: too long, with a NUL
     if "\n" not in what and os.path.exists(what) and not os.path.isdir(what):
         try:
@@ -147,8 +143,8 @@ def _encoding(start: bytes) -> str:
     return "utf-8-sig"
 
 
-# A line without what terminals and launchers add: where it starts in the cleaned text, the prefix of
-# the launcher, its text with its end. A plain tuple, because there are many of them.
+# A line without what terminals and launchers add: where it starts in the cleaned text, the prefix
+# of the launcher, its text with its end. A plain tuple, because there are many of them.
 Line = tuple[int, str, str]
 
 

@@ -56,16 +56,16 @@ function compare(a, b) {
 
 function symptomsOf(lines, data) {
   const whole = ({ id, kind, symptom }) => [id, kind === "error" ? `^(?:${symptom})$` : symptom];
-  const best = search([{ ...lines[0], text: lines[0].text.trimEnd() }], data.entries.map(whole), data.explain.look_back);
+  const best = search([{ ...lines[0], text: lines[0].text.trimEnd() }], data.entries.map(whole), data.look_back);
   const first = Math.min(...[...best.values()].map((match) => match.start));
   return new Map([...best].filter(([, match]) => match.start === first));
 }
 
 function find(text, data) {
-  const lines = clean(text, data.explain);
+  const lines = clean(text, data);
   const messages = data.entries.flatMap((entry) => entry.messages.map((pattern) => [entry.id, pattern]));
-  let matches = search(lines, messages, data.explain.look_back);
-  if (!matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.explain.longest_symptom) {
+  let matches = search(lines, messages, data.look_back);
+  if (!matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom) {
     matches = symptomsOf(lines, data);
   }
   const ranked = [...matches.keys()].sort((a, b) => compare(matches.get(a), matches.get(b)) || (a < b ? -1 : 1));
@@ -83,8 +83,8 @@ function find(text, data) {
 }
 
 function torchVersion(text, data) {
-  const lines = clean(text, data.explain);
-  const found = new RegExp(data.explain.torch_version).exec(lines.map((line) => line.text).join(""));
+  const lines = clean(text, data);
+  const found = new RegExp(data.torch_version).exec(lines.map((line) => line.text).join(""));
   return found ? found[1] : null;
 }
 
