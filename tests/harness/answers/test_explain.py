@@ -102,6 +102,25 @@ def test_an_error_counts_more_than_a_warning_above_it():
     assert [answer.ids[0] == "amp/unscale_fp16_parameters" for answer in answers] == [True, False]
 
 
+def test_a_warning_that_ends_the_lines_of_one_rank_is_no_warning_of_the_next():
+    text = (
+        "[rank1]: ValueError: Attempting to unscale FP16 gradients.\n"
+        "[rank1]: UserWarning: None of the inputs have requires_grad=True. Gradients will be None\n"
+        "[rank0]: UserWarning: something else"
+    )
+    assert first_ids(text) == ["amp/unscale_fp16_parameters"]
+
+
+def test_a_message_is_matched_in_any_case():
+    assert first_ids("ATTEMPTING TO UNSCALE fp16 GRADIENTS") == ["amp/unscale_fp16_parameters"]
+
+
+def test_a_text_of_several_lines_is_not_compared_with_what_reproducers_print():
+    one = next(one for one in REPRODUCERS if one.symptom == "running_mean moved by")
+    assert first_ids(one.symptom) == [one.id]
+    assert found(f"{one.symptom}\nand more") == []
+
+
 def test_a_message_that_follows_itself_is_matched_once():
     text = "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"
     assert found(f"{text}\n{text}")[0][1] == text
@@ -130,6 +149,7 @@ ADDED = {
     "a progress bar": " 10%|#    | 1/10\r 20%|##   | 2/10\r" + "\r".join(WRAPPED),
     "one rank": "\n".join(f"[rank0]: {line}" for line in WRAPPED),
     "two ranks, line by line": "\n".join(f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)),
+    "ranks with a progress bar": "\r".join(f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)),
     "ranks and an unmarked line": "\n".join(f"[rank1]: {line}\nW1121 other.py:1] elsewhere" for line in WRAPPED),
     "ranks with colours": "\n".join(f"\x1b[31m[rank{rank}]: {line}\x1b[0m" for line in WRAPPED for rank in (3, 12)),
     "torchrun --tee": "\n".join(f"[default{rank}]:[rank{rank}]: {line}" for line in WRAPPED for rank in (1, 0)),
@@ -310,9 +330,10 @@ LOG = "2026-11-21 10:11:12 [INFO] train.py: epoch 3 step 1200 loss 0.1234 lr 1e-
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 @pytest.mark.parametrize("end", ["", FP16], ids=["without a match", "with a match"])
-def test_a_log_of_fifty_megabytes_needs_little_time_and_memory(tmp_path, end):
+@pytest.mark.parametrize("line", [LOG, LOG.rstrip()], ids=["in lines", "in one line"])
+def test_a_log_of_fifty_megabytes_needs_little_time_and_memory(tmp_path, line, end):
     log = tmp_path / "train.log"
-    block = LOG.encode() * 10_000
+    block = line.encode() * 10_000
     log.write_bytes(block * (50 * MEGABYTE // len(block) + 1) + end.encode())
     with log.open("rb") as stdin:
         program = [sys.executable, "-c", RESOURCES]
@@ -347,6 +368,13 @@ def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
     monkeypatch.setattr(explain, "PIECE", 100)
     monkeypatch.setattr(explain, "OVERLAP", 2000)
     assert [found(text) for text in whole] == expected
+
+
+def test_a_warning_on_a_line_of_many_pieces_remains_one(monkeypatch):
+    monkeypatch.setattr(explain, "PIECE", 100)
+    monkeypatch.setattr(explain, "OVERLAP", 2000)
+    warning = f"UserWarning: {'x ' * 300}None of the inputs have requires_grad=True. Gradients will be None "
+    assert first_ids(FP16 + warning + "y " * 3000) == ["amp/unscale_fp16_parameters"]
 
 
 # --- patterns ----------------------------------------------------------------------------------
