@@ -1,22 +1,80 @@
-"""From a traceback, a warning or log lines to the reproducers that fit. The patterns are the `messages` of the headers.
+"""From a traceback, a warning or log lines to the reproducers that match.
 
-What is matched, and how it is ranked, is done a second time in the page's script (templates/page.js); tests/matrix/test_page.py
-holds both to the same answers.
+The patterns are the `messages` of the headers. A text is read piece by piece, so that a log of any
+length needs little memory. It is cleaned of what terminals and launchers add, and the patterns are
+matched against its lines joined by blanks, so that a message wrapped over lines is found too. No
+pattern has an unbounded gap (`problems` refuses one): the time grows as the text's length does.
+
+The page's script (templates/page.js) cleans, matches and ranks in the same way;
+tests/page/test_page.py holds both to the same answers.
 """
 
 from __future__ import annotations
 
+import codecs
+import math
+import os
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from operator import itemgetter
+from typing import BinaryIO, NamedTuple
 
 from .. import causes
 from ..catalog import Reproducer
 
-ESCAPES = r"\x1b\[[0-9;]*m"  # a terminal's colours
-FOLDS = r"[\s│]+"  # line ends, and the sides of a box around a traceback
-# "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4", "pytorch 2.4.1"
-TORCH_VERSION = r"(?:[Pp]y[Tt]orch version|[Pp]y[Tt]orch|torch(?:\.__version__)?)[\s:='\"(>v]{1,6}(\d+\.\d+(?:\.\d+)?)"
+# The page's script gets these too (JS_DATA): the patterns work in Python and in JavaScript.
+ESCAPES = (
+    r"\x1b(?:"
+    r"\[[0-?]{0,64}[ -/]{0,8}[@-~]"  # colours, and the other commands that begin with CSI
+    r"|\][^\x07\x1b\n]{0,4000}(?:\x07|\x1b\\)"  # titles and links (OSC)
+    r"|[()][0-9A-B]|[=>@-Z\\^_]"
+    r")?"
+)
+PREFIX = (  # what a launcher puts before every line of a process
+    r"^(?:(?:"
+    r"\[(?:rank|default)\d{1,6}\]:"  # torch, torchrun --tee
+    r"|\[\d{1,6},\d{1,6}\]<std(?:out|err)>:"  # mpirun --tag-output
+    r"|\(\w{1,80} pid=\d{1,9}[^)]{0,60}\)"  # Ray
+    r"|\d{1,5}:(?= |$)"  # srun --label
+    r") ?){1,3}"
+)
+PREFIX_STARTS = "[(0123456789"
+EDGES = "|│┃║ "  # the sides of a box around a message, at the ends of a line
+# What str.split() splits at, which is not what JavaScript's \s matches:
+BLANKS = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+TORCH_VERSION = (  # "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4", "pytorch 2.4.1"
+    r"(?:[Pp]y[Tt]orch version|[Pp]y[Tt]orch|torch(?:\.__version__)?)[\s:='\"(>v]{1,6}"
+    r"(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)"
+)
+LOOK_BACK = 1000  # characters before a match in which "Warning" on the same line makes it a warning
+LONGEST_SYMPTOM = 1000  # characters of a text that is compared with what reproducers print
+JS_DATA = {
+    "escapes": ESCAPES,
+    "edges": EDGES,
+    "blanks": BLANKS,
+    "prefix": PREFIX,
+    "torch_version": TORCH_VERSION,
+    "look_back": LOOK_BACK,
+    "longest_symptom": LONGEST_SYMPTOM,
+}
+
+PIECE = 1 << 18  # bytes read at a time
+# Characters that are searched again with the next piece: a message, with LOOK_BACK, spans as many.
+OVERLAP = 1 << 14
+WAYS = 5000  # in which the gaps of one pattern may be filled
+SHORTEST_LITERAL = 6  # characters that a text must hold before a pattern is tried
+
+_ESCAPES, _PREFIX, _TORCH_VERSION = (
+    re.compile(pattern, re.ASCII) for pattern in (ESCAPES, PREFIX, TORCH_VERSION)
+)
+
+
+class ExplainError(Exception):
+    """A file that cannot be read."""
 
 
 @dataclass
@@ -24,63 +82,301 @@ class Answer:
     """What one message in the text means: one reproducer, or several causes to tell apart."""
 
     matched: str  # the part of the text
-    entries: list[Reproducer]
+    reproducers: list[Reproducer]
     causes: list[dict[str, str]]  # cause, check, see; empty when there is only one
     title: str  # of the list of causes, else of the reproducer
 
     @property
     def ids(self) -> list[str]:
-        return [cause["see"] for cause in self.causes if "see" in cause] if self.causes else [entry.id for entry in self.entries]
+        if self.causes:
+            return [cause["see"] for cause in self.causes if "see" in cause]
+        return [one.id for one in self.reproducers]
 
 
-def find(text: str, entries: list[Reproducer]) -> list[Answer]:
-    """Answers, best first: errors before warnings, then the longest matched text, and of equals the one nearest to the end, where
-    a traceback says what it is.
+@dataclass
+class Explanation:
+    """What a whole text means."""
 
-    Messages that a terminal or a box around a traceback has broken into lines are found too. A text of one line is also compared
-    with what reproducers print, for what raises nothing.
+    answers: list[Answer]  # best first
+    torch_version: str | None  # the first one that the text names
+    blank: bool  # there was no text
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read(what: str | None, stdin: BinaryIO) -> Iterator[str]:
+    """The text that is meant: standard input (None, "-"), the file of that name, else `what`."""
+    if what is None or what == "-":
+        return _decoded(stdin)
+    # os.path answers False for names that no file can have: too long, with a NUL
+    if "\n" not in what and os.path.exists(what) and not os.path.isdir(what):
+        try:
+            return _closing(open(what, "rb"))
+        except OSError as error:
+            raise ExplainError(f"cannot read {what}: {error.strerror}") from None
+    return iter([what.encode("utf-8", "replace").decode()])  # no lone surrogates
+
+
+def _closing(file: BinaryIO) -> Iterator[str]:
+    with file:
+        yield from _decoded(file)
+
+
+def _decoded(stream: BinaryIO) -> Iterator[str]:
+    """UTF-8, or the UTF-16 that PowerShell's `>` writes; other bytes are replaced."""
+    data = stream.read(PIECE)
+    decoder = codecs.getincrementaldecoder(_encoding(data[:4096]))("replace")
+    while data:
+        yield decoder.decode(data)
+        data = stream.read(PIECE)
+    yield decoder.decode(b"", final=True)
+
+
+def _encoding(start: bytes) -> str:
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    few, many = sorted((even, odd))
+    if many * 4 > len(start) and few * 8 < many:  # every other byte of ASCII in UTF-16 is 0
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return "utf-8-sig"
+
+
+# A line without what terminals and launchers add: where it starts in the cleaned text, the prefix
+# of the launcher, its text with its end. A plain tuple, because there are many of them.
+Line = tuple[int, str, str]
+
+
+def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
+    """The cleaned lines of every piece, after the last ones of the piece before.
+
+    With each the place from which on a match has not been seen, with its whole line, in the window
+    before.
     """
-    text = re.sub(ESCAPES, "", text)
-    matches = _matches(text, {entry.id: entry.messages for entry in entries})
-    if not matches:
-        matches = _matches(re.sub(FOLDS, " ", text), {entry.id: entry.messages for entry in entries})
-    if not matches and "\n" not in text.strip():
-        # The symptom of an error is a part of its message and may be part of many others: it counts as a whole only.
-        symptoms = {entry.id: (f"^(?:{entry.symptom})$" if entry.kind == "error" else entry.symptom,) for entry in entries}
-        matches = _matches(text.strip(), symptoms)
-        matches = {id: match for id, match in matches.items() if match[1] == min(start for _, start, _ in matches.values())}
-    answers = []
-    ranked = sorted(matches, key=lambda id: (matches[id][0], -len(matches[id][2]), -matches[id][1], id))
-    by_id = {entry.id: entry for entry in entries}
-    seen: set[str] = set()
-    for id in ranked:
+    if isinstance(text, str):
+        text = map(text.__getitem__, [slice(at, at + PIECE) for at in range(0, len(text), PIECE)])
+    kept: list[Line] = []
+    start, since, prefix = 0, 0, None
+    for part in _cut(text):
+        lines, prefix = _clean(part, start, prefix)
+        if lines:
+            start = lines[-1][0] + len(lines[-1][2])
+            window = kept + lines
+            yield window, since
+            first = bisect_right(window, start - OVERLAP, key=itemgetter(0)) - 1
+            kept = window[max(0, first) :]
+            since = start - OVERLAP + LOOK_BACK
+
+
+def _cut(pieces: Iterable[str]) -> Iterator[str]:
+    """The same text, cut at the ends of lines, or at blanks where a line is longer than a piece."""
+    rest = ""
+    for piece in pieces:
+        rest += piece
+        cut = rest.rfind("\n") + 1
+        if not cut and len(rest) >= PIECE:
+            cut = max(rest.rfind(" "), rest.rfind("\r")) + 1 or len(rest)
+        if cut:
+            yield rest[:cut]
+            rest = rest[cut:]
+    yield rest + "\n"
+
+
+def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str | None]:
+    """The lines that are not empty, and the prefix of a line that goes on in the next part."""
+    lines = []
+    raw = _ESCAPES.sub("", part).replace("\r", "\n").split("\n")
+    for number, text in enumerate(raw, 1):
+        text, ends = " ".join(text.split()), number < len(raw)
+        if prefix is None:
+            found = _PREFIX.match(text) if text[:1] in PREFIX_STARTS else None
+            prefix = found.group() if found else ""
+            text = text[len(prefix) :].lstrip(EDGES)
+        if ends:
+            text = text.rstrip(EDGES)
+        if text:
+            text += "\n" if ends else " " if part.endswith(" ") else ""
+            lines.append((start, prefix, text))
+            start += len(text)
+        if ends:
+            prefix = None
+    return lines, prefix if raw[-1] else None
+
+
+# --- matching -------------------------------------------------------------------------------------
+
+
+class Match(NamedTuple):
+    """The best match of a pattern is the least."""
+
+    warning: bool
+    minus_length: int
+    minus_start: int
+    text: str
+
+
+class Patterns:
+    """The patterns of reproducers, each with its best match in the windows of a text."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self.pairs = list(pairs)  # id, pattern
+        self.literals = {pattern: literals(pattern) for _, pattern in self.pairs}
+        self.found: dict[str, Match] = {}  # pattern -> its best match so far
+
+    def best(self) -> dict[str, Match]:
+        """id -> the best match of its patterns."""
+        best: dict[str, Match] = {}
+        for id, pattern in self.pairs:
+            if match := self.found.get(pattern):
+                best[id] = min(best.get(id, match), match)
+        return best
+
+    def search(self, window: list[Line], since: int = 0) -> None:
+        if any(prefix for _, prefix, _ in window):  # lines of one process together
+            window = sorted(window, key=itemgetter(1))
+        lines = _joined(window)
+        flat = lines.replace("\n", " ")
+        lowered = flat.lower()
+        starts = list(accumulate((len(text) for _, _, text in window), initial=0))
+        for pattern, needed in self.literals.items():
+            if not any(literal in lowered for literal in needed):
+                continue
+            for match in _compiled(pattern).finditer(flat):
+                begin, end = match.span()
+                line = bisect_right(starts, begin) - 1
+                start = window[line][0] + begin - starts[line]
+                if start < since:
+                    continue
+                before = lines[max(0, begin - LOOK_BACK) : begin].rpartition("\n")[2]
+                warning = "Warning" in before + match.group()
+                found = Match(warning, begin - end, -start, match.group())
+                self.found[pattern] = min(self.found.get(pattern, found), found)
+
+
+def _joined(window: list[Line]) -> str:
+    return "".join(text for _, _, text in window)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.ASCII)  # ASCII: as JavaScript does
+
+
+def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:
+    """What the text means.
+
+    Errors come before warnings, then the longest matched text, and of equals the one nearest to
+    the end, where a traceback names the error. A text of one line is also compared with what
+    reproducers print, for what raises nothing.
+    """
+    messages = Patterns((one.id, pattern) for one in reproducers for pattern in one.messages)
+    version, first, count = None, "", 0
+    for window, since in _windows(text):
+        messages.search(window, since)
+        first = first or window[0][2].rstrip()
+        count = max(count, len(window))
+        if version is None and (found := _TORCH_VERSION.search(_joined(window))):
+            version = found.group(1)
+    best = messages.best()
+    if not best and count == 1 and len(first) <= LONGEST_SYMPTOM:
+        best = _symptoms(first, reproducers)
+    return Explanation(_answers(best, reproducers), version, blank=not count)
+
+
+def find(text: str | Iterable[str], reproducers: list[Reproducer]) -> list[Answer]:
+    """What the text means, best first."""
+    return look_up(text, reproducers).answers
+
+
+def torch_version(text: str | Iterable[str]) -> str | None:
+    """The first torch version that the text names."""
+    return look_up(text, []).torch_version
+
+
+def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
+    """Those whose symptom is the first in the line."""
+    # The symptom of an error is part of its message, and may be part of others: only all counts.
+    lowered = line.lower()
+    likely = [
+        one for one in reproducers if any(literal in lowered for literal in literals(one.symptom))
+    ]
+    patterns = Patterns(
+        (one.id, f"^(?:{one.symptom})$" if one.kind == "error" else one.symptom) for one in likely
+    )
+    patterns.search([(0, "", line)])
+    best = patterns.best()
+    first = max((match.minus_start for match in best.values()), default=0)
+    return {id: match for id, match in best.items() if match.minus_start == first}
+
+
+def _answers(best: dict[str, Match], reproducers: list[Reproducer]) -> list[Answer]:
+    by_id = {one.id: one for one in reproducers}
+    group_of = {cause.get("see"): group for group in causes.load() for cause in group["causes"]}
+    answers, seen = [], set()
+    for id in sorted(best, key=lambda id: (best[id][:3], id)):
         if id in seen:
             continue
-        group = next((group for group in causes.load() if any(cause.get("see") == id for cause in group["causes"])), None)
-        if group:
+        seen.add(id)
+        if group := group_of.get(id):
             ids = [cause["see"] for cause in group["causes"] if "see" in cause]
-            answers.append(Answer(matches[id][2], [by_id[see] for see in ids if see in by_id], group["causes"], group["title"]))
+            those = [by_id[see] for see in ids if see in by_id]
+            answers.append(Answer(best[id].text, those, group["causes"], group["title"]))
             seen.update(ids)
         else:
-            answers.append(Answer(matches[id][2], [by_id[id]], [], by_id[id].title))
-            seen.add(id)
+            answers.append(Answer(best[id].text, [by_id[id]], [], by_id[id].title))
     return answers
 
 
-def _matches(text: str, patterns: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[bool, int, str]]:
-    """id -> whether its best match stands in a warning, where, and the matched text."""
-    found = {}
-    for id, mine in patterns.items():
-        candidates = []
-        for match in (match for pattern in mine for match in re.finditer(pattern, text, re.IGNORECASE)):
-            line = text[text.rfind("\n", 0, match.start()) + 1 : match.end()]
-            candidates.append(("Warning" in line, match.start(), match.group()))
-        if candidates:
-            found[id] = min(candidates, key=lambda c: (c[0], -len(c[2]), -c[1]))
-    return found
+# --- patterns -------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|.", re.DOTALL)
 
 
-def torch_version(text: str) -> str | None:
-    """The first torch version that the text names."""
-    found = re.search(TORCH_VERSION, text)
-    return found.group(1) if found else None
+def literals(pattern: str) -> tuple[str, ...]:
+    """For each alternative of the pattern, a text in lower case that its matches contain, or ""."""
+    longest, run, depth = [""], "", 0
+    for token in [*_TOKEN.findall(pattern), "^"]:
+        depth += (token == "(") - (token == ")")
+        escaped = token[0] == "\\"
+        if not depth and (
+            not token[-1].isalnum() if escaped else len(token) == 1 and token not in "()|.^$*+?"
+        ):
+            run += token[-1]
+            continue
+        if token in "*?" or token[0] == "{":
+            run = run[:-1]  # what is repeated may be absent
+        longest[-1] = max(longest[-1], run.lower(), key=len)
+        run = ""
+        if token == "|" and not depth:
+            longest.append("")
+    return tuple(longest)
+
+
+def _ways(pattern: str, unbounded: float) -> float:
+    """An upper bound of the ways to fill a pattern's gaps. A repeated group has infinitely many."""
+    ways, before = 1.0, ""
+    for token in _TOKEN.findall(pattern):
+        if token in "*+":
+            ways *= math.inf if before == ")" else unbounded
+        elif found := re.fullmatch(r"\{(\d*),(\d*)\}", token):
+            most = int(found[2]) - int(found[1] or 0) + 1 if found[2] else unbounded
+            ways *= math.inf if before == ")" else most
+        before = token
+    return ways
+
+
+def problems(reproducers: list[Reproducer]) -> list[str]:
+    """Patterns of headers that would make `explain` slow."""
+    wrong = []
+    for one in reproducers:
+        for pattern in one.messages:
+            at = f"{one.path}:{one.line_of('messages')}: messages: {pattern!r}"
+            if _ways(pattern, math.inf) > WAYS:
+                wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}?` for `.*`")
+            if min(map(len, literals(pattern))) < SHORTEST_LITERAL:
+                wrong.append(f"{at}: fewer than {SHORTEST_LITERAL} plain characters in a row")
+        if _ways(one.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
+            at = f"{one.path}:{one.line_of('symptom')}: symptom: {one.symptom!r}"
+            wrong.append(f"{at}: a repeated group, or more than two unbounded gaps")
+    return wrong

@@ -6,7 +6,7 @@
 # title = "A no_grad forward first in the same autocast block loses the whole graph"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
-# messages = ["element \\d+ of tensors does not require grad and does not have a grad_fn"]
+# messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/112583",
 #     "https://github.com/pytorch/pytorch/issues/158232",

@@ -6,7 +6,7 @@
 # title = "After set_default_device() the default collate makes batches that cannot be pinned"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
-# messages = ["cannot pin '.*' only dense CPU tensors can be pinned"]
+# messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]
 # sources = [
 #     "https://github.com/pytorch/pytorch/issues/5398",
 #     "https://pytorch.org/docs/stable/generated/torch.set_default_device.html",

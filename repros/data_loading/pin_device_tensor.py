@@ -6,7 +6,7 @@
 # title = "pin_memory() on a tensor that is already on the device raises"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
-# messages = ["cannot pin '.*' only dense CPU tensors can be pinned", "[Oo]nly dense CPU tensors can be pinned"]
+# messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned", "[Oo]nly dense CPU tensors can be pinned"]
 # sources = [
 #     "https://github.com/unit8co/darts/issues/436",
 #     "https://pytorch.org/docs/stable/generated/torch.Tensor.pin_memory.html",

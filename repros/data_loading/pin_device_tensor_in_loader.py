@@ -6,7 +6,7 @@
 # title = "A DataLoader with pin_memory over tensors on the device raises"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
-# messages = ["cannot pin '.*' only dense CPU tensors can be pinned"]
+# messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]
 # sources = ["https://github.com/unit8co/darts/issues/436", "https://pytorch.org/docs/stable/data.html#memory-pinning"]
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }

@@ -6,7 +6,7 @@
 # title = "A loss that matches nothing and returns a plain zero tensor raises in backward()"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
-# messages = ["element \\d+ of tensors does not require grad and does not have a grad_fn"]
+# messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
 # sources = ["https://github.com/pytorch/pytorch/issues/112583", "https://pytorch.org/docs/stable/notes/autograd.html"]
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

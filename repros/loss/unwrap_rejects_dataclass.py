@@ -6,7 +6,7 @@
 # title = "Unwrapping `predictions` raises for a dataclass, a named tuple or a plain tensor"
 # kind = "error"
 # symptom = "has no attribute 'items'"
-# messages = ["'\\w*[Oo]utput\\w*' object has no attribute 'items'"]
+# messages = ["'\\w{0,60}[Oo]utput\\w{0,60}' object has no attribute 'items'"]
 # sources = [
 #     "https://huggingface.co/docs/transformers/main_classes/output",
 #     "https://github.com/huggingface/transformers/issues/34191",

@@ -6,7 +6,7 @@
 # title = "Handlers that look for 'out of memory' miss the errors of cuBLAS, cuDNN and a MIG slice"
 # kind = "error"
 # symptom = "not recognised: cuBLAS, cuDNN, MIG"
-# messages = ["CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "NVML_SUCCESS == .*INTERNAL ASSERT FAILED"]
+# messages = ["CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED"]
 # sources = [
 #     "https://github.com/huggingface/accelerate/issues/3803",
 #     "https://github.com/huggingface/accelerate/issues/4226",

@@ -6,7 +6,7 @@
 # title = "inference_mode in place of no_grad trades the cuDNN error for 'element 0 of tensors does not require grad'"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
-# messages = ["element \\d+ of tensors does not require grad and does not have a grad_fn"]
+# messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
 # sources = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/meta-pytorch/captum/issues/328"]
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

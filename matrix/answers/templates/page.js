@@ -1,40 +1,72 @@
 // What works only with script: the paste box, the filters, the copy buttons. Everything else is in the page without it.
 "use strict";
 
-// find() and its helpers do what matrix/explain.py does, with the same patterns; a test holds both to the same answers.
-const ESCAPES = /\x1b\[[0-9;]*m/g;
-const FOLDS = /[\s│]+/g;
+// find() and its helpers do what matrix/answers/explain.py does, with the patterns that it puts into the
+// page's data; a test holds both to the same answers.
 
-function matchesOf(text, patterns) {
-  const found = new Map();
-  for (const [id, mine] of patterns) {
-    let best = null;
-    for (const pattern of mine) {
-      for (const match of text.matchAll(new RegExp(pattern, "gi"))) {
-        const line = text.slice(text.lastIndexOf("\n", match.index - 1) + 1, match.index + match[0].length);
-        const candidate = { warning: line.includes("Warning"), start: match.index, text: match[0] };
-        if (!best || compare(candidate, best) < 0) best = candidate;
-      }
-    }
-    if (best) found.set(id, best);
+function clean(text, { escapes, prefix, blanks, edges }) {
+  const launcher = new RegExp(prefix);
+  const blank = new RegExp(blanks, "g");
+  const lines = [];
+  let start = 0;
+  for (let line of text.replace(new RegExp(escapes, "g"), "").replaceAll("\r", "\n").split("\n")) {
+    line = line.replace(blank, " ").replace(/^ | $/g, "");
+    const before = (launcher.exec(line) || [""])[0];
+    line = line.slice(before.length);
+    let [first, last] = [0, line.length];
+    while (first < last && edges.includes(line[first])) first++;
+    while (last > first && edges.includes(line[last - 1])) last--;
+    if (first === last) continue;
+    lines.push({ start, prefix: before, text: `${line.slice(first, last)}\n` });
+    start += last - first + 1;
   }
-  return found;
+  return lines;
+}
+
+function search(lines, patterns, lookBack) {
+  const sorted = [...lines].sort((a, b) => (a.prefix < b.prefix ? -1 : Number(a.prefix > b.prefix)));
+  const starts = [];
+  let length = 0;
+  for (const line of sorted) {
+    starts.push(length);
+    length += line.text.length;
+  }
+  const joined = sorted.map((line) => line.text).join("");
+  const flat = joined.replaceAll("\n", " ");
+  const best = new Map();
+  for (const [id, pattern] of patterns) {
+    let line = 0;
+    for (const match of flat.matchAll(new RegExp(pattern, "gi"))) {
+      while (starts[line + 1] <= match.index) line++;
+      const before = joined.slice(Math.max(0, match.index - lookBack), match.index).split("\n").pop();
+      const found = {
+        warning: (before + match[0]).includes("Warning"),
+        start: sorted[line].start + match.index - starts[line],
+        text: match[0],
+      };
+      if (!best.has(id) || compare(found, best.get(id)) < 0) best.set(id, found);
+    }
+  }
+  return best;
 }
 
 function compare(a, b) {
   return a.warning - b.warning || b.text.length - a.text.length || b.start - a.start;
 }
 
+function symptomsOf(lines, data) {
+  const whole = ({ id, kind, symptom }) => [id, kind === "error" ? `^(?:${symptom})$` : symptom];
+  const best = search([{ ...lines[0], text: lines[0].text.trimEnd() }], data.entries.map(whole), data.look_back);
+  const first = Math.min(...[...best.values()].map((match) => match.start));
+  return new Map([...best].filter(([, match]) => match.start === first));
+}
+
 function find(text, data) {
-  text = text.replace(ESCAPES, "");
-  const messages = data.entries.map((entry) => [entry.id, entry.messages]);
-  let matches = matchesOf(text, messages);
-  if (!matches.size) matches = matchesOf(text.replace(FOLDS, " "), messages);
-  if (!matches.size && !text.trim().includes("\n")) {
-    const symptoms = data.entries.map((entry) => [entry.id, [entry.kind === "error" ? `^(?:${entry.symptom})$` : entry.symptom]]);
-    matches = matchesOf(text.trim(), symptoms);
-    const first = Math.min(...[...matches.values()].map((match) => match.start));
-    for (const [id, match] of matches) if (match.start !== first) matches.delete(id);
+  const lines = clean(text, data);
+  const messages = data.entries.flatMap((entry) => entry.messages.map((pattern) => [entry.id, pattern]));
+  let matches = search(lines, messages, data.look_back);
+  if (!matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom) {
+    matches = symptomsOf(lines, data);
   }
   const ranked = [...matches.keys()].sort((a, b) => compare(matches.get(a), matches.get(b)) || (a < b ? -1 : 1));
   const answers = [];
@@ -51,7 +83,8 @@ function find(text, data) {
 }
 
 function torchVersion(text, data) {
-  const found = new RegExp(data.torch_version).exec(text);
+  const lines = clean(text, data);
+  const found = new RegExp(data.torch_version).exec(lines.map((line) => line.text).join(""));
   return found ? found[1] : null;
 }
 

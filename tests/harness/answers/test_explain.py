@@ -1,95 +1,77 @@
+import io
+import json
+import os
+import re
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from planted import processor_seconds
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from matrix import catalog, cli, explain, lookup, records
+from matrix import catalog, causes, toml
+from matrix.answers import explain
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-ENTRIES = catalog.load()
-PUBLIC = tomllib.loads(
-    (catalog.ROOT / "tests" / "matrix" / "public_errors.toml").read_text(encoding="utf-8")
-)
-RECORDED = sorted(
-    {
-        (id, found.text)
-        for cell in records.load()
-        for id, found in cell.entries.items()
-        if found.text
-    }
-)
+REPRODUCERS = catalog.load()
+PUBLIC = toml.loads(Path(__file__).with_name("public_errors.toml").read_text(encoding="utf-8"))
+PATTERNS = sorted({pattern for one in REPRODUCERS for pattern in one.messages})
 
 
-def explained(*arguments, **options):
-    return CliRunner().invoke(cli.main, ["explain", *arguments], **options)
+def recorded_texts():
+    """(id, text) of every measurement, whatever else a record holds."""
+    for path in sorted((catalog.PACKAGE / "records").glob("*.json")):
+        for table in json.loads(path.read_text(encoding="utf-8")).values():
+            for id, measurement in table.items() if isinstance(table, dict) else ():
+                if isinstance(measurement, dict) and measurement.get("text"):
+                    yield id, measurement["text"]
+
+
+RECORDED = sorted(set(recorded_texts()))
+
+
+def found(text):
+    return [(answer.ids, answer.matched) for answer in explain.find(text, REPRODUCERS)]
+
+
+def first_ids(text):
+    return explain.find(text, REPRODUCERS)[0].ids
+
+
+def seconds_of(text):
+    started = time.process_time()
+    explain.find(text, REPRODUCERS)
+    return time.process_time() - started
+
+
+# --- which answer ------------------------------------------------------------------------------
+
+
+def test_there_are_recorded_texts():
+    assert len(RECORDED) > 50
 
 
 @pytest.mark.parametrize(("id", "text"), RECORDED)
 def test_every_text_that_was_recorded_on_any_torch_leads_to_its_reproducer(id, text):
-    top = explain.find(text, ENTRIES)[0]
+    top = explain.find(text, REPRODUCERS)[0]
     assert id in top.ids
     assert len(top.ids) == 1 or top.causes  # several only where one message has several causes
 
 
-@pytest.mark.parametrize(
-    "error", PUBLIC["error"], ids=lambda error: error["url"].removeprefix("https://github.com/")
-)
+@pytest.mark.parametrize("error", PUBLIC["error"], ids=lambda error: error["url"].removeprefix("https://github.com/"))
 def test_texts_of_public_reports_lead_to_their_reproducer(error):
-    answers = explain.find(error["text"], ENTRIES)
-    assert answers
-    assert error["expected"] in answers[0].ids
+    assert error["expected"] in first_ids(error["text"])
 
 
-def test_there_are_enough_public_texts():
+def test_forty_public_reports_and_twenty_unrelated_errors_are_tried():
     assert len({error["url"] for error in PUBLIC["error"]}) >= 40
     assert len(PUBLIC["unrelated"]) >= 20
 
 
 @pytest.mark.parametrize("error", PUBLIC["unrelated"], ids=lambda error: error["text"][:50])
 def test_other_errors_get_no_answer(error):
-    assert explain.find(error["text"], ENTRIES) == []
-    result = explained(error["text"])
-    assert result.exit_code == 1
-    assert "Nothing here fits" in result.output
-
-
-def test_a_message_with_several_causes_gets_a_list_of_checks_in_its_order():
-    result = explained(
-        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
-        "--torch",
-        "2.4.1",
-    )
-    assert result.exit_code == 0
-    places = [result.output.index(cause["cause"]) for cause in explain.causes()[0]["causes"]]
-    assert places == sorted(places)
-    assert (
-        "amp/autocast_cache_under_no_grad: on torch 2.4 measured: cpu reproduced, cuda unknown"
-        in result.output
-    )
-    assert "torch-repros vendor amp --into DIR" in result.output
-
-
-def test_a_single_cause_is_shown_with_control_what_does_not_help_and_cure():
-    result = explained(
-        "RuntimeError: unscale_() has already been called on this optimizer since the last update().\nPyTorch version: 2.5.1"
-    )
-    assert (
-        "matched: unscale_() has already been called on this optimizer since the last update()"
-        in result.output
-    )
-    assert "amp/unscale_twice: on torch 2.5 measured: cpu reproduced" in result.output
-    assert "lambda scaler, optimizer: scaler.update()" in result.output  # the control
-    assert "Does not help:" in result.output
-    assert "lambda scaler, optimizer: optimizer.zero_grad()" in result.output
-    assert (
-        "cure: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
-        in result.output
-    )
+    assert found(error["text"]) == []
 
 
 @pytest.mark.parametrize(
@@ -103,15 +85,12 @@ def test_a_single_cause_is_shown_with_control_what_does_not_help_and_cure():
         ("site-packages/torch/utils/checkpoint.py:87", None),
         ("torchvision 0.15.2", None),
         ("no version", None),
+        ("x\n" * 400_000 + "torch==2.6.0\n" + "torch==2.7.0\n", "2.6.0"),
     ],
+    ids=lambda value: str(value)[:30],
 )
-def test_the_torch_version_is_taken_from_the_text(text, version):
+def test_the_torch_version_is_the_first_that_the_text_names(text, version):
     assert explain.torch_version(text) == version
-
-
-def test_a_torch_that_nobody_measured_is_said_to_be_outside():
-    result = explained("Attempting to unscale FP16 gradients", "--torch", "1.9.0")
-    assert "torch 1.9.0 is outside of what was measured (1.13 to" in result.output
 
 
 def test_an_error_counts_more_than_a_warning_above_it():
@@ -119,115 +98,347 @@ def test_an_error_counts_more_than_a_warning_above_it():
         "checkpoint.py:87: UserWarning: None of the inputs have requires_grad=True. Gradients will be None\n"
         "ValueError: Attempting to unscale FP16 gradients."
     )
-    answers = explain.find(text, ENTRIES)
+    answers = explain.find(text, REPRODUCERS)
     assert [answer.ids[0] == "amp/unscale_fp16_parameters" for answer in answers] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "│ RuntimeError: Inference tensors cannot be saved for │\n│ backward. Please do not use Tensors created in      │",
-        "\x1b[31mRuntimeError\x1b[0m: Inference tensors \x1b[1mcannot\x1b[0m be saved for backward",
-    ],
+def test_a_warning_that_ends_the_lines_of_one_rank_is_no_warning_of_the_next():
+    text = (
+        "[rank1]: ValueError: Attempting to unscale FP16 gradients.\n"
+        "[rank1]: UserWarning: None of the inputs have requires_grad=True. Gradients will be None\n"
+        "[rank0]: UserWarning: something else"
+    )
+    assert first_ids(text) == ["amp/unscale_fp16_parameters"]
+
+
+def test_a_message_is_matched_in_any_case():
+    assert first_ids("ATTEMPTING TO UNSCALE fp16 GRADIENTS") == ["amp/unscale_fp16_parameters"]
+
+
+def test_a_text_of_several_lines_is_not_compared_with_what_reproducers_print():
+    one = next(one for one in REPRODUCERS if one.symptom == "running_mean moved by")
+    assert first_ids(one.symptom) == [one.id]
+    assert found(f"{one.symptom}\nand more") == []
+
+
+def test_a_message_that_follows_itself_is_matched_once():
+    text = "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"
+    assert found(f"{text}\n{text}")[0][1] == text
+
+
+def test_several_causes_are_named_in_their_order():
+    answer = explain.find("RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn", REPRODUCERS)[0]
+    assert answer.causes == causes.load()[0]["causes"]
+    assert answer.ids == [cause["see"] for cause in answer.causes if "see" in cause]
+    assert [one.id for one in answer.reproducers] == answer.ids
+
+
+# --- what terminals and launchers add ----------------------------------------------------------
+
+INFERENCE = "rnn/inference_mode_caches_a_table"
+WRAPPED = ["RuntimeError: Inference tensors cannot be", "saved for backward. Please do not use", "Tensors created in inference mode"]
+ADDED = {
+    "a box": "\n".join(f"│ {line:<50} │" for line in WRAPPED),
+    "a box of ASCII": "+----+\n" + "\n".join(f"| {line:<50} |" for line in WRAPPED) + "\n+----+",
+    "a heavy box": "\n".join(f"┃ {line:<50} ┃" for line in WRAPPED),
+    "colours": "\x1b[31mRuntimeError\x1b[0m: Inference tensors \x1b[1;38;5;9mcannot\x1b[0m be saved for backward",
+    "the rest of a line erased": "RuntimeError: Inference tensors\x1b[K cannot be \x1b[Ksaved for backward",
+    "a link": "Inference \x1b]8;id=1;https://pytorch.org\x1b\\tensors\x1b]8;;\x1b\\ cannot be saved for backward",
+    "a link that ends in a bell": "Inference \x1b]8;;file:///x\x07tensors\x1b]8;;\x07 cannot be saved for backward",
+    "lines of Windows": "\r\n".join(WRAPPED),
+    "a progress bar": " 10%|#    | 1/10\r 20%|##   | 2/10\r" + "\r".join(WRAPPED),
+    "one rank": "\n".join(f"[rank0]: {line}" for line in WRAPPED),
+    "two ranks, line by line": "\n".join(f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)),
+    "ranks with a progress bar": "\r".join(f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)),
+    "ranks and an unmarked line": "\n".join(f"[rank1]: {line}\nW1121 other.py:1] elsewhere" for line in WRAPPED),
+    "ranks with colours": "\n".join(f"\x1b[31m[rank{rank}]: {line}\x1b[0m" for line in WRAPPED for rank in (3, 12)),
+    "torchrun --tee": "\n".join(f"[default{rank}]:[rank{rank}]: {line}" for line in WRAPPED for rank in (1, 0)),
+    "mpirun": "\n".join(f"[1,{rank}]<stderr>:{line}" for line in WRAPPED for rank in (1, 0)),
+    "Ray": "\n".join(f"(RayTrainWorker pid={pid}, ip=10.0.0.1) {line}" for line in WRAPPED for pid in (41, 42)),
+    "srun --label": "\n".join(f"{rank}: {line}" for line in WRAPPED for rank in (10, 2)),
+    "a box in every rank": "\n".join(f"[rank{rank}]: | {line:<50} |" for line in WRAPPED for rank in (0, 1)),
+    "blanks of a browser": "Inference\xa0tensors\u3000cannot be saved for backward",
+}
+
+
+@pytest.mark.parametrize("text", ADDED.values(), ids=ADDED)
+def test_what_a_terminal_or_a_launcher_adds_is_no_obstacle(text):
+    assert first_ids(text) == [INFERENCE]
+
+
+def test_what_is_matched_holds_no_escape_characters():
+    text = "cannot pin 'torch\x1b[31m.cuda\x1b.\x1b' only dense CPU tensors can be pinned"
+    assert "\x1b" not in found(text)[0][1]
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+OOM = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.69 GiB of which"
+    " 8.69 MiB is free. Including non-PyTorch memory, this process has 23.67 GiB memory in use. Of the allocated memory 23.02 GiB"
+    " is allocated by PyTorch, and 367.57 MiB is reserved by PyTorch but unallocated."
 )
-def test_boxes_and_colours_of_terminals_are_no_obstacle(text):
-    assert explain.find(text, ENTRIES)[0].ids == ["rnn/inference_mode_caches_a_table"]
+
+
+def read(what, data=b""):
+    return "".join(explain.read(what, io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("text", [OOM, OOM.replace(" ", "/"), "a\0b", "x" * 5000, "\udc80", ".", "no/such/file"])
+def test_what_cannot_be_the_name_of_a_file_is_text(text):
+    assert read(text) == text.encode("utf-8", "replace").decode()
+
+
+def test_an_out_of_memory_message_on_the_command_line_leads_to_its_causes():
+    assert "memory/cycles_exhaust_memory" in explain.find(explain.read(OOM, io.BytesIO()), REPRODUCERS)[0].ids
 
 
 def test_text_comes_as_argument_as_file_or_through_a_pipe(tmp_path):
     text = "ValueError: Attempting to unscale FP16 gradients."
     file = tmp_path / "crash.log"
     file.write_bytes(text.encode() + b"\n\xff\xfe not UTF-8")
-    outputs = [
-        explained(text).output,
-        explained(str(file)).output,
-        explained(input=text).output,
-        explained("-", input=text).output,
-    ]
-    assert all("amp/unscale_fp16_parameters" in output for output in outputs)
+    texts = [read(text), read(str(file)), read(None, text.encode()), read("-", text.encode())]
+    assert [first_ids(text) for text in texts] == [["amp/unscale_fp16_parameters"]] * 4
 
 
-@pytest.mark.parametrize("arguments", [(), ("",), ("  \n",)])
-def test_nothing_to_explain_is_wrong_usage(arguments):
-    result = explained(*arguments, input="")
-    assert result.exit_code == 2
-    assert "nothing to explain" in result.output
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this platform has no named pipes")
+def test_a_named_pipe_is_read_as_a_file_is(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'w').write('from a pipe')"])
+    try:
+        assert read(str(pipe)) == "from a pipe"
+    finally:
+        writer.kill()  # it waits for a reader
+        writer.wait()
 
 
-def test_an_id_prints_the_whole_page():
-    result = explained("amp/autocast_cache_under_no_grad")
-    assert result.exit_code == 0
-    for part in (
-        "def reproduce(device)",
-        "def control(device)",
-        "absent on 2.11",
-        "reported: https://github.com/pytorch/pytorch/issues",
-    ):
-        assert part in result.output
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_what_powershell_writes_is_read(tmp_path, encoding):
+    text = "\r\n".join(f"│ {line:<50} │" for line in WRAPPED)
+    assert read(None, text.encode(encoding)) == text
+    file = tmp_path / "crash.log"
+    file.write_bytes(f"{text}\n".encode(encoding) * 3000)  # more than one piece
+    assert first_ids(explain.read(str(file), io.BytesIO())) == [INFERENCE]
 
 
-def test_explain_is_fast_and_needs_no_torch():
-    assert processor_seconds("explain", "Attempting to unscale FP16 gradients") < 0.3
+def test_a_character_on_the_border_of_two_pieces_is_whole():
+    text = "x" * (explain.PIECE - 1) + "│ä"
+    assert read(None, text.encode()) == text
 
 
-def test_causes_that_do_not_add_up_are_found(monkeypatch):
-    assert explain.mistakes(ENTRIES) == []
-    monkeypatch.setattr(
-        explain,
-        "causes",
-        lambda: [
-            {
-                "title": "a",
-                "causes": [
-                    {"cause": "x", "check": "y", "see": "amp/no_such"},
-                    {"cause": "x", "check": ""},
-                ],
-            },
-            {
-                "title": "b",
-                "causes": [{"cause": "x", "check": "y", "see": "amp/unscale_twice"}] * 2,
-            },
-        ],
-    )
-    found = "\n".join(explain.mistakes(ENTRIES))
-    for text in (
-        "no reproducer 'amp/no_such'",
-        "a cause without",
-        "stands under 'b' and under 'b'",
-        "share the message",
-    ):
-        assert text in found
+def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    def refused(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    file = tmp_path / "crash.log"
+    file.write_text("x")
+    monkeypatch.setattr("builtins.open", refused)
+    with pytest.raises(explain.ExplainError, match="crash.log: Permission denied"):
+        explain.read(str(file), io.BytesIO())
 
 
-SYMPTOMS = {
-    "loss stays constant": "loss/mismatch_zero_is_silent",
-    "loss does not decrease": "loss/rewrapped_in_a_tensor",
-    "model is not learning": "loss/mismatch_zero_is_silent",
-    "validation loss 0.0000": "loss/empty_validation_is_zero",
-    "same random augmentation in every worker": "data_loading/worker_generators_are_clones",
-    "memory grows every step": "memory/loss_history_keeps_graph",
-    "gradient clipping has no effect": "numerics/clip_exhausted_generator",
-    "accuracy drops after predict": "rnn/predict_leaves_eval_mode",
-    "duplicate samples with two workers": "data_loading/iterable_dataset_duplicates",
-    "best checkpoint equals last weights": "numerics/best_state_is_an_alias",
-    "nan predictions after early stopping": "numerics/early_stopping_reports_nan",
-    "bfloat16 weights do not change": "numerics/fused_sgd_skips_low_precision_191763",
-    "saliency differs at every call": "rnn/train_mode_saliency_is_random",
-    "nan in eval mode only": "numerics/one_batch_poisons_batchnorm",
-    "gradient accumulation loss too small": "amp/accumulated_loss_is_divided",
-    "training very slow with mixed precision": "amp/unscale_divides_by_65536",
-    "frozen layers change": "rnn/train_mode_restore_unfreezes",
-    "loss explodes to nan": "numerics/sgd_explosion",
-    "pin_memory makes no difference": "data_loading/pinning_is_silently_off",
+@pytest.mark.parametrize(("data", "blank"), [(b"", True), (b" \n\t\n", True), (b"\x1b[0m\n", True), (b"\xef\xbb\xbf", True), (b"x", False)])
+def test_a_text_without_a_word_is_blank(data, blank):
+    explanation = explain.look_up(explain.read(None, io.BytesIO(data)), REPRODUCERS)
+    assert explanation == explain.Explanation([], None, blank)
+
+
+# --- time and memory ---------------------------------------------------------------------------
+
+MEGABYTE = 1_000_000
+PINNED = "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"
+FP16 = "ValueError: Attempting to unscale FP16 gradients. "
+WORST = {
+    "a message repeated on one line": FP16,
+    "a message repeated on one line without a blank": "CUBLAS_STATUS_ALLOC_FAILED",
+    "a message repeated, line by line": FP16 + "\n",
+    "a wrapped message repeated": FP16.replace(" ", "\n"),
+    "a warning repeated on one line": "UserWarning: None of the inputs have requires_grad=True. Gradients will be None ",
+    "ranks": f"[rank0]: {FP16}\n[rank1]: {FP16}\n",
+    "as many ranks as lines": "".join(f"[rank{number}]: x\n" for number in range(100_000)),
+    "the beginning of a gap": "cannot pin '",
+    "the beginning of a gap without blanks": f"{PINNED} " + "cannot pin '" * 80_000,
+    "the beginning of another gap": f"NVML_SUCCESS == r INTERNAL ASSERT FAILED {'NVML_SUCCESS == ' * 60_000}",
+    "a word with many ways to match": "'XOutput' object has no attribute 'items' " + ("'" + "output" * 10) * 16_000,
+    "blanks": " ",
+    "line breaks": "\n",
+    "carriage returns": "\r",
+    "short lines": "a\n",
+    "one word": "x",
+    "sides of boxes": "| ",
+    "escape characters": "\x1b",
+    "commands that do not end": "\x1b[",
+    "links that do not end": "\x1b]8;;",
+    "one link that does not end": "\x1b]" + "x" * MEGABYTE,
+    "digits": "torch " + "1" * MEGABYTE,
+    "names of torch": "torch torch.__version__ ",
+    "launchers that do not end": "(x pid=1",
+    "labels": "0: 1: 2: ",
+    "bytes": bytes(range(256)).decode("latin-1"),
+    "NUL": "\0",
 }
 
 
-@pytest.mark.parametrize(("words", "id"), SYMPTOMS.items())
-def test_silent_failures_are_found_by_their_symptom(words, id):
-    assert id in [entry.id for entry in lookup.search(words, ENTRIES)[:5]]
+def plain(pattern):
+    """A text as the pattern has it up to its first gap or alternative."""
+    return re.split(r"[\[({]|\\[dws]", pattern)[0].replace("\\", "")
 
 
-@pytest.mark.parametrize("words", ["the of and", "!!! ???", '" OR title:', "xyzzy"])
-def test_words_that_find_nothing_say_so(words):
-    result = CliRunner().invoke(cli.main, ["search", words])
-    assert result.exit_code == 1, result.output
+WORST |= {f"the beginning of {pattern}": f"{plain(pattern)} {max(explain.literals(pattern), key=len)} " for pattern in PATTERNS}
+
+
+@pytest.mark.parametrize("unit", WORST.values(), ids=WORST)
+def test_no_megabyte_takes_a_second(unit):
+    text = (unit * (MEGABYTE // len(unit) + 1))[:MEGABYTE]
+    assert min(seconds_of(text), seconds_of(text)) < 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.text(max_size=200), st.sampled_from([*map(plain, PATTERNS), "'", "\x1b[", "\x1b]", "Warning", "[rank0]: ", "\n"])),
+        max_size=40,
+    ),
+    st.integers(1, 60),
+)
+def test_noise_is_read_in_no_time_and_never_raises(parts, times):
+    text = ("".join(parts) * times)[:20_000]
+    assert seconds_of(text) < 0.2 or seconds_of(text) < 0.2  # the second one without compiling patterns
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=20_000), st.integers(1, 40))
+def test_bytes_of_any_kind_are_read(data, times):
+    data = (data * times)[:20_000]
+    explain.find(explain.read(None, io.BytesIO(data)), REPRODUCERS)
+
+
+RESOURCES = """\
+import re, sys, time
+from matrix import catalog
+from matrix.answers import explain
+reproducers = catalog.load()
+started = time.process_time()
+answers = explain.find(explain.read(None, sys.stdin.buffer), reproducers)
+seconds = time.process_time() - started
+peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])  # ru_maxrss would count the parent's pages
+print(seconds, peak // 1024, [answer.ids for answer in answers])
+"""
+LOG = "2026-11-21 10:11:12 [INFO] train.py: epoch 3 step 1200 loss 0.1234 lr 1e-4, torch optimizer saved █ 🙂\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+@pytest.mark.parametrize("end", ["", FP16], ids=["without a match", "with a match"])
+@pytest.mark.parametrize("line", [LOG, LOG.rstrip()], ids=["in lines", "in one line"])
+def test_a_log_of_fifty_megabytes_needs_little_time_and_memory(tmp_path, line, end):
+    log = tmp_path / "train.log"
+    block = line.encode() * 10_000
+    log.write_bytes(block * (50 * MEGABYTE // len(block) + 1) + end.encode())
+    with log.open("rb") as stdin:
+        program = [sys.executable, "-c", RESOURCES]
+        done = subprocess.run(program, stdin=stdin, check=True, capture_output=True, text=True, cwd=catalog.ROOT)
+    seconds, mebibytes, ids = done.stdout.split(maxsplit=2)
+    assert float(seconds) < 10
+    assert int(mebibytes) < 200
+    assert ids.strip() == str([["amp/unscale_fp16_parameters"]] if end else [])
+
+
+def test_ten_thousand_reproducers_with_messages_of_their_own_take_a_second(monkeypatch):
+    with_messages = [one for one in REPRODUCERS if one.messages]
+    many = []
+    for number in range(10_000):
+        one = with_messages[number % len(with_messages)]
+        changes = {"id": f"f/{number}", "messages": tuple(f"{message} number {number}" for message in one.messages)}
+        many.append(type(one)(path=one.path, source=one.source, **{**one.header, **changes}))
+    started = time.process_time()
+    answers = explain.find("RuntimeError: Inference tensors cannot be saved for backward number 77", many)
+    assert time.process_time() - started < 1
+    assert all(answer.matched.endswith(("number 7", "number 77")) for answer in answers)
+
+
+def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
+    filler = [f"line {number} of a log, with torch" for number in range(40)]
+    texts = [text for _, text in RECORDED[::3]] + [error["text"] for error in PUBLIC["error"]] + list(ADDED.values())
+    texts += [f"x.py:1: UserWarning: {'x ' * 300}{text}" for text in texts[::5]]
+    whole = ["\n".join([*filler, text, *filler, "UserWarning: " + text, *filler[:7]]) for text in texts]
+    whole += [text.replace("\n", " ") for text in whole]
+    expected = [found(text) for text in whole]
+    assert sum(map(bool, expected)) > 100
+    monkeypatch.setattr(explain, "PIECE", 100)
+    monkeypatch.setattr(explain, "OVERLAP", 2000)
+    assert [found(text) for text in whole] == expected
+
+
+def test_a_warning_on_a_line_of_many_pieces_remains_one(monkeypatch):
+    monkeypatch.setattr(explain, "PIECE", 100)
+    monkeypatch.setattr(explain, "OVERLAP", 2000)
+    warning = f"UserWarning: {'x ' * 300}None of the inputs have requires_grad=True. Gradients will be None "
+    assert first_ids(FP16 + warning + "y " * 3000) == ["amp/unscale_fp16_parameters"]
+
+
+# --- patterns ----------------------------------------------------------------------------------
+
+
+def test_no_header_has_a_pattern_that_makes_explain_slow():
+    assert explain.problems(REPRODUCERS) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"messages": ("cannot pin '.*' only",)}, "messages: \"cannot pin '.*' only\": an unbounded or too wide gap"),
+        ({"messages": ("cannot pin [^x]+ only",)}, "unbounded"),
+        ({"messages": (r"cannot pin \d{3,} only",)}, "unbounded"),
+        ({"messages": ("cannot pin (a|b)* only",)}, "unbounded"),
+        ({"messages": ("cannot pin .{0,100} only .{0,100}",)}, "too wide"),
+        ({"messages": ("(cannot pin|only dense)",)}, "fewer than 6 plain characters"),
+        ({"messages": ("cannot pin|only",)}, "fewer than 6 plain characters"),
+        ({"symptom": "(a+)+$"}, "symptom: '(a+)+$': a repeated group"),
+        ({"symptom": "a.*b.*c.*d"}, "more than two unbounded gaps"),
+    ],
+)
+def test_a_slow_pattern_is_named_with_its_line(changes, problem):
+    one = REPRODUCERS[0]
+    wrong = explain.problems([type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, **changes})])
+    assert len(wrong) == 1
+    assert wrong[0].startswith(f"{one.path}:{one.line_of(*changes)}: ")
+    assert problem in wrong[0]
+
+
+@pytest.mark.parametrize("pattern", [r"cannot pin \(.\*\) [*+]", "cannot pin .{0,200}?", "(cannot|never) pin tensors", r"out of \w{1,9}"])
+def test_bounded_gaps_and_escaped_signs_are_no_problem(pattern):
+    one = REPRODUCERS[0]
+    assert explain.problems([type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, "messages": (pattern,)})]) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("plain Text", ("plain text",)),
+        (r"a\(\)b\.c", ("a()b.c",)),
+        ("colou?r of x", ("r of x",)),
+        ("abc+d", ("abc",)),
+        ("ab{0,2}cde", ("cde",)),
+        ("one|three", ("one", "three")),
+        ("x(one|three) memory", (" memory",)),
+        ("(one|three)", ("",)),
+        (r"number \d+ of", ("number ",)),
+        ("[a]bc]de", ("bc]de",)),
+        ("[]a]bc", ("bc",)),
+        (r"[\]x]yz", ("yz",)),
+    ],
+)
+def test_literals_are_what_every_match_contains(pattern, expected):
+    assert explain.literals(pattern) == expected
+
+
+def test_literals_of_headers_leave_no_match_out():
+    for text in [text for _, text in RECORDED] + [error["text"] for error in PUBLIC["error"]]:
+        for pattern in PATTERNS + [one.symptom for one in REPRODUCERS]:
+            if match := re.search(pattern, text, re.IGNORECASE):
+                assert any(literal in match.group().lower() for literal in explain.literals(pattern))
+
+
+def test_the_page_gets_what_it_needs_as_json():
+    assert json.loads(json.dumps(explain.JS_DATA)) == explain.JS_DATA

@@ -1,0 +1,58 @@
+import time
+
+import pytest
+
+from matrix import catalog
+from matrix.answers.search import search
+
+REPRODUCERS = catalog.load()
+SYMPTOMS = {
+    "loss stays constant": "loss/mismatch_zero_is_silent",
+    "loss does not decrease": "loss/rewrapped_in_a_tensor",
+    "model is not learning": "loss/mismatch_zero_is_silent",
+    "validation loss 0.0000": "loss/empty_validation_is_zero",
+    "same random augmentation in every worker": "data_loading/worker_generators_are_clones",
+    "memory grows every step": "memory/loss_history_keeps_graph",
+    "gradient clipping has no effect": "numerics/clip_exhausted_generator",
+    "accuracy drops after predict": "rnn/predict_leaves_eval_mode",
+    "duplicate samples with two workers": "data_loading/iterable_dataset_duplicates",
+    "best checkpoint equals last weights": "numerics/best_state_is_an_alias",
+    "nan predictions after early stopping": "numerics/early_stopping_reports_nan",
+    "bfloat16 weights do not change": "numerics/fused_sgd_skips_low_precision_191763",
+    "saliency differs at every call": "rnn/train_mode_saliency_is_random",
+    "nan in eval mode only": "numerics/one_batch_poisons_batchnorm",
+    "gradient accumulation loss too small": "amp/accumulated_loss_is_divided",
+    "training very slow with mixed precision": "amp/unscale_divides_by_65536",
+    "frozen layers change": "rnn/train_mode_restore_unfreezes",
+    "loss explodes to nan": "numerics/sgd_explosion",
+    "pin_memory makes no difference": "data_loading/pinning_is_silently_off",
+}
+
+
+def ids(query):
+    return [one.id for one in search(query, REPRODUCERS)]
+
+
+@pytest.mark.parametrize(("words", "id"), SYMPTOMS.items())
+def test_silent_failures_are_found_by_their_symptom(words, id):
+    assert id in ids(words)[:5]
+
+
+@pytest.mark.parametrize("words", ["", "the of and", "!!! ???", '" OR title:', "xyzzy", "\0", "\ud800", "_"])
+def test_words_that_nothing_has_find_nothing(words):
+    assert ids(words) == []
+
+
+@pytest.mark.parametrize("query", ["loss NOT nan", 'loss "', "loss*", "title:loss", "loss' OR 1=1 --", "LOSS", "the loss_of"])
+def test_what_sqlite_would_take_for_an_operator_is_a_word(query):
+    assert set(ids("loss")) <= set(ids(query))
+
+
+def test_a_text_of_ten_thousand_words_is_searched_in_a_second():
+    started = time.process_time()
+    assert ids(" ".join(f"word{number}" for number in range(10_000)) + " loss") == ids("loss")
+    assert time.process_time() - started < 1
+
+
+def test_words_of_one_stem_are_one_word():
+    assert ids("gradients") == ids("gradient")
