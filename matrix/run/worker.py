@@ -493,24 +493,25 @@ class Orphans:
         self.suspects: dict[int, set[int]] = {}  # orphan -> the children one of which left it
 
     def collect(self, ended: Child, running: list[Child]) -> None:
-        pids = {child.pid for child in running}
-        self._find(ended.pid, pids | {ended.pid}, pids)
+        """Finds what the run left, and kills what belongs to no run that is still under way."""
+        known = {child.pid for child in running}
+        self._find(ended.pid, known, known)
         for suspects in self.suspects.values():
             suspects.discard(ended.pid)
-        self._kill()
+        self._kill(known)
 
     def end(self) -> None:
-        """All of them, when nothing runs any more."""
+        """Kills all, children included."""
         self._find(0, set(), set())
         for suspects in self.suspects.values():
             suspects.clear()
-        self._kill()
+        self._kill(set())
 
     def _find(self, since: int, suspects: set[int], known: set[int]) -> None:
         for pid in _children(since) - known - self.suspects.keys():
-            self.suspects[pid] = {child for child in suspects if child < pid}
+            self.suspects[pid] = {child for child in suspects if child < pid}  # it is younger
 
-    def _kill(self) -> None:
+    def _kill(self, known: set[int]) -> None:
         while alone := [pid for pid, suspects in self.suspects.items() if not suspects]:
             for pid in alone:
                 with contextlib.suppress(OSError):
@@ -518,8 +519,7 @@ class Orphans:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)
                 del self.suspects[pid]
-            for pid in _children(min(alone)) - self.suspects.keys():  # an orphan's children become orphans
-                self.suspects[pid] = set()
+            self._find(min(alone), set(), known)  # an orphan's children become orphans
 
 
 def _children(since: int) -> set[int]:
