@@ -25,6 +25,7 @@ if __name__ == "__main__":  # nothing in this folder may be taken for a module o
 
 import contextlib
 import errno
+import faulthandler
 import gc
 import importlib.util
 import json
@@ -270,6 +271,7 @@ def _finish(job: dict[str, Any], folder: str) -> None:
     """Runs the job and ends the process, never with exit handlers: tearing torch down can exceed a time limit."""
     code = 1
     try:
+        faulthandler.enable()
         run_job(job, folder)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -392,9 +394,6 @@ class Child:
             os.dup2(output, 1)
             os.dup2(output, 2)
             os.close(output)
-            import faulthandler
-
-            faulthandler.enable()
             _finish(self.job, str(self.folder))
         finally:
             os._exit(1)
