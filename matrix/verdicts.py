@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -11,7 +10,7 @@ from .catalog import Reproducer
 JUDGING = 5.0  # seconds that a match of the symptom may take
 TEXT = 20_000  # characters of a text or a detail that are kept
 
-TONES = {  # how loudly a verdict is shown: the style of the terminal; the site has a class of the same name
+TONES = {  # how a verdict is shown: the style of the terminal; the site has a class of the name
     "bad": "yellow",
     "good": "green",
     "quiet": "dim",
@@ -33,10 +32,31 @@ class Verdict:
 
 
 ROWS = (
-    Verdict("reproduced", "R", "the bug occurs with the stated symptom, and the control passes", "bad", True, True),
+    Verdict(
+        "reproduced",
+        "R",
+        "the bug occurs with the stated symptom, and the control passes",
+        "bad",
+        True,
+        True,
+    ),
     Verdict("absent", "·", "the bug does not occur, and the control passes", "good", True, True),
-    Verdict("unavailable", "x", "cannot be run there: the API or the platform does not exist", "quiet", False, False),
-    Verdict("broken", "B", "a different error, a failing control, or an unrelated crash or time-out", "wrong", True, False),
+    Verdict(
+        "unavailable",
+        "x",
+        "cannot be run there: the API or the platform does not exist",
+        "quiet",
+        False,
+        False,
+    ),
+    Verdict(
+        "broken",
+        "B",
+        "a different error, a failing control, or an unrelated crash or time-out",
+        "wrong",
+        True,
+        False,
+    ),
     Verdict("flaky", "F", "repeated runs disagree", "unsteady", True, False),
 )
 
@@ -69,8 +89,12 @@ class Outcome(TypedDict):
 
 def checked(message: dict[str, Any]) -> Outcome:
     """The outcome in a worker's message, made valid: a reproducer may have had a hand in it."""
-    outcome, value, detail = message.get("outcome"), message.get("value"), message.get("detail") or ""
-    if outcome not in ENDINGS:
+    outcome, value, detail = (
+        message.get("outcome"),
+        message.get("value"),
+        message.get("detail") or "",
+    )
+    if not isinstance(outcome, str) or outcome not in ENDINGS:
         outcome, detail = "no report", "left a report that cannot be read"
     elif outcome == "returned" and not isinstance(value, (str, type(None))):
         outcome, detail = "not text", f"returned {value!r}; expected text or None"
@@ -93,7 +117,7 @@ def _text(text: str) -> str:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (int, float)) and 0 <= value < math.inf:
+    if isinstance(value, (int, float)) and 0 <= value < 1e300:  # not NaN, and not beyond a float
         return float(value)
     return 0.0
 
@@ -108,7 +132,9 @@ class Result:
     expected: str  # reproduced | absent
     detail: str = ""  # why, for every verdict that is not conclusive
     text: str = ""  # what reproduce() saw
-    popular_fix: str | None = None  # the symptom that it leaves, "" when it leaves none, None when it was not run
+    popular_fix: str | None = (
+        None  # the symptom that it leaves, "" when it leaves none, None when it was not run
+    )
     runs: int = 0
     agreeing: int = 0  # runs that gave this verdict
     seconds: float = 0.0  # median of reproduce() alone
@@ -122,7 +148,9 @@ class Result:
         if not BY_NAME[self.verdict].ran:
             return ""
         if self.verdict != self.expected:
-            return f"{self.verdict}, but its header says {self.expected}" + (f": {self.detail}" if self.detail else "")
+            return f"{self.verdict}, but its header says {self.expected}" + (
+                f": {self.detail}" if self.detail else ""
+            )
         if self.verdict == "reproduced" and self.popular_fix == "":
             return "popular_fix works here, but it is listed as one that does not"
         return self.detail
@@ -137,12 +165,20 @@ def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]
     result.verdict = commonest if result.agreeing == result.runs else "flaky"
     _, result.text, result.detail = verdicts[names.index(commonest)]
     if result.verdict == "flaky":
-        rest = {f"{name} ({detail})" if detail else name for name, _, detail in verdicts if name != commonest}
-        result.detail = f"{commonest} {result.agreeing} of {result.runs}, else {'; '.join(sorted(rest))}"
+        rest = {
+            f"{name} ({detail})" if detail else name
+            for name, _, detail in verdicts
+            if name != commonest
+        }
+        result.detail = (
+            f"{commonest} {result.agreeing} of {result.runs}, else {'; '.join(sorted(rest))}"
+        )
     if roles["popular_fix"] and result.verdict == "reproduced":
         result.popular_fix, result.detail = _judge_popular_fix(roles["popular_fix"])
     own = sorted(outcome["seconds"] for outcome in roles["reproduce"])
-    added = sorted(outcome["wall"] - outcome["seconds"] for outcomes in roles.values() for outcome in outcomes)
+    added = sorted(
+        outcome["wall"] - outcome["seconds"] for outcomes in roles.values() for outcome in outcomes
+    )
     result.seconds, result.overhead = own[len(own) // 2], added[len(added) // 2]
     result.peak_mib = max(outcome["peak_mib"] for outcome in roles["reproduce"])
 

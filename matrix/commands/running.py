@@ -137,5 +137,6 @@ def _show(report: runner.Report, reproducers: list[Reproducer], json_file: Path 
 def _bisect_status(report: runner.Report) -> int:
     """What `git bisect run` expects of the one reproducer."""
     ran = {result.verdict for result in report.results if BY_NAME[result.verdict].ran}
-    statuses = {("absent",): 0, ("reproduced",): 1}
-    return statuses.get(tuple(ran), CANNOT_TELL)
+    if ran == {"absent"}:
+        return 0
+    return 1 if ran == {"reproduced"} else CANNOT_TELL

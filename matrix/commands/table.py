@@ -52,7 +52,7 @@ def show(report: Report, reproducers: list[Reproducer]) -> None:
 
 
 def _table(rows: list[list[Text]], width: int) -> Table:
-    """In a narrow terminal "seen" alone gives way; the other columns are what a reader scans for."""
+    """In a narrow terminal "seen" gives way; the other columns are what a reader scans for."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     fixed = 0
     for number, name in enumerate(COLUMNS[:-1]):
@@ -107,14 +107,18 @@ def _summary(console: Console, report: Report) -> None:
     if not report.surprises:
         console.print(Text("All results match the headers.", "bold green"))
         return
-    console.print(Text(f"Results that differ from their headers (!): {len(report.surprises)}", "bold red"))
+    console.print(
+        Text(f"Results that differ from their headers (!): {len(report.surprises)}", "bold red")
+    )
     for result in report.surprises:
         console.print(Text(f"  {result.id} on {result.device}: {result.surprise}"), soft_wrap=True)
 
 
 def _of_device(device: str, state: dict[str, Any], results: list[Result]) -> Text:
     if not state["ok"]:
-        return Text(f"  {device:4}  {len(results)} not run: {unusable(device, state['reason'])}", "dim")
+        return Text(
+            f"  {device:4}  {len(results)} not run: {unusable(device, state['reason'])}", "dim"
+        )
     counts = Counter(result.verdict for result in results)
     parts = [f"{counts[row.name]} {row.name}" for row in ROWS if counts[row.name]]
     name = f"  ({state['name']})" if state.get("name") else ""

@@ -1,4 +1,7 @@
-"""Runs reproducers in an interpreter of the user's choice and judges what came back. Never imports torch."""
+"""Runs reproducers in an interpreter of the user's choice and judges what came back.
+
+It never imports torch.
+"""
 
 from __future__ import annotations
 
@@ -62,10 +65,10 @@ class Report:
 
 
 class Process:
-    """One worker process: what it says arrives in `inbox` as (process, message), and last (process, None).
+    """One worker process. Its messages arrive in `inbox` as (process, message); the last is None.
 
-    A thread reads its pipe, since Windows cannot wait for several at once. Lines without its token are not its own:
-    an interpreter that prints at start, or a reproducer that found the pipe.
+    A thread reads its pipe, since Windows cannot wait for several at once. Lines without its token
+    are not its own: an interpreter that prints at start, or a reproducer that found the pipe.
     """
 
     def __init__(self, python: str, fork: bool, seed: int, inbox: queue.Queue[Any]) -> None:
@@ -76,7 +79,8 @@ class Process:
         self.started: queue.Queue[dict[str, Any] | None] = queue.Queue()
         # The worker makes it and removes it; a name that nobody has guessed needs no folder yet.
         self.scratch = Path(tempfile.gettempdir()).absolute() / f"repro-{secrets.token_hex(4)}"
-        caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}  # made by importing torch
+        # Importing torch makes this one.
+        caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
         try:
             self.popen = subprocess.Popen(
@@ -94,11 +98,13 @@ class Process:
         self.send({"token": self.token, "scratch": str(self.scratch), "startup": STARTUP})
 
     def build(self) -> dict[str, Any]:
-        """The build that it imported. Raises RunnerError when there is none within STARTUP seconds."""
+        """The build that it imported. Raises RunnerError if that takes over STARTUP seconds."""
         try:
             message = self.started.get(timeout=STARTUP)
         except queue.Empty:
-            raise RunnerError(f"{self.python}: importing torch took longer than {STARTUP:g} s") from None
+            raise RunnerError(
+                f"{self.python}: importing torch took longer than {STARTUP:g} s"
+            ) from None
         if message is None:
             raise RunnerError(f"{self.python}: {self.last_words()}")
         self.ready = True
@@ -134,7 +140,11 @@ class Process:
     def _message(self, line: bytes) -> dict[str, Any] | None:
         with contextlib.suppress(ValueError, RecursionError):
             message = json.loads(line) if self.token.encode() in line else None
-            if isinstance(message, dict) and message.get("token") == self.token and "event" in message:
+            if (
+                isinstance(message, dict)
+                and message.get("token") == self.token
+                and "event" in message
+            ):
                 return message
         if len(self.foreign) <= FOREIGN:
             self.foreign += line + b"\n"
@@ -143,14 +153,15 @@ class Process:
     def last_words(self) -> str:
         """Why it is no worker, or no longer one."""
         if len(self.foreign) > FOREIGN:
-            return f"printed more than {FOREIGN // 2**10} kB before torch was imported; expected a Python interpreter"
+            return f"printed more than {FOREIGN // 2**10} kB; expected a Python interpreter"
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.popen.wait(1)
         self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - LOG))
         lines = self.log.read().decode(errors="replace").strip().splitlines()
         why = lines[-1][:500] if lines else f"exit code {self.popen.returncode}"
         if not self.ready and self.foreign:
-            why += f", after it printed {self.foreign[:80].decode(errors='replace')!r}; expected a Python interpreter"
+            printed = self.foreign[:80].decode(errors="replace")
+            why += f", after it printed {printed!r}; expected a Python interpreter"
         return why
 
     def kill(self) -> None:
@@ -175,13 +186,17 @@ class Process:
 
 
 class Worker:
-    """The interpreter under test, with its build, its devices, and as many worker processes as a run has repeats.
+    """The interpreter under test: its build, its devices, and one worker process per repeat.
 
-    Each process has a hash seed, an address layout and an import of torch of its own, without which repeats would
-    agree because they share them. An import costs about 3 s of CPU, once per repeat.
+    Each process has a hash seed, an address layout and an import of torch of its own; forks of one
+    process would share them, and agree because of that. An import costs about 3 s of CPU.
+
+    Start it in a thread that outlives it: Linux ends the processes with the thread.
     """
 
-    def __init__(self, python: str, devices: tuple[str, ...], jobs: int | None = None, fork: bool = True) -> None:
+    def __init__(
+        self, python: str, devices: tuple[str, ...], jobs: int | None = None, fork: bool = True
+    ) -> None:
         self.python, self.slots, self.fork = python, jobs or cores(), fork
         self.inbox: queue.Queue[tuple[Process, dict[str, Any] | None]] = queue.Queue()
         self.processes: list[Process] = []
@@ -213,7 +228,7 @@ class Worker:
         self.processes[place].build()
 
     def start(self, place: int, job: dict[str, Any]) -> tuple[Process, int]:
-        """Starts a job in one of its processes; returns the process and the number that its result will have."""
+        """Starts a job in one of its processes; returns that and the number of the result."""
         process, number = self.processes[place], next(self.numbers)
         process.send({**job, "job": number})
         return process, number
@@ -226,13 +241,20 @@ class Worker:
             return None
 
     def _probe(self, device: str) -> dict[str, Any]:
-        request = {"role": "probe", "device": device, "facts": BY_NAME[device].facts, "path": "", **PROBE}
+        request = {
+            "role": "probe",
+            "device": device,
+            "facts": BY_NAME[device].facts,
+            "path": "",
+            **PROBE,
+        }
         _, number = self.start(0, request)
         deadline = time.monotonic() + PROBE["timeout"] + STARTUP + GRACE
         while answer := self.receive(deadline):
             process, message = answer
             if message is None:
-                raise RunnerError(f"{self.python}: the worker died while it probed {device}: {process.last_words()}")
+                why = f"the worker died while it probed {device}: {process.last_words()}"
+                raise RunnerError(f"{self.python}: {why}")
             if message.get("job") == number:
                 state = message.get("value")
                 if isinstance(state, dict) and "ok" in state:
@@ -270,7 +292,9 @@ class Pending:
     def judge(self, torch_version: str) -> Result:
         expected = self.reproducer.expects(self.device, torch_version)
         stand_in = self.reproducer.stand_in.get(self.device, "")
-        self.result = Result(self.reproducer.id, self.device, "unavailable", expected, stand_in=stand_in)
+        self.result = Result(
+            self.reproducer.id, self.device, "unavailable", expected, stand_in=stand_in
+        )
         if self.unavailable:
             self.result.detail = self.unavailable
         else:
@@ -291,12 +315,13 @@ class Job:
 
 
 class Schedule:
-    """Keeps as many jobs under way as there are slots, over all processes, and outlives processes that die."""
+    """Keeps as many jobs under way as there are slots, and goes on when a process dies."""
 
     def __init__(self, worker: Worker, jobs: list[Job]) -> None:
         self.worker = worker
         self.waiting = deque(jobs)
-        self.suspects: deque[Job] = deque()  # one of them may have killed its worker: each is run again, alone
+        # One of these has killed its worker, perhaps: each is run again, alone.
+        self.suspects: deque[Job] = deque()
         self.running: dict[int, Job] = {}
         self.deaths = 0  # with no result in between
 
@@ -325,13 +350,14 @@ class Schedule:
 
     def _start(self, job: Job) -> None:
         job.process, number = self.worker.start(job.repeat, job.request)
-        job.deadline = time.monotonic() + job.request["timeout"] + GRACE + (0 if self.worker.fork else STARTUP)
+        limit = job.request["timeout"] + (0 if self.worker.fork else STARTUP)
+        job.deadline = time.monotonic() + limit + GRACE
         self.running[number] = job
 
     def _kill_overdue(self) -> None:
         for job in self.running.values():
             if job.process is not None and job.deadline <= time.monotonic():
-                job.process.kill()  # it does not answer: stopped by a reproducer, or stuck; its pipe says that it died
+                job.process.kill()  # stopped by a reproducer, or stuck; its last message follows
                 job.deadline += GRACE
 
     def _died(self, process: Process) -> Iterator[tuple[Job, Outcome]]:
@@ -341,9 +367,10 @@ class Schedule:
         jobs = [self.running.pop(number) for number in lost]
         self.deaths += 1
         if self.deaths > DEATHS:
+            ran = " and ".join(f"{job.role}() of {job.pending.reproducer.id}" for job in jobs)
             raise RunnerError(
-                f"{self.worker.python}: {self.deaths} workers died one after another, the last while it ran "
-                f"{' and '.join(f'{job.role}() of {job.pending.reproducer.id}' for job in jobs) or 'nothing'}"
+                f"{self.worker.python}: {self.deaths} workers died one after another, "
+                f"the last while it ran {ran or 'nothing'}"
             )
         self.worker.replace(process)
         if len(jobs) == 1:
@@ -363,9 +390,9 @@ def run(
 ) -> Report:
     """Runs every role of every reproducer on every device that it names, `repeat` times.
 
-    The runs of a repeat are made by a process of its own, which costs an import of torch (about 3 s of CPU) each.
-    progress receives (runs done, runs in all); on_result each result as soon as the last of its runs has ended.
-    Raises Interrupted on Ctrl-C.
+    The runs of a repeat are made by a process of its own, which costs an import of torch (about 3 s
+    of CPU) each. progress receives (runs done, runs in all); on_result each result as soon as the
+    last of its runs has ended. Raises Interrupted on Ctrl-C.
     """
     report = Report(worker.build, worker.devices)
     pending = [

@@ -1,17 +1,20 @@
-"""Runs reproducers inside the interpreter under test; imports only torch and the standard library.
+"""Runs reproducers in the interpreter under test; imports only torch and the standard library.
 
-    python worker.py fork|fresh     (started by runner.py; the two exchange JSON lines over stdin and stdout)
+    python worker.py fork|fresh    (started by runner.py; JSON lines over stdin and stdout)
 
-It imports torch once and forks a child per run, which takes 10 to 40 ms; a fresh interpreter takes 3 to 6 s. Where a
-fork is unsafe it starts fresh interpreters. It starts every job at once and keeps no queue: the runner schedules.
+It imports torch once and forks a child per run, which takes 10 to 40 ms; a fresh interpreter takes
+3 to 6 s. Where a fork is unsafe it starts fresh interpreters. It starts every job at once and keeps
+no queue: the runner schedules.
 
-A child has a time limit, a memory limit, a limit on the size of a file, one thread, and a session and a folder of its
-own; the folder is its temporary folder too. What it starts ends with it: its process group is killed, and on Linux
-daemons as well, because the worker adopts them. If the worker dies, Linux kills its children (though not theirs).
+A child has a time limit, a memory limit, a limit on the size of a file, one thread, and a session
+and a folder of its own; the folder is its temporary folder too. What it starts ends with it: its
+process group is killed, and on Linux daemons as well, because the worker adopts them. If the worker
+dies, Linux kills its children (though not theirs).
 
-A child holds no descriptor of the protocol and no token, without which a message does not count, and it may not open
-the worker's descriptors or memory through /proc. Not prevented: what root may do, and what the user's other processes
-may do to each other (kill the worker, write into another run's folder). This guards against accidents, not attacks.
+A child holds no descriptor of the protocol and no token, without which a message does not count,
+and it may not open the worker's descriptors or memory through /proc. Not prevented: what root may
+do, and what processes of one user may do to each other (kill the worker, write into the folder of
+another run). This guards against accidents, not attacks.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from __future__ import annotations
 import os
 import sys
 
-if __name__ == "__main__":  # nothing in this folder may be taken for a module of the standard library
+if __name__ == "__main__":
+    # Nothing in this folder may be taken for a module of the standard library.
     HERE = os.path.dirname(os.path.realpath(__file__))
     sys.path[:] = [path for path in sys.path if not path or os.path.realpath(path) != HERE]
 
@@ -71,13 +75,13 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _end_with_parent(parent: int, number: int) -> None:
-    """Linux sends this process the signal when its parent dies (the thread that started it, to be exact)."""
+    """Linux sends this process the signal when its parent dies (or the thread that started it)."""
     _prctl(SET_PDEATHSIG, number)
     if os.getppid() != parent:  # it died before the call
         os._exit(1)
 
 
-# --- what is measured -----------------------------------------------------------------------------------------------
+# --- what is measured -----------------------------------------------------------------------------
 
 
 def describe() -> dict[str, Any]:
@@ -106,7 +110,8 @@ def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, A
     """A device counts as available only if it computes a correct result.
 
     Hosted macOS runners answer `mps.is_available() == True` and then cannot allocate 256 bytes.
-    `facts` are commands whose output is kept under their names. Returns {"ok", "reason", "name", ...}.
+    `facts` are commands whose output is kept under their names.
+    Returns {"ok", "reason", "name", ...}.
     """
     import torch
 
@@ -124,7 +129,7 @@ def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, A
 
 
 def _about(device: str) -> dict[str, Any]:
-    """What torch knows of the device; every backend has the same names for it, as far as it has them."""
+    """What torch knows of the device. Backends share these names, as far as they have them."""
     import torch
 
     if device == "cpu":
@@ -160,17 +165,18 @@ def _output(command: list[str]) -> str | None:
     return done.stdout.strip() or None
 
 
-# --- in the child ---------------------------------------------------------------------------------------------------
+# --- in the child ---------------------------------------------------------------------------------
 
 
 def run_job(job: dict[str, Any], folder: str) -> None:
-    """Runs one role of one reproducer in this process and writes what happened to the folder's report.json."""
+    """Runs one role of one reproducer in this process; writes what happened to report.json."""
     import torch
 
     torch.set_num_threads(1)
     _fresh_random_numbers()
     if job["device"] == "cpu":
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a CPU cell means the same on a machine that has a GPU
+        # A result for the CPU means the same on a machine that has a GPU.
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
         _limit_memory(job["memory"])
     _limit_files()
     Path(folder, "begun").touch()  # the time limit counts from here
@@ -178,7 +184,8 @@ def run_job(job: dict[str, Any], folder: str) -> None:
     started = time.perf_counter()
     try:
         if job["role"] == "probe":
-            seen = {"outcome": "returned", "value": probe(job["device"], job["facts"])}
+            seen: dict[str, Any] = {"outcome": "returned"}
+            seen["value"] = probe(job["device"], job["facts"])
         else:
             seen = _returned(getattr(_load(job["path"]), job["role"])(job["device"]))
     except SystemExit as error:
@@ -205,7 +212,9 @@ def _describe(error: BaseException, job: dict[str, Any]) -> str:
     text = _cut(f"{type(error).__name__}: {error}")
     if line:
         text += f" (line {line})"
-    if job["device"] == "cpu" and (isinstance(error, MemoryError) or "can't allocate memory" in str(error)):
+    if job["device"] == "cpu" and (
+        isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+    ):
         text += f" (its limit is {job['memory']} MiB)"
     return text
 
@@ -249,12 +258,13 @@ def _limit_files() -> None:
 
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE if hard < 0 else min(FILE, hard), hard))
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and not every program checks its writes
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; a write may go unchecked
 
 
 def _resident() -> float:
     if LINUX:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20
     return _peak()
 
 
@@ -268,7 +278,7 @@ def _peak() -> float:
 
 
 def _finish(job: dict[str, Any], folder: str) -> None:
-    """Runs the job and ends the process, never with exit handlers: tearing torch down can exceed a time limit."""
+    """Runs the job and ends the process, without exit handlers: they can exceed a time limit."""
     code = 1
     try:
         faulthandler.enable()
@@ -285,14 +295,14 @@ def _finish(job: dict[str, Any], folder: str) -> None:
         os._exit(code)
 
 
-# --- in the parent --------------------------------------------------------------------------------------------------
+# --- in the parent --------------------------------------------------------------------------------
 
 
 class Channel:
     """The protocol: requests from the runner's pipe, messages to it."""
 
     def __init__(self, threaded: bool) -> None:
-        # Private descriptors, which only this process has: what torch prints on import goes to stderr.
+        # Descriptors that only this process has; what torch prints on import goes to stderr.
         self.incoming, self.outgoing = os.dup(0), os.dup(1)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
@@ -347,7 +357,9 @@ class Channel:
 class Child:
     """One run: a process in a session and a folder of its own."""
 
-    def __init__(self, job: dict[str, Any], folder: Path, fork: bool, startup: float, channel: Channel) -> None:
+    def __init__(
+        self, job: dict[str, Any], folder: Path, fork: bool, startup: float, channel: Channel
+    ) -> None:
         self.job, self.folder = job, folder
         self.output = folder / "output.txt"
         (folder / "cwd").mkdir(parents=True)
@@ -362,7 +374,13 @@ class Child:
             if self.pid == 0:
                 self._in_child(parent, channel)
         else:
-            command = [sys.executable, __file__, "--one", json.dumps({**job, "parent": os.getpid()}), str(folder)]
+            command = [
+                sys.executable,
+                __file__,
+                "--one",
+                json.dumps({**job, "parent": os.getpid()}),
+                str(folder),
+            ]
             with open(self.output, "wb") as output:
                 self.process = subprocess.Popen(
                     command,
@@ -404,7 +422,7 @@ class Child:
             self.begun, self.deadline = True, time.perf_counter() + self.job["timeout"]
         if time.perf_counter() > self.deadline:
             self.timed_out = True
-            self.kill()  # at each look: one that has no group yet, or is stuck in the kernel, is met again
+            self.kill()  # at each look, until it has ended
         if self.process is not None:
             code = self.process.poll()
         else:
@@ -441,8 +459,10 @@ class Child:
         return {**seen, "wall": wall}
 
     def _report(self) -> dict[str, Any] | None:
-        with contextlib.suppress(OSError, ValueError, RecursionError):  # the reproducer could write it
+        # The reproducer could write it.
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             report = json.loads(_read(self.folder / "report.json", REPORT))
+            json.dumps([report])  # one that is nested too deeply to be sent on is none
             return report if isinstance(report, dict) else None
         return None
 
@@ -473,8 +493,13 @@ class Child:
 
 
 def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
-    """At most `limit` bytes. Neither follows a link nor waits for a pipe that a reproducer left in its place."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    """At most `limit` bytes. Follows no link and waits for no pipe that a reproducer left there."""
+    flags = (
+        os.O_RDONLY
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_BINARY", 0)
+    )
     descriptor = os.open(path, flags)
     with open(descriptor, "rb") as file:
         if from_end:
@@ -485,7 +510,8 @@ def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
 class Orphans:
     """Processes that a run left behind; Linux makes them the worker's children.
 
-    Which run one belongs to is not known, so it is killed when all that were under way as it was found have ended.
+    Which run one belongs to is not known, so it is killed when all that were under way as it was
+    found have ended.
     """
 
     def __init__(self) -> None:
@@ -537,7 +563,7 @@ def _children(since: int) -> set[int]:
 
 
 class Server:
-    """Starts what the runner asks for and reports what became of it, until the runner closes its end or dies."""
+    """Starts what the runner asks for and reports what became of it, until the runner has gone."""
 
     def __init__(self, fork: bool, runner: int) -> None:
         self.fork, self.runner = fork, runner
@@ -551,14 +577,15 @@ class Server:
         """Imports torch and reports the build."""
         import torch
 
-        torch.set_num_threads(1)  # before any operation: a parent that ran on many threads hangs its forked children
+        # Before any operation: a parent that ran on many threads hangs its forked children.
+        torch.set_num_threads(1)
         with contextlib.suppress(ImportError):
             import torch._dynamo
 
         import torch.utils.data
 
         gc.collect()
-        gc.freeze()  # a collection in a child would otherwise touch, and so copy, every page it shares with its parent
+        gc.freeze()  # a collection in a child would touch, and so copy, every page that it shares
         self.scratch.mkdir(mode=0o700, exist_ok=True)
         self.channel.say("build", describe())
 
@@ -574,7 +601,9 @@ class Server:
 
     def _begin(self, job: dict[str, Any]) -> None:
         try:
-            self.running.append(Child(job, self.scratch / str(job["job"]), self.fork, self.startup, self.channel))
+            self.running.append(
+                Child(job, self.scratch / str(job["job"]), self.fork, self.startup, self.channel)
+            )
         except OSError as error:
             full = error.errno == errno.ENOSPC
             why = f"the disk that holds {self.scratch.parent} is full" if full else str(error)
@@ -608,7 +637,8 @@ def _serve(fork: bool) -> None:
     code = 1
     try:
         if hasattr(signal, "alarm"):
-            signal.alarm(math.ceil(server.startup))  # an import that never returns, with no runner to end it
+            # For an import that never returns, with no runner to end it.
+            signal.alarm(math.ceil(server.startup))
         server.start()
         if hasattr(signal, "alarm"):
             signal.alarm(0)

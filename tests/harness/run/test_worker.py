@@ -1,7 +1,6 @@
 """Planted reproducers: each ends in its own verdict and detail, and leaves nothing behind."""
 
 import importlib.util
-import json
 import os
 import re
 import signal
@@ -25,7 +24,8 @@ SLEEPER = "import time; time.sleep(61)"  # a command that pgrep finds
 def reproduce(*lines):
     """A reproduce() of these lines that returns the symptom after them, unless they do."""
     body = "".join(f"    {line}\n" for line in lines)
-    return f"import os, signal, subprocess, sys, time\n\n\ndef reproduce(device):\n{body}    return 'boom'\n"
+    imports = "import os, signal, subprocess, sys, time"
+    return f"{imports}\n\n\ndef reproduce(device):\n{body}    return 'boom'\n"
 
 
 FORGE = """\
@@ -228,9 +228,7 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "^$",
     ),
     "leaves_a_session": (
-        reproduce(
-            f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True)"
-        ),
+        reproduce(f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True)"),
         {},
         "reproduced",
         "^$",
@@ -369,7 +367,8 @@ def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
     """A neighbour that ends meanwhile does not end it."""
     check = f"os.path.exists('/proc/' + open({str(tmp_path / 'pid')!r}).read())"
     uses = reproduce(
-        f"daemon = subprocess.Popen(['sh', '-c', 'setsid sleep 62 & echo $!'], stdout=subprocess.PIPE)",
+        "command = ['sh', '-c', 'setsid sleep 62 & echo $!']",
+        "daemon = subprocess.Popen(command, stdout=subprocess.PIPE)",
         "pid = daemon.stdout.readline().decode().strip()",
         f"open({str(tmp_path / 'pid')!r}, 'w').write(pid)",
         "time.sleep(1)",
