@@ -236,8 +236,8 @@ def _load(path: str) -> Any:
 def _fresh_random_numbers() -> None:
     """As in a new interpreter. torch's are left: it starts from the same seed in each."""
     random.seed()
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()
+    if "numpy.random" in sys.modules:  # numpy imports it when it is first used, and then it is fresh
+        sys.modules["numpy.random"].seed()
 
 
 def _limit_memory(mib: int) -> None:

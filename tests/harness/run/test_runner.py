@@ -387,11 +387,12 @@ def test_an_interpreter_that_prints_at_start_is_no_matter(root, tmp_path, monkey
     assert run(root)["one"].verdict == "reproduced"
 
 
-def test_the_worker_removes_no_path_but_its_own(root, monkeypatch):
+def test_the_worker_removes_no_path_but_its_own(monkeypatch):
     """Where Python does not add the folder of the script, the first path is the user's."""
-    plant(root, "planted/one", RETURNS.format("boom"))
     monkeypatch.setenv("PYTHONSAFEPATH", "1")
-    assert run(root)["one"].verdict == "reproduced"
+    monkeypatch.setenv("STUB_TORCH", "2.9.0+first")
+    with runner.Worker(sys.executable, ("cpu",)) as worker:
+        assert worker.build["torch"] == "2.9.0+first"
 
 
 def test_modules_beside_the_worker_do_not_shadow_the_standard_librarys(root):

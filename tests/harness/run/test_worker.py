@@ -385,8 +385,8 @@ def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
 
 def test_random_numbers_are_fresh_in_each_run(monkeypatch):
     seeds = []
-    fake = SimpleNamespace(random=SimpleNamespace(seed=lambda: seeds.append("numpy")))
-    monkeypatch.setitem(sys.modules, "numpy", fake)
+    fake = SimpleNamespace(seed=lambda: seeds.append("numpy"))
+    monkeypatch.setitem(sys.modules, "numpy.random", fake)
     monkeypatch.setattr(worker.random, "seed", lambda: seeds.append("random"))
     worker._fresh_random_numbers()
     assert seeds == ["random", "numpy"]
