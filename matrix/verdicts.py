@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from .catalog import Reproducer
 
-TONES = {  # how loudly a verdict is shown: the style of the terminal; the site has a class of the same name
+JUDGING = 5.0  # seconds that a match of the symptom may take
+TEXT = 20_000  # characters of a text or a detail that are kept
+
+TONES = {  # how a verdict is shown: the style of the terminal; the site has a class of the name
     "bad": "yellow",
     "good": "green",
     "quiet": "dim",
@@ -30,10 +32,31 @@ class Verdict:
 
 
 ROWS = (
-    Verdict("reproduced", "R", "the bug occurs with the stated symptom, and the control passes", "bad", True, True),
+    Verdict(
+        "reproduced",
+        "R",
+        "the bug occurs with the stated symptom, and the control passes",
+        "bad",
+        True,
+        True,
+    ),
     Verdict("absent", "·", "the bug does not occur, and the control passes", "good", True, True),
-    Verdict("unavailable", "x", "cannot be run there: the API or the platform does not exist", "quiet", False, False),
-    Verdict("broken", "B", "a different error, a failing control, or an unrelated crash or time-out", "wrong", True, False),
+    Verdict(
+        "unavailable",
+        "x",
+        "cannot be run there: the API or the platform does not exist",
+        "quiet",
+        False,
+        False,
+    ),
+    Verdict(
+        "broken",
+        "B",
+        "a different error, a failing control, or an unrelated crash or time-out",
+        "wrong",
+        True,
+        False,
+    ),
     Verdict("flaky", "F", "repeated runs disagree", "unsteady", True, False),
 )
 
@@ -41,16 +64,62 @@ BY_NAME = {row.name: row for row in ROWS}
 VERDICTS = tuple(BY_NAME)
 
 
-class Outcome(TypedDict, total=False):
-    """What one run of one role did, as the worker reports it."""
+ENDINGS = {  # how a run can end -> the verb before its detail
+    "returned": "",
+    "not text": "",
+    "raised": "raised ",
+    "exit": "",
+    "timeout": "is ",
+    "signal": "was ",
+    "no report": "",
+    "died": "",  # its worker did, not it alone
+}
 
-    job: int  # the number of the job it answers
-    outcome: str  # returned | raised | exit | timeout | signal | no report | not text
+
+class Outcome(TypedDict):
+    """What one run of one role did."""
+
+    outcome: str  # one of ENDINGS
     value: str | None  # what the role returned
     detail: str  # how it ended, in words, where it did not return
     seconds: float  # the role alone
     wall: float  # the whole run, as its parent saw it
-    peak_mib: float | None
+    peak_mib: float
+
+
+def checked(message: dict[str, Any]) -> Outcome:
+    """The outcome in a worker's message, made valid: a reproducer may have had a hand in it."""
+    outcome, value, detail = (
+        message.get("outcome"),
+        message.get("value"),
+        message.get("detail") or "",
+    )
+    if not isinstance(outcome, str) or outcome not in ENDINGS:
+        outcome, detail = "no report", "left a report that cannot be read"
+    elif outcome == "returned" and not isinstance(value, (str, type(None))):
+        outcome, detail = "not text", f"returned {value!r}; expected text or None"
+    wall = _number(message.get("wall"))
+    return {
+        "outcome": outcome,
+        "value": _text(value) if outcome == "returned" and value is not None else None,
+        "detail": _text(str(detail)),
+        "seconds": min(_number(message.get("seconds")), wall),
+        "wall": wall,
+        "peak_mib": _number(message.get("peak_mib")),
+    }
+
+
+def _text(text: str) -> str:
+    """Bounded, and such that it can be written as UTF-8."""
+    if len(text) > TEXT + 100:  # the worker's own mark fits
+        text = f"{text[:TEXT]}... [{len(text)} characters in all]"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _number(value: object) -> float:
+    if isinstance(value, (int, float)) and 0 <= value < 1e300:  # not NaN, and not beyond a float
+        return float(value)
+    return 0.0
 
 
 @dataclass
@@ -63,7 +132,9 @@ class Result:
     expected: str  # reproduced | absent
     detail: str = ""  # why, for every verdict that is not conclusive
     text: str = ""  # what reproduce() saw
-    popular_fix: str | None = None  # the symptom that it leaves, "" when it leaves none, None when it was not run
+    popular_fix: str | None = (
+        None  # the symptom that it leaves, "" when it leaves none, None when it was not run
+    )
     runs: int = 0
     agreeing: int = 0  # runs that gave this verdict
     seconds: float = 0.0  # median of reproduce() alone
@@ -77,10 +148,12 @@ class Result:
         if not BY_NAME[self.verdict].ran:
             return ""
         if self.verdict != self.expected:
-            return f"{self.verdict}, but its header says {self.expected}" + (f": {self.detail}" if self.detail else "")
+            return f"{self.verdict}, but its header says {self.expected}" + (
+                f": {self.detail}" if self.detail else ""
+            )
         if self.verdict == "reproduced" and self.popular_fix == "":
             return "popular_fix works here, but it is listed as one that does not"
-        return f"popular_fix: {self.detail}" if self.detail else ""
+        return self.detail
 
 
 def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]]) -> None:
@@ -92,44 +165,67 @@ def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]
     result.verdict = commonest if result.agreeing == result.runs else "flaky"
     _, result.text, result.detail = verdicts[names.index(commonest)]
     if result.verdict == "flaky":
-        rest = {f"{name} ({detail})" if detail else name for name, _, detail in verdicts if name != commonest}
-        result.detail = f"{commonest} {result.agreeing} of {result.runs}, else {'; '.join(sorted(rest))}"
+        rest = {
+            f"{name} ({detail})" if detail else name
+            for name, _, detail in verdicts
+            if name != commonest
+        }
+        result.detail = (
+            f"{commonest} {result.agreeing} of {result.runs}, else {'; '.join(sorted(rest))}"
+        )
     if roles["popular_fix"] and result.verdict == "reproduced":
         result.popular_fix, result.detail = _judge_popular_fix(roles["popular_fix"])
     own = sorted(outcome["seconds"] for outcome in roles["reproduce"])
-    added = sorted(outcome["wall"] - outcome["seconds"] for outcomes in roles.values() for outcome in outcomes)
+    added = sorted(
+        outcome["wall"] - outcome["seconds"] for outcomes in roles.values() for outcome in outcomes
+    )
     result.seconds, result.overhead = own[len(own) // 2], added[len(added) // 2]
-    result.peak_mib = max(outcome["peak_mib"] or 0.0 for outcome in roles["reproduce"])
+    result.peak_mib = max(outcome["peak_mib"] for outcome in roles["reproduce"])
 
 
 def verdict(reproducer: Reproducer, reproduce: Outcome, control: Outcome) -> tuple[str, str, str]:
     """(verdict, text seen, detail) of one run of reproduce() and one of control()."""
-    text = reproduce.get("value")
+    text = reproduce["value"]
     if (reproducer.kind, reproduce["outcome"]) in (("crash", "signal"), ("hang", "timeout")):
         text = reproduce["detail"]  # the death that it claims is its symptom
     elif reproduce["outcome"] != "returned":
-        return "broken", "", f"reproduce() {_describe(reproduce)}"
+        return "broken", "", _describe("reproduce", reproduce)
     if control["outcome"] != "returned":
-        return "broken", text or "", f"control() {_describe(control)}"
+        return "broken", text or "", _describe("control", control)
     if control["value"] is not None:
         return "broken", text or "", f"control() also fails: {control['value']}"
     if text is None:
         return "absent", "", ""
-    if not re.search(reproducer.symptom, text):
-        return "broken", text, f"output does not match the symptom regex {reproducer.symptom!r}: {text}"
+    if mismatch := _mismatch(reproducer.symptom, text):
+        return "broken", text, mismatch
     return "reproduced", text, ""
+
+
+def _mismatch(symptom: str, text: str) -> str:
+    """Why the text is not the symptom, or ""."""
+    import regex  # like re, with a time limit; some patterns never end on some texts
+
+    try:
+        if regex.search(symptom, text, timeout=JUDGING):
+            return ""
+    except TimeoutError:
+        return f"matching the symptom took longer than {JUDGING:g} s: {symptom!r}"
+    except regex.error as error:
+        return f"the symptom {symptom!r} cannot be matched: {error}"
+    return f"output does not match the symptom regex {symptom!r}: {text}"
 
 
 def _judge_popular_fix(outcomes: list[Outcome]) -> tuple[str | None, str]:
     """(the symptom left by the runs, what is wrong with them)."""
     for outcome in outcomes:
         if outcome["outcome"] != "returned":
-            return None, _describe(outcome)
+            return None, _describe("popular_fix", outcome)
         if outcome["value"] is None:
             return "", ""
     return outcomes[0]["value"], ""
 
 
-def _describe(outcome: Outcome) -> str:
-    verb = {"raised": "raised ", "timeout": "is ", "signal": "was "}.get(outcome["outcome"], "")
-    return f"{verb}{outcome['detail']}"
+def _describe(role: str, outcome: Outcome) -> str:
+    if outcome["outcome"] == "died":
+        return f"the worker died while {role}() ran"
+    return f"{role}() {ENDINGS[outcome['outcome']]}{outcome['detail']}"

@@ -2,6 +2,7 @@
 
 import ast
 import statistics
+import subprocess
 import sys
 
 import pytest
@@ -67,3 +68,19 @@ def code_lines(source):
             docstrings |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
     lines = [line.strip() for n, line in enumerate(source.splitlines(), 1) if n not in docstrings]
     return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("id", "status", "text"),
+    [
+        ("loss/rewrapped_in_a_tensor", 1, "no parameter has a gradient"),
+        ("amp/cuda_amp_off_cuda_keeps_the_graph", 0, ""),
+    ],
+)
+def test_a_reproducer_run_alone_exits_with_1_when_the_bug_is_there_and_0_when_it_is_not(
+    id, status, text
+):
+    command = [sys.executable, catalog.REPROS / f"{id}.py"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == status
+    assert text in done.stderr

@@ -1,20 +1,23 @@
-"""What `run` prints: a progress bar while it works, then the verdict table."""
+"""What `run` prints: a progress bar while it works, then the table of verdicts."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from matrix.catalog import Reproducer
-from matrix.runner import Report, Result
+from ..catalog import Reproducer
+from ..devices import unusable
+from ..run.runner import Report
+from ..verdicts import BY_NAME, ROWS, TONES, Result
 
-STYLES = {"reproduced": "yellow", "absent": "green", "unavailable": "dim", "broken": "bold red", "flaky": "bold magenta"}
+COLUMNS = ("reproducer", "device", "verdict", "popular fix", "seen")
 
 
 @contextmanager
@@ -22,65 +25,101 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     """On stderr and only in a terminal, so that a pipe gets the table alone."""
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def show(report: Report, entries: list[Reproducer]) -> None:
+def show(report: Report, reproducers: list[Reproducer]) -> None:
+    """The results in the reproducers' order, and a summary."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
-    usable = [device for device, state in report.devices.items() if state["ok"]]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    widths = {"reproducer": max(len(entry.id) for entry in entries), "device": 6, "verdict": 15, "popular fix": 13}
-    for name, width in widths.items():
-        table.add_column(name, no_wrap=True, width=width)
-    # "seen" alone gives way in a narrow terminal; the other columns are what a reader scans for
-    table.add_column("seen", no_wrap=True, overflow="ellipsis", max_width=max(20, console.width - sum(widths.values()) - 9))
-    for entry in entries:
-        mine = [result for result in report.results if result.id == entry.id]
-        here = [result for result in mine if result.device in usable]
-        for result in here:
-            table.add_row(*_row(result))
-        if not here:
-            needs = " or ".join(entry.affected)
-            table.add_row(entry.id, Text(needs, "dim"), Text("needs " + needs, "dim"), "", Text(entry.title, "dim"))
-    console.print(table)
+    usable = {device for device, state in report.devices.items() if state["ok"]}
+    results = defaultdict(list)
+    for result in report.results:
+        if result.device in usable:
+            results[result.id].append(result)
+    rows = []
+    for reproducer in reproducers:
+        rows += [_row(result) for result in results[reproducer.id]]
+        if not usable & reproducer.affected.keys():
+            rows.append(_not_run(reproducer))
+    console.print(_table(rows, console.width))
     console.print()
     _summary(console, report)
 
 
-def _row(result: Result) -> tuple[str, str | Text, Text, Text, Text]:
-    verdict = Text(result.verdict, STYLES[result.verdict])
+def _table(rows: list[list[Text]], width: int) -> Table:
+    """In a narrow terminal "seen" gives way; the other columns are what a reader scans for."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    fixed = 0
+    for number, name in enumerate(COLUMNS[:-1]):
+        column = max([len(name), *(row[number].cell_len for row in rows)])
+        table.add_column(name, no_wrap=True, width=column)
+        fixed += column + 2
+    seen = max(20, width - fixed)
+    table.add_column(COLUMNS[-1], no_wrap=True, overflow="ellipsis", max_width=seen)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _row(result: Result) -> list[Text]:
+    verdict = Text(result.verdict, _style(result.verdict))
     if result.runs > 1:
         verdict.append(f" {result.agreeing}/{result.runs}", "dim")
     if result.surprise:
         verdict.append(" (!)", "bold red")
-    popular = {None: Text(""), "": Text("helps (!)", "bold red")}.get(result.popular_fix, Text("does not help", "yellow"))
+    popular_fix = Text("does not help", "yellow")
+    if not result.popular_fix:
+        popular_fix = Text("") if result.popular_fix is None else Text("helps (!)", "bold red")
     device = Text(result.device + ("*" if result.stand_in else ""))
-    return result.id, device, verdict, popular, Text(" ".join((result.text or result.detail).split()))
+    seen = Text(" ".join((result.text or result.detail).split()))
+    return [Text(result.id), device, verdict, popular_fix, seen]
+
+
+def _not_run(reproducer: Reproducer) -> list[Text]:
+    needs = " or ".join(reproducer.affected)
+    texts = (needs, f"needs {needs}", "", reproducer.title)
+    return [Text(reproducer.id), *(Text(text, "dim") for text in texts)]
+
+
+def _style(verdict: str) -> str:
+    return TONES[BY_NAME[verdict].tone]
 
 
 def _summary(console: Console, report: Report) -> None:
     build = report.build
     console.print(Text(f"torch {build['torch']}, Python {build['python']}, {build['os']}", "bold"))
+    results = defaultdict(list)
+    for result in report.results:
+        results[result.device].append(result)
     for device, state in report.devices.items():
-        cells = [result for result in report.results if result.device == device]
-        if not state["ok"]:
-            console.print(Text(f"  {device:4}  {len(cells)} cells not run, no usable {device} here: {state['reason']}", "dim"))
-            continue
-        counts = Counter(result.verdict for result in cells)
-        parts = [f"{counts[name]} {name}" for name in STYLES if counts[name]]
-        console.print(Text(f"  {device:4}  {', '.join(parts) or 'no cells'}{f'  ({name})' if (name := state.get('name')) else ''}"))
+        console.print(_of_device(device, state, results[device]))
     if any(result.stand_in for result in report.results):
-        console.print(Text("  *     a stand-in plays the device's part; `python -m matrix show ID` says which", "dim"))
+        note = "  *     run on a stand-in for the device; `torch-repros show ID` names it"
+        console.print(Text(note, "dim"))
     unhelpful = sum(bool(result.popular_fix) for result in report.results)
     if unhelpful:
-        console.print(f"  {unhelpful} popular fixes were run and leave a symptom.")
+        console.print(Text(f"  popular fixes that were run and leave a symptom: {unhelpful}"))
     if not report.surprises:
-        console.print(Text("Everything is as the headers say.", "bold green"))
+        console.print(Text("All results match the headers.", "bold green"))
         return
-    console.print(Text(f"{len(report.surprises)} cells differ from their headers (!):", "bold red"))
+    console.print(
+        Text(f"Results that differ from their headers (!): {len(report.surprises)}", "bold red")
+    )
     for result in report.surprises:
         console.print(Text(f"  {result.id} on {result.device}: {result.surprise}"), soft_wrap=True)
+
+
+def _of_device(device: str, state: dict[str, Any], results: list[Result]) -> Text:
+    if not state["ok"]:
+        return Text(
+            f"  {device:4}  {len(results)} not run: {unusable(device, state['reason'])}", "dim"
+        )
+    counts = Counter(result.verdict for result in results)
+    parts = [f"{counts[row.name]} {row.name}" for row in ROWS if counts[row.name]]
+    name = f"  ({state['name']})" if state.get("name") else ""
+    return Text(f"  {device:4}  {', '.join(parts) or 'nothing was run'}{name}")

@@ -1,25 +1,52 @@
-"""Runs reproducers in an interpreter of the user's choice and judges what came back. Never imports torch."""
+"""Runs reproducers in an interpreter of the user's choice and judges what came back.
+
+It never imports torch.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import queue
+import secrets
+import shutil
 import subprocess
 import tempfile
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from ..catalog import ROLES, Reproducer
-from ..devices import unusable
-from ..verdicts import Outcome, Result, judge
+from ..devices import BY_NAME, unusable
+from ..verdicts import Outcome, Result, checked, judge
 
 WORKER = Path(__file__).with_name("worker.py")
+STARTUP = 120.0  # seconds that an interpreter has for importing torch
+PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB
+GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker counts as dead
+CLOSING = 10.0  # seconds that a worker has for ending its children
+DEATHS = 5  # workers that may die with no run ending in between
+FOREIGN = 64 * 2**10  # bytes that an interpreter may print before the worker's first message
+LINE = 4 * 2**20  # bytes of a line; a longer one is not the worker's
+LOG = 64 * 2**10  # bytes of the worker's stderr that are read
+
 
 class RunnerError(Exception):
     """The interpreter under test cannot be used at all."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run: `report` holds the results so far, of `total` that were wanted."""
+
+    def __init__(self, report: Report, total: int) -> None:
+        self.report, self.total = report, total
+        super().__init__(f"{total - len(report.results)} of {total} not run")
 
 
 @dataclass
@@ -37,67 +64,207 @@ class Report:
         return {"build": self.build, "devices": self.devices, "results": results}
 
 
-class Worker:
-    """The process that imports the torch under test: knows its build and devices, and runs jobs in children."""
+class Process:
+    """One worker process. Its messages arrive in `inbox` as (process, message); the last is None.
 
-    def __init__(self, python: str, devices: tuple[str, ...], jobs: int | None = None, fork: bool = True) -> None:
+    A thread reads its pipe, since Windows cannot wait for several at once. Lines without its token
+    are not its own: an interpreter that prints at start, or a reproducer that found the pipe.
+    """
+
+    def __init__(self, python: str, fork: bool, seed: int, inbox: queue.Queue[Any]) -> None:
+        self.python, self.seed, self.inbox = python, seed, inbox
+        self.token = secrets.token_hex(16)
+        self.foreign = b""
+        self.ready = False
+        self.started: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        # The worker makes it and removes it; a name that nobody has guessed needs no folder yet.
+        self.scratch = Path(tempfile.gettempdir()).absolute() / f"repro-{secrets.token_hex(4)}"
+        # Importing torch makes this one.
+        caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
-        self.python = python
-        command = [python, str(WORKER), str(jobs or cores()), "fork" if fork else "fresh"]
         try:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True, encoding="utf-8", start_new_session=True
+            self.popen = subprocess.Popen(
+                [python, str(WORKER), "fork" if fork else "fresh"],
+                env={**os.environ, "PYTHONHASHSEED": str(seed), **caches},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.log,
+                start_new_session=True,
             )
         except OSError as error:
+            self.log.close()
             raise RunnerError(f"cannot start {python}: {error.strerror}") from None
-        self.build: dict[str, Any] = self._receive()
-        self._send(devices)
-        self.devices: dict[str, dict[str, Any]] = {}
-        for _ in devices:
-            message = self._receive()
-            self.devices[message.pop("device")] = message
+        threading.Thread(target=self._read, daemon=True).start()
+        self.send({"token": self.token, "scratch": str(self.scratch), "startup": STARTUP})
 
-    def run(self, jobs: list[dict[str, Any]]) -> Iterator[Outcome]:
-        """The outcomes in the order in which the runs end; each names its job's "number"."""
-        for job in jobs:
-            self._send(job)
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        for _ in jobs:
-            yield self._receive()
-
-    def _send(self, message: object) -> None:
-        assert self.process.stdin is not None
+    def build(self) -> dict[str, Any]:
+        """The build that it imported. Raises RunnerError if that takes over STARTUP seconds."""
         try:
-            self.process.stdin.write(json.dumps(message) + "\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            self._fail()
+            message = self.started.get(timeout=STARTUP)
+        except queue.Empty:
+            raise RunnerError(
+                f"{self.python}: importing torch took longer than {STARTUP:g} s"
+            ) from None
+        if message is None:
+            raise RunnerError(f"{self.python}: {self.last_words()}")
+        self.ready = True
+        return {key: value for key, value in message.items() if key not in ("event", "token")}
 
-    def _receive(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            self._fail()
-        message: dict[str, Any] = json.loads(line)
-        del message["event"]
-        return message
+    def send(self, request: dict[str, Any]) -> None:
+        """One that has died says so in its inbox."""
+        assert self.popen.stdin is not None
+        with contextlib.suppress(OSError):
+            self.popen.stdin.write(json.dumps(request).encode() + b"\n")
+            self.popen.stdin.flush()
 
-    def _fail(self) -> None:
-        self.process.wait()
-        self.log.seek(0)
+    def _read(self) -> None:
+        assert self.popen.stdout is not None
+        inbox: Callable[[dict[str, Any] | None], None] = self.started.put
+        rest = b""
+        while chunk := os.read(self.popen.stdout.fileno(), 2**16):
+            *lines, rest = (rest + chunk).split(b"\n")
+            if len(rest) > LINE:
+                rest = b""
+            for message in map(self._message, lines):
+                if message:
+                    inbox(message)
+                    inbox = self._put
+            if inbox == self.started.put and len(self.foreign) + len(rest) > FOREIGN:
+                break
+        self.popen.stdout.close()
+        inbox(None)
+
+    def _put(self, message: dict[str, Any] | None) -> None:
+        self.inbox.put((self, message))
+
+    def _message(self, line: bytes) -> dict[str, Any] | None:
+        with contextlib.suppress(ValueError, RecursionError):
+            message = json.loads(line) if self.token.encode() in line else None
+            if (
+                isinstance(message, dict)
+                and message.get("token") == self.token
+                and "event" in message
+            ):
+                return message
+        if len(self.foreign) <= FOREIGN:
+            self.foreign += line + b"\n"
+        return None
+
+    def last_words(self) -> str:
+        """Why it is no worker, or no longer one."""
+        if len(self.foreign) > FOREIGN:
+            return f"printed more than {FOREIGN // 2**10} kB; expected a Python interpreter"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(1)
+        self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - LOG))
         lines = self.log.read().decode(errors="replace").strip().splitlines()
-        why = lines[-1] if lines else f"exit code {self.process.returncode}"
-        raise RunnerError(f"{self.python}: {why}")
+        why = lines[-1][:500] if lines else f"exit code {self.popen.returncode}"
+        if not self.ready and self.foreign:
+            printed = self.foreign[:80].decode(errors="replace")
+            why += f", after it printed {printed!r}; expected a Python interpreter"
+        return why
+
+    def kill(self) -> None:
+        self.popen.kill()
 
     def close(self) -> None:
-        self.process.terminate()
-        for stream in (self.process.stdin, self.process.stdout):
-            assert stream is not None
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
-        self.process.wait()
+        """Ends it and, by way of it, its children."""
+        if self.ready:
+            self.popen.terminate()
+        else:
+            self.popen.kill()  # it may be stuck in the import of torch, and has no child yet
+        try:
+            self.popen.wait(CLOSING)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait()
+        assert self.popen.stdin is not None
+        with contextlib.suppress(OSError):
+            self.popen.stdin.close()
         self.log.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+class Worker:
+    """The interpreter under test: its build, its devices, and one worker process per repeat.
+
+    Each process has a hash seed, an address layout and an import of torch of its own; forks of one
+    process would share them, and agree because of that. An import costs about 3 s of CPU.
+
+    Start it in a thread that outlives it: Linux ends the processes with the thread.
+    """
+
+    def __init__(
+        self, python: str, devices: tuple[str, ...], jobs: int | None = None, fork: bool = True
+    ) -> None:
+        self.python, self.slots, self.fork = python, jobs or cores(), fork
+        self.inbox: queue.Queue[tuple[Process, dict[str, Any] | None]] = queue.Queue()
+        self.processes: list[Process] = []
+        self.numbers = itertools.count(1)
+        self.devices: dict[str, dict[str, Any]] = {}
+        try:
+            self.grow(1)
+            self.build = self.processes[0].build()
+            for device in devices:
+                self.devices[device] = self._probe(device)
+        except BaseException:
+            self.close()
+            raise
+
+    def grow(self, repeat: int) -> None:
+        """A process for each repeat; they import torch side by side."""
+        first = len(self.processes)
+        for seed in range(first + 1, repeat + 1):
+            self.processes.append(Process(self.python, self.fork, seed, self.inbox))
+        for process in self.processes[max(1, first) :]:
+            process.build()
+
+    def replace(self, dead: Process) -> None:
+        """A process for one that has died."""
+        place = self.processes.index(dead)
+        dead.kill()
+        dead.close()
+        self.processes[place] = Process(self.python, self.fork, dead.seed, self.inbox)
+        self.processes[place].build()
+
+    def start(self, place: int, job: dict[str, Any]) -> tuple[Process, int]:
+        """Starts a job in one of its processes; returns that and the number of the result."""
+        process, number = self.processes[place], next(self.numbers)
+        process.send({**job, "job": number})
+        return process, number
+
+    def receive(self, deadline: float) -> tuple[Process, dict[str, Any] | None] | None:
+        """The next message; None where none has come by the deadline."""
+        try:
+            return self.inbox.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            return None
+
+    def _probe(self, device: str) -> dict[str, Any]:
+        request = {
+            "role": "probe",
+            "device": device,
+            "facts": BY_NAME[device].facts,
+            "path": "",
+            **PROBE,
+        }
+        _, number = self.start(0, request)
+        deadline = time.monotonic() + PROBE["timeout"] + STARTUP + GRACE
+        while answer := self.receive(deadline):
+            process, message = answer
+            if message is None:
+                why = f"the worker died while it probed {device}: {process.last_words()}"
+                raise RunnerError(f"{self.python}: {why}")
+            if message.get("job") == number:
+                state = message.get("value")
+                if isinstance(state, dict) and "ok" in state:
+                    return state
+                return {"ok": False, "reason": str(message.get("detail")), "name": None}
+        raise RunnerError(f"{self.python}: no answer while it probed {device}")
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.close()
 
     def __enter__(self) -> Worker:
         return self
@@ -111,8 +278,109 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@dataclass
+class Pending:
+    """A reproducer on a device, and what its runs have shown so far."""
+
+    reproducer: Reproducer
+    device: str
+    unavailable: str | None
+    waiting: int = 0  # runs still to end
+    outcomes: dict[str, list[Outcome]] = field(default_factory=lambda: {role: [] for role in ROLES})
+    result: Result | None = None
+
+    def judge(self, torch_version: str) -> Result:
+        expected = self.reproducer.expects(self.device, torch_version)
+        stand_in = self.reproducer.stand_in.get(self.device, "")
+        self.result = Result(
+            self.reproducer.id, self.device, "unavailable", expected, stand_in=stand_in
+        )
+        if self.unavailable:
+            self.result.detail = self.unavailable
+        else:
+            judge(self.reproducer, self.result, self.outcomes)
+        return self.result
+
+
+@dataclass
+class Job:
+    """One run of one role."""
+
+    pending: Pending
+    role: str
+    repeat: int  # from 0: the place of the process that runs it
+    request: dict[str, Any]
+    process: Process | None = None
+    deadline: float = 0.0
+
+
+class Schedule:
+    """Keeps as many jobs under way as there are slots, and goes on when a process dies."""
+
+    def __init__(self, worker: Worker, jobs: list[Job]) -> None:
+        self.worker = worker
+        self.waiting = deque(jobs)
+        # One of these has killed its worker, perhaps: each is run again, alone.
+        self.suspects: deque[Job] = deque()
+        self.running: dict[int, Job] = {}
+        self.deaths = 0  # with no result in between
+
+    def outcomes(self) -> Iterator[tuple[Job, Outcome]]:
+        while self.waiting or self.suspects or self.running:
+            self._fill()
+            answer = self.worker.receive(min(job.deadline for job in self.running.values()))
+            if answer is None:
+                self._kill_overdue()
+                continue
+            process, message = answer
+            if message is None:
+                yield from self._died(process)
+            elif (job := self.running.get(message.get("job", 0))) and job.process is process:
+                del self.running[message["job"]]
+                self.deaths = 0
+                yield job, checked(message)
+
+    def _fill(self) -> None:
+        if self.suspects:
+            if not self.running:
+                self._start(self.suspects.popleft())
+            return
+        while self.waiting and len(self.running) < self.worker.slots:
+            self._start(self.waiting.popleft())
+
+    def _start(self, job: Job) -> None:
+        job.process, number = self.worker.start(job.repeat, job.request)
+        limit = job.request["timeout"] + (0 if self.worker.fork else STARTUP)
+        job.deadline = time.monotonic() + limit + GRACE
+        self.running[number] = job
+
+    def _kill_overdue(self) -> None:
+        for job in self.running.values():
+            if job.process is not None and job.deadline <= time.monotonic():
+                job.process.kill()  # stopped by a reproducer, or stuck; its last message follows
+                job.deadline += GRACE
+
+    def _died(self, process: Process) -> Iterator[tuple[Job, Outcome]]:
+        if process not in self.worker.processes:
+            return  # it has been replaced
+        lost = [number for number, job in self.running.items() if job.process is process]
+        jobs = [self.running.pop(number) for number in lost]
+        self.deaths += 1
+        if self.deaths > DEATHS:
+            ran = " and ".join(f"{job.role}() of {job.pending.reproducer.id}" for job in jobs)
+            raise RunnerError(
+                f"{self.worker.python}: {self.deaths} workers died one after another, "
+                f"the last while it ran {ran or 'nothing'}"
+            )
+        self.worker.replace(process)
+        if len(jobs) == 1:
+            yield jobs[0], checked({"outcome": "died"})
+        else:
+            self.suspects.extend(jobs)
+
+
 def run(
-    entries: list[Reproducer],
+    reproducers: list[Reproducer],
     worker: Worker,
     devices: tuple[str, ...],
     repeat: int = 1,
@@ -120,53 +388,56 @@ def run(
     progress: Callable[[int, int], None] = lambda done, total: None,
     on_result: Callable[[Result], None] = lambda result: None,
 ) -> Report:
-    """Runs every role of every entry on every device that it names, `repeat` times.
+    """Runs every role of every reproducer on every device that it names, `repeat` times.
 
-    progress is told (runs done, runs in all); on_result gets each cell's result as soon as its last run has ended.
+    The runs of a repeat are made by a process of its own, which costs an import of torch (about 3 s
+    of CPU) each. progress receives (runs done, runs in all); on_result each result as soon as the
+    last of its runs has ended. Raises Interrupted on Ctrl-C.
     """
     report = Report(worker.build, worker.devices)
-    cells = [(entry, device) for entry in entries for device in devices if device in entry.affected]
-    jobs: list[dict[str, Any]] = []
-    waiting: list[int] = []  # runs that each cell still waits for
-    results: list[Result | None] = [None] * len(cells)
-    seen: list[dict[str, list[Outcome]]] = [{role: [] for role in ROLES} for _ in cells]
-
-    def finish(cell: int) -> None:
-        result = _judge(*cells[cell], worker, seen[cell])
-        results[cell] = result
-        on_result(result)
-
-    for cell, (entry, device) in enumerate(cells):
-        roles = () if _unavailable(entry, device, worker) else entry.roles
-        waiting.append(len(roles) * repeat)
-        for role in roles * repeat:
-            limits = {"timeout": timeout or entry.timeout, "memory": entry.memory}
-            jobs.append({"number": len(jobs), "cell": cell, "role": role, "device": device, "path": str(entry.path), **limits})
-        if not roles:
-            finish(cell)
-    for done, outcome in enumerate(worker.run(jobs), 1):
-        job = jobs[outcome["job"]]
-        cell = job["cell"]
-        seen[cell][job["role"]].append(outcome)
-        waiting[cell] -= 1
-        if not waiting[cell]:
-            finish(cell)
-        progress(done, len(jobs))
-    report.results = [result for result in results if result is not None]
+    pending = [
+        Pending(reproducer, device, _unavailable(reproducer, device, worker))
+        for reproducer in reproducers
+        for device in devices
+        if device in reproducer.affected
+    ]
+    jobs = [job for one in pending if not one.unavailable for job in _jobs(one, repeat, timeout)]
+    try:
+        for one in pending:
+            if one.unavailable:
+                on_result(one.judge(worker.build["torch"]))
+        if jobs:
+            worker.grow(repeat)
+        for done, (job, outcome) in enumerate(Schedule(worker, jobs).outcomes(), 1):
+            one = job.pending
+            one.outcomes[job.role].append(outcome)
+            one.waiting -= 1
+            if not one.waiting:
+                on_result(one.judge(worker.build["torch"]))
+            progress(done, len(jobs))
+    except KeyboardInterrupt:
+        report.results = [one.result for one in pending if one.result]
+        raise Interrupted(report, len(pending)) from None
+    report.results = [one.result for one in pending if one.result]
     return report
 
 
-def _unavailable(entry: Reproducer, device: str, worker: Worker) -> str | None:
-    if not worker.devices[device]["ok"]:
-        return unusable(device, worker.devices[device]["reason"])
-    return entry.unavailable_reason(worker.build["torch"], worker.build["platform"])
+def _jobs(pending: Pending, repeat: int, timeout: float | None) -> list[Job]:
+    reproducer = pending.reproducer
+    request = {
+        "device": pending.device,
+        "path": str(reproducer.path),
+        "timeout": timeout or reproducer.timeout,
+        "memory": reproducer.memory,
+    }
+    rounds = itertools.product(range(repeat), reproducer.roles)
+    jobs = [Job(pending, role, place, {**request, "role": role}) for place, role in rounds]
+    pending.waiting = len(jobs)
+    return jobs
 
 
-def _judge(entry: Reproducer, device: str, worker: Worker, roles: dict[str, list[Outcome]]) -> Result:
-    expected = entry.expects(device, worker.build["torch"])
-    result = Result(entry.id, device, "unavailable", expected, stand_in=entry.stand_in.get(device, ""))
-    if reason := _unavailable(entry, device, worker):
-        result.detail = reason
-    else:
-        judge(entry, result, roles)
-    return result
+def _unavailable(reproducer: Reproducer, device: str, worker: Worker) -> str | None:
+    state = worker.devices[device]
+    if not state["ok"]:
+        return unusable(device, state["reason"])
+    return reproducer.unavailable_reason(worker.build["torch"], worker.build["platform"])

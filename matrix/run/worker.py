@@ -1,38 +1,87 @@
-"""Runs reproducers inside the interpreter under test; imports only torch and the standard library.
+"""Runs reproducers in the interpreter under test; imports only torch and the standard library.
 
-    python worker.py JOBS fork|fresh     (started by matrix.runner, which speaks JSON lines over stdin and stdout)
+    python worker.py fork|fresh    (started by runner.py; JSON lines over stdin and stdout)
 
-It imports torch once and forks a child per run: 10 to 40 ms instead of the 3 to 6 s of a fresh interpreter. Where a fork is
-unsafe it starts fresh interpreters instead. A child has a time limit, a memory limit, one thread, a session and a folder
-of its own, so that whatever a reproducer does ends with it.
+It imports torch once and forks a child per run, which takes 10 to 40 ms; a fresh interpreter takes
+3 to 6 s. Where a fork is unsafe it starts fresh interpreters. It starts every job at once and keeps
+no queue: the runner schedules.
+
+A child has a time limit, a memory limit, a limit on the size of a file, one thread, and a session
+and a folder of its own; the folder is its temporary folder too. What it starts ends with it: its
+process group is killed, and on Linux daemons as well, because the worker adopts them. If the worker
+dies, Linux kills its children (though not theirs).
+
+A child holds no descriptor of the protocol and no token, without which a message does not count,
+and it may not open the worker's descriptors or memory through /proc. Not prevented: what root may
+do, and what processes of one user may do to each other (kill the worker, write into the folder of
+another run). This guards against accidents, not attacks.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 if __name__ == "__main__":
-    del sys.path[0]  # this folder: nothing in it may be taken for a module of the standard library
+    # Nothing in this folder may be taken for a module of the standard library.
+    HERE = os.path.dirname(os.path.realpath(__file__))
+    sys.path[:] = [path for path in sys.path if not path or os.path.realpath(path) != HERE]
 
 import contextlib
+import errno
+import faulthandler
 import gc
 import importlib.util
 import json
-import os
+import math
 import platform
+import queue
+import random
 import re
+import select
 import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
-FORK = sys.platform == "linux"  # macOS frameworks and Windows cannot continue in a forked child
+LINUX = sys.platform == "linux"
+FORK = LINUX  # macOS frameworks and Windows cannot continue in a forked child
 POLL = 0.001  # seconds between two looks at the children
-STARTUP = 120.0  # seconds that a fresh interpreter has for importing torch
+TEXT = 20_000  # characters of a text or a detail; the rest is cut
+REPORT = 2**20  # bytes of a report that are read
+OUTPUT = 64 * 2**10  # bytes of a child's output that are read, from its end
+FILE = 256 * 2**20  # bytes that a child may write to one file
+NEARLY_FULL = 4 * 2**20  # a disk with fewer bytes free counts as full
+DISK_FULL = 28  # exit code of a child that could not write its report (ENOSPC's number)
+
+SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl()
+
+try:
+    import ctypes
+
+    _libc = ctypes.CDLL(None) if LINUX else None
+except ImportError:  # an interpreter that was built without it
+    _libc = None
+
+
+def _prctl(option: int, value: int) -> None:
+    if _libc is not None:
+        _libc.prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0)))
+
+
+def _end_with_parent(parent: int, number: int) -> None:
+    """Linux sends this process the signal when its parent dies (or the thread that started it)."""
+    _prctl(SET_PDEATHSIG, number)
+    if os.getppid() != parent:  # it died before the call
+        os._exit(1)
+
+
+# --- what is measured -----------------------------------------------------------------------------
 
 
 def describe() -> dict[str, Any]:
@@ -57,86 +106,121 @@ def describe() -> dict[str, Any]:
     }
 
 
-def probe(device: str) -> dict[str, Any]:
-    """A device is available when it computed something right, not when it says so.
+def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, Any]:
+    """A device counts as available only if it computes a correct result.
 
     Hosted macOS runners answer `mps.is_available() == True` and then cannot allocate 256 bytes.
-    Returns {"ok", "reason", "name"}.
+    `facts` are commands whose output is kept under their names.
+    Returns {"ok", "reason", "name", ...}.
     """
     import torch
 
     try:
         x = torch.arange(64.0).reshape(8, 8)
         there = x.to(device)
-        difference = (there @ there.T).cpu() - x @ x.T
+        difference = float(((there @ there.T).cpu() - x @ x.T).abs().max())
     except Exception as error:  # every backend has its own classes for "no"
-        return {"ok": False, "reason": f"{type(error).__name__}: {str(error).strip().splitlines()[0]}", "name": None}
-    if difference.abs().max() > 1:
-        return {"ok": False, "reason": f"an 8x8 product is off by {difference.abs().max():g}", "name": None}
-    return {"ok": True, "reason": f"computed an 8x8 product in torch {torch.__version__}", **_about(device)}
+        why = (str(error).strip() or "no message").splitlines()[0]
+        return {"ok": False, "reason": f"{type(error).__name__}: {why}", "name": None}
+    if not difference <= 1:  # also NaN
+        return {"ok": False, "reason": f"an 8x8 product is off by {difference:g}", "name": None}
+    reason = f"computed an 8x8 product in torch {torch.__version__}"
+    return {"ok": True, "reason": reason, **_about(device), **_facts(facts or {})}
 
 
 def _about(device: str) -> dict[str, Any]:
+    """What torch knows of the device. Backends share these names, as far as they have them."""
     import torch
 
-    if device == "cuda":
-        major, minor = torch.cuda.get_device_capability()
-        return {
-            "name": torch.cuda.get_device_name(),
-            "capability": f"{major}.{minor}",
-            "cudnn": torch.backends.cudnn.version(),
-            "driver": _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
-        }
-    if device == "mps":
-        # A virtual machine's GPU is not the chip's: its verdicts count for less and say so.
-        return {
-            "name": _output("sysctl", "-n", "machdep.cpu.brand_string"),
-            "paravirtual": _output("sysctl", "-n", "kern.hv_vmm_present") == "1",
-        }
-    return {"name": platform.processor() or platform.machine()}
+    if device == "cpu":
+        return {"name": platform.processor() or platform.machine()}
+    backend = getattr(torch, device, None)
+    about = {"name": _ask(backend, "get_device_name")}
+    if isinstance(capability := _ask(backend, "get_device_capability"), tuple):
+        about["capability"] = ".".join(map(str, capability))
+    if cudnn := _ask(getattr(torch.backends, "cudnn", None), "version"):
+        about["cudnn"] = cudnn
+    return about
 
 
-def _output(*command: str) -> str | None:
+def _ask(module: Any, function: str) -> Any:
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=10).stdout.strip() or None
-    except (OSError, subprocess.TimeoutExpired):
+        return getattr(module, function)()
+    except Exception:  # it has none, or the build cannot tell
         return None
 
 
-# --- in the child ---------------------------------------------------------------------------------------------------
+def _facts(commands: dict[str, list[str]]) -> dict[str, Any]:
+    found: dict[str, Any] = {name: _output(command) for name, command in commands.items()}
+    if "virtual" in found:  # a virtual machine's GPU is not the chip's: its verdicts count for less
+        found["paravirtual"] = found.pop("virtual") == "1"
+    return found
 
 
-def run_job(job: dict[str, Any], report: str) -> None:
-    """Runs one role of one reproducer in this process and writes what happened to the file `report`."""
+def _output(command: list[str]) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+# --- in the child ---------------------------------------------------------------------------------
+
+
+def run_job(job: dict[str, Any], folder: str) -> None:
+    """Runs one role of one reproducer in this process; writes what happened to report.json."""
     import torch
 
     torch.set_num_threads(1)
+    _fresh_random_numbers()
     if job["device"] == "cpu":
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a CPU cell means the same on a machine that has a GPU
+        # A result for the CPU means the same on a machine that has a GPU.
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
         _limit_memory(job["memory"])
-    Path(f"{report}.begun").touch()  # the time limit counts from here
+    _limit_files()
+    Path(folder, "begun").touch()  # the time limit counts from here
     before = _resident()
-    seen: dict[str, Any] = {}
     started = time.perf_counter()
     try:
-        value = probe(job["device"]) if job["role"] == "probe" else getattr(_load(job["path"]), job["role"])(job["device"])
-        seen = {"outcome": "returned", "value": value if isinstance(value, (str, dict, type(None))) else repr(value)}
-        if not isinstance(value, (str, dict, type(None))):
-            seen["outcome"], seen["detail"] = "not text", f"returned {value!r}; expected text or None"
+        if job["role"] == "probe":
+            seen: dict[str, Any] = {"outcome": "returned"}
+            seen["value"] = probe(job["device"], job["facts"])
+        else:
+            seen = _returned(getattr(_load(job["path"]), job["role"])(job["device"]))
     except SystemExit as error:
-        seen = {"outcome": "exit", "detail": f"called sys.exit({error.code!r})"}
+        seen = {"outcome": "exit", "detail": _cut(f"called sys.exit({error.code!r})")}
     except BaseException as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        line = next((f.lineno for f in reversed(frames) if f.filename == job["path"]), None)
-        text = f"{type(error).__name__}: {error}"
-        out_of_memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
-        limit = f" (its limit is {job['memory']} MiB)" if out_of_memory and job["device"] == "cpu" else ""
-        seen = {"outcome": "raised", "detail": f"{text}{f' (line {line})' if line else ''}{limit}"}
+        seen = {"outcome": "raised", "detail": _describe(error, job)}
     seen["seconds"] = time.perf_counter() - started
     seen["peak_mib"] = max(0.0, _peak() - before)
-    scratch = f"{report}.part"
-    Path(scratch).write_text(json.dumps(seen), encoding="utf-8")
-    os.replace(scratch, report)
+    part = Path(folder, "report.part")
+    part.write_text(json.dumps(seen), encoding="utf-8")
+    os.replace(part, Path(folder, "report.json"))
+
+
+def _returned(value: object) -> dict[str, Any]:
+    if value is None or isinstance(value, str):
+        return {"outcome": "returned", "value": None if value is None else _cut(value)}
+    return {"outcome": "not text", "detail": _cut(f"returned {value!r}; expected text or None")}
+
+
+def _describe(error: BaseException, job: dict[str, Any]) -> str:
+    """The exception with its line, and with the limit that it met."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((frame.lineno for frame in reversed(frames) if frame.filename == job["path"]), None)
+    text = _cut(f"{type(error).__name__}: {error}")
+    if line:
+        text += f" (line {line})"
+    if job["device"] == "cpu" and (
+        isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+    ):
+        text += f" (its limit is {job['memory']} MiB)"
+    return text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT else f"{text[:TEXT]}... [{len(text)} characters in all]"
 
 
 def _load(path: str) -> Any:
@@ -149,9 +233,16 @@ def _load(path: str) -> Any:
     return module
 
 
+def _fresh_random_numbers() -> None:
+    """As in a new interpreter. torch's are left: it starts from the same seed in each."""
+    random.seed()
+    if "numpy.random" in sys.modules:  # numpy imports it when it is first used, and then it is fresh
+        sys.modules["numpy.random"].seed()
+
+
 def _limit_memory(mib: int) -> None:
     """Relative to what is mapped now: builds map 0.6 to 4.8 GB at start."""
-    if sys.platform != "linux":
+    if not LINUX:
         return  # macOS accepts RLIMIT_AS and does not enforce it
     import resource
 
@@ -160,9 +251,20 @@ def _limit_memory(mib: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (mapped + mib * 2**20, hard))
 
 
+def _limit_files() -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE if hard < 0 else min(FILE, hard), hard))
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; a write may go unchecked
+
+
 def _resident() -> float:
-    if sys.platform == "linux":
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 2**20
+    if LINUX:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20
     return _peak()
 
 
@@ -175,157 +277,388 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-# --- in the parent --------------------------------------------------------------------------------------------------
+def _finish(job: dict[str, Any], folder: str) -> None:
+    """Runs the job and ends the process, without exit handlers: they can exceed a time limit."""
+    code = 1
+    try:
+        faulthandler.enable()
+        run_job(job, folder)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        code = 0
+    except OSError as error:
+        code = DISK_FULL if error.errno == errno.ENOSPC else 1
+        traceback.print_exc()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+# --- in the parent --------------------------------------------------------------------------------
+
+
+class Channel:
+    """The protocol: requests from the runner's pipe, messages to it."""
+
+    def __init__(self, threaded: bool) -> None:
+        # Descriptors that only this process has; what torch prints on import goes to stderr.
+        self.incoming, self.outgoing = os.dup(0), os.dup(1)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)
+        self.buffer = b""
+        self.chunks: queue.SimpleQueue[bytes] | None = None
+        self.hello = json.loads(self._first_line())
+        self.token = self.hello.pop("token")
+        if threaded:  # Windows cannot wait for a pipe; a process that forks must not have threads
+            self.chunks = queue.SimpleQueue()
+            threading.Thread(target=self._read, daemon=True).start()
+
+    def _first_line(self) -> bytes:
+        while b"\n" not in self.buffer:
+            if not (chunk := os.read(self.incoming, 2**16)):
+                sys.exit(0)  # the runner has gone
+            self.buffer += chunk
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return line
+
+    def _read(self) -> None:
+        chunk = b"-"
+        while chunk:
+            chunk = os.read(self.incoming, 2**16)
+            assert self.chunks is not None
+            self.chunks.put(chunk)
+
+    def requests(self, seconds: float) -> list[dict[str, Any]] | None:
+        """Those that arrive within the seconds, or None when the runner has closed its end."""
+        chunk: bytes | None = None
+        if self.chunks is not None:
+            with contextlib.suppress(queue.Empty):
+                chunk = self.chunks.get(timeout=seconds)
+        elif select.select([self.incoming], [], [], seconds)[0]:
+            chunk = os.read(self.incoming, 2**16)
+        if chunk == b"":
+            return None
+        *lines, self.buffer = (self.buffer + (chunk or b"")).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+    def say(self, event: str, message: dict[str, Any]) -> None:
+        data = (json.dumps({**message, "event": event, "token": self.token}) + "\n").encode()
+        while data:
+            data = data[os.write(self.outgoing, data) :]
+
+    def abandon(self) -> None:
+        """In a forked child, before anything else."""
+        os.close(self.incoming)
+        os.close(self.outgoing)
+        self.token, self.buffer = "", b""
 
 
 class Child:
     """One run: a process in a session and a folder of its own."""
 
-    def __init__(self, job: dict[str, Any], fork: bool) -> None:
-        self.job = job
-        self.folder = Path(tempfile.mkdtemp(prefix="repro-"))
-        self.report, self.output = self.folder / "report.json", self.folder / "output.txt"
-        (self.folder / "cwd").mkdir()
+    def __init__(
+        self, job: dict[str, Any], folder: Path, fork: bool, startup: float, channel: Channel
+    ) -> None:
+        self.job, self.folder = job, folder
+        self.output = folder / "output.txt"
+        (folder / "cwd").mkdir(parents=True)
         self.started = time.perf_counter()
         self.begun = fork  # a forked child has torch from the start
-        self.deadline = self.started + (job["timeout"] if fork else STARTUP)
-        self.timed_out = False
+        self.deadline = self.started + (job["timeout"] if fork else startup)
+        self.timed_out = self.ended = False
         self.process: subprocess.Popen[bytes] | None = None
         if fork:
+            parent = os.getpid()
             self.pid = os.fork()
             if self.pid == 0:
-                self._in_child()
+                self._in_child(parent, channel)
         else:
-            command = [sys.executable, __file__, "--one", json.dumps(job), str(self.report)]
+            command = [
+                sys.executable,
+                __file__,
+                "--one",
+                json.dumps({**job, "parent": os.getpid()}),
+                str(folder),
+            ]
             with open(self.output, "wb") as output:
                 self.process = subprocess.Popen(
-                    command, cwd=self.folder / "cwd", stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+                    command,
+                    cwd=folder / "cwd",
+                    env={**os.environ, **self._environment()},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
                 )
             self.pid = self.process.pid
 
-    def _in_child(self) -> None:
+    def _environment(self) -> dict[str, str]:
+        """Nothing that it writes to a temporary folder outlives it."""
+        names = ("TMPDIR", "TEMP", "TMP", "TORCHINDUCTOR_CACHE_DIR")
+        return dict.fromkeys(names, str(self.folder))
+
+    def _in_child(self, parent: int, channel: Channel) -> None:
         try:
+            channel.abandon()
+            _end_with_parent(parent, signal.SIGKILL)
+            _prctl(SET_DUMPABLE, 1)  # its own /proc and core dumps are what they are in any process
             os.setsid()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.environ.update(self._environment())
+            tempfile.tempdir = None  # it remembers the worker's
             os.chdir(self.folder / "cwd")
-            for number, (path, flags) in enumerate(
-                [(os.devnull, os.O_RDONLY), *[(str(self.output), os.O_WRONLY | os.O_CREAT | os.O_APPEND)] * 2]
-            ):
-                os.dup2(os.open(path, flags, 0o600), number)
-            import faulthandler
-
-            faulthandler.enable()
-            run_job(self.job, str(self.report))
-            sys.stdout.flush()
-            sys.stderr.flush()
+            output = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            os.close(output)
+            _finish(self.job, str(self.folder))
         finally:
-            os._exit(0)  # never the parent's exit handlers; a run that wrote no report says so itself
+            os._exit(1)
 
     def poll(self) -> int | None:
         """The exit code (negative: a signal), or None while it runs."""
-        if not self.begun and Path(f"{self.report}.begun").exists():
+        if not self.begun and (self.folder / "begun").exists():
             self.begun, self.deadline = True, time.perf_counter() + self.job["timeout"]
-        if time.perf_counter() > self.deadline and not self.timed_out:
+        if time.perf_counter() > self.deadline:
             self.timed_out = True
-            self.kill()
+            self.kill()  # at each look, until it has ended
         if self.process is not None:
-            return self.process.poll()
-        pid, status = os.waitpid(self.pid, os.WNOHANG)
-        if pid == 0:
-            return None
-        return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+            code = self.process.poll()
+        else:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            code = os.waitstatus_to_exitcode(status) if pid else None
+        self.ended = code is not None
+        return code
 
     def kill(self) -> None:
-        """The child and whatever it started."""
+        """The child and its process group."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
-        elif self.process is not None:
-            self.process.kill()
+        if not self.ended:  # one that was stopped before its setsid() leads no group
+            with contextlib.suppress(OSError):
+                os.kill(self.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
     def result(self, code: int) -> dict[str, Any]:
-        """What happened, with the driver's view (`wall`) beside the child's own (`seconds`)."""
+        """What happened, with the worker's view (`wall`) beside the child's own (`seconds`)."""
         wall = time.perf_counter() - self.started
         self.kill()  # a grandchild may still live
         seen: dict[str, Any] = {"seconds": wall, "peak_mib": None}
-        if self.timed_out and not self.report.exists():
-            seen.update(outcome="timeout", detail=f"still running after {self.job['timeout']:g} s; killed")
+        report = self._report()
+        if self.timed_out and report is None:
+            limit = self.job["timeout"] if self.begun else math.ceil(self.deadline - self.started)
+            seen.update(outcome="timeout", detail=f"still running after {limit:g} s; killed")
         elif code < 0 and not self.timed_out:
-            name = signal.Signals(-code).name
-            seen.update(outcome="signal", detail=f"killed by {name}{self._tail()}")
-        elif self.report.exists():
-            seen = json.loads(self.report.read_text(encoding="utf-8"))
+            seen.update(outcome="signal", detail=f"killed by {self._signal(-code)}{self._tail()}")
+        elif report is not None:
+            seen = report
         else:
-            seen.update(outcome="no report", detail=f"ended with exit code {code} and no report{self._tail()}")
+            seen.update(outcome="no report", detail=self._no_report(code))
         shutil.rmtree(self.folder, ignore_errors=True)
-        return {**seen, "job": self.job["number"], "wall": wall}
+        return {**seen, "wall": wall}
+
+    def _report(self) -> dict[str, Any] | None:
+        # The reproducer could write it.
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            report = json.loads(_read(self.folder / "report.json", REPORT))
+            json.dumps([report])  # one that is nested too deeply to be sent on is none
+            return report if isinstance(report, dict) else None
+        return None
+
+    def _signal(self, number: int) -> str:
+        with contextlib.suppress(ValueError):
+            name = signal.Signals(number).name
+            return f"{name}: a file grew beyond {FILE // 2**20} MiB" if name == "SIGXFSZ" else name
+        return f"signal {number}"
+
+    def _no_report(self, code: int) -> str:
+        why = f"ended with exit code {code} and no report"
+        scratch = self.folder.parent.parent
+        if code == DISK_FULL or shutil.disk_usage(scratch).free < NEARLY_FULL:
+            return f"{why}: the disk that holds {scratch} is full"
+        return f"{why}{self._tail()}"
 
     def _tail(self) -> str:
         """The last frames or lines that it printed: where a segfault happened."""
-        text = self.output.read_text(encoding="utf-8", errors="replace") if self.output.exists() else ""
-        frames = re.findall(r'File "(.+?)", line (\d+) in (\w+)', text)
-        if frames:
-            file, line, function = frames[0]
-            return f" in {function} ({Path(file).name}:{line})"
+        try:
+            text = _read(self.output, OUTPUT, from_end=True).decode(errors="replace")
+        except OSError:
+            return ""
+        frame = re.search(r'File "([^"\n]{1,300})", line (\d{1,9}) in (\w{1,100})', text)
+        if frame:
+            return f" in {frame[3]} ({Path(frame[1]).name}:{frame[2]})"
         lines = text.strip().splitlines()
         return f": {lines[-1][:200]}" if lines else ""
 
 
-def _serve(jobs: int, fork: bool) -> None:
-    """Says what this build is, probes the devices asked for, then runs the jobs that come back."""
-    # The protocol keeps a private copy of stdout: whatever torch prints on import goes to stderr instead.
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the children end with it
+def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
+    """At most `limit` bytes. Follows no link and waits for no pipe that a reproducer left there."""
+    flags = (
+        os.O_RDONLY
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_BINARY", 0)
+    )
+    descriptor = os.open(path, flags)
+    with open(descriptor, "rb") as file:
+        if from_end:
+            file.seek(max(0, os.fstat(descriptor).st_size - limit))
+        return file.read(limit)
 
-    def say(**message: Any) -> None:
-        channel.write(json.dumps(message) + "\n")
-        channel.flush()
 
-    import torch
+class Orphans:
+    """Processes that a run left behind; Linux makes them the worker's children.
 
-    torch.set_num_threads(1)  # before any operation: a parent that ran on many threads hangs its forked children
-    with contextlib.suppress(ImportError):
-        import torch._dynamo
+    Which run one belongs to is not known, so it is killed when all that were under way as it was
+    found have ended.
+    """
 
-    import torch.utils.data
+    def __init__(self) -> None:
+        self.suspects: dict[int, set[int]] = {}  # orphan -> the children one of which left it
 
-    say(event="build", **describe())
-    for device in json.loads(sys.stdin.readline()):
-        child = Child({"number": device, "role": "probe", "device": device, "timeout": 120, "memory": 4096, "path": ""}, fork)
-        while (code := child.poll()) is None:
-            time.sleep(POLL)
-        seen = child.result(code)
-        say(event="device", device=device, **(seen.get("value") or {"ok": False, "reason": seen["detail"], "name": None}))
+    def collect(self, ended: Child, running: list[Child]) -> None:
+        """Finds what the run left, and kills what belongs to no run that is still under way."""
+        known = {child.pid for child in running}
+        self._find(ended.pid, known, known)
+        for suspects in self.suspects.values():
+            suspects.discard(ended.pid)
+        self._kill(known)
 
-    gc.collect()
-    gc.freeze()  # a collection in a child would otherwise touch, and so copy, every page it shares with its parent
-    queue = [json.loads(line) for line in sys.stdin]
-    queue.reverse()
-    running: list[Child] = []
-    driver = os.getppid()
-    try:
-        while queue or running:
-            while queue and len(running) < jobs:
-                running.append(Child(queue.pop(), fork))
-            for child in list(running):
+    def end(self) -> None:
+        """Kills all, children included."""
+        self._find(0, set(), set())
+        for suspects in self.suspects.values():
+            suspects.clear()
+        self._kill(set())
+
+    def _find(self, since: int, suspects: set[int], known: set[int]) -> None:
+        for pid in _children(since) - known - self.suspects.keys():
+            self.suspects[pid] = {child for child in suspects if child < pid}  # it is younger
+
+    def _kill(self, known: set[int]) -> None:
+        while alone := [pid for pid, suspects in self.suspects.items() if not suspects]:
+            for pid in alone:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+                del self.suspects[pid]
+            self._find(min(alone), set(), known)  # an orphan's children become orphans
+
+
+def _children(since: int) -> set[int]:
+    """The processes whose parent is this one and whose number is at least `since`, on Linux."""
+    if not LINUX:
+        return set()
+    found = set()
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) >= since:
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                with open(f"/proc/{name}/stat", "rb") as stat:
+                    parent = stat.read().rpartition(b")")[2].split()[1]
+                if int(parent) == os.getpid():
+                    found.add(int(name))
+    return found
+
+
+class Server:
+    """Starts what the runner asks for and reports what became of it, until the runner has gone."""
+
+    def __init__(self, fork: bool, runner: int) -> None:
+        self.fork, self.runner = fork, runner
+        self.channel = Channel(threaded=not fork)
+        hello = self.channel.hello
+        self.scratch, self.startup = Path(hello["scratch"]), hello["startup"]
+        self.running: list[Child] = []
+        self.orphans = Orphans()
+
+    def start(self) -> None:
+        """Imports torch and reports the build."""
+        import torch
+
+        # Before any operation: a parent that ran on many threads hangs its forked children.
+        torch.set_num_threads(1)
+        with contextlib.suppress(ImportError):
+            import torch._dynamo
+
+        import torch.utils.data
+
+        gc.collect()
+        gc.freeze()  # a collection in a child would touch, and so copy, every page that it shares
+        self.scratch.mkdir(mode=0o700, exist_ok=True)
+        self.channel.say("build", describe())
+
+    def serve(self) -> None:
+        while (requests := self.channel.requests(POLL if self.running else 0.1)) is not None:
+            for job in requests:
+                self._begin(job)
+            for child in list(self.running):
                 if (code := child.poll()) is not None:
-                    running.remove(child)
-                    say(event="result", **child.result(code))
-            if os.getppid() != driver:
-                break  # nobody is listening any more
-            time.sleep(POLL)
-    finally:
-        for child in running:
+                    self._report(child, code)
+            if os.getppid() != self.runner:
+                return  # nobody is listening any more
+
+    def _begin(self, job: dict[str, Any]) -> None:
+        try:
+            self.running.append(
+                Child(job, self.scratch / str(job["job"]), self.fork, self.startup, self.channel)
+            )
+        except OSError as error:
+            full = error.errno == errno.ENOSPC
+            why = f"the disk that holds {self.scratch.parent} is full" if full else str(error)
+            seen = {"outcome": "no report", "detail": f"could not start: {why}", "wall": 0.0}
+            self.channel.say("result", {**seen, "job": job["job"]})
+
+    def _report(self, child: Child, code: int) -> None:
+        self.running.remove(child)
+        seen = child.result(code)
+        self.orphans.collect(child, self.running)
+        self.channel.say("result", {**seen, "job": child.job["job"]})
+
+    def stop(self) -> None:
+        for child in self.running:
             child.kill()
-            shutil.rmtree(child.folder, ignore_errors=True)
+        self.orphans.end()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def _serve(fork: bool) -> None:
+    def leave(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the end is not interrupted
+        sys.exit(0)
+
+    runner = os.getppid()
+    signal.signal(signal.SIGTERM, leave)
+    _end_with_parent(runner, signal.SIGTERM)
+    _prctl(SET_DUMPABLE, 0)  # its /proc/PID/fd and memory are closed to other processes of the user
+    _prctl(SET_CHILD_SUBREAPER, 1)
+    server = Server(fork, runner)
+    code = 1
+    try:
+        if hasattr(signal, "alarm"):
+            # For an import that never returns, with no runner to end it.
+            signal.alarm(math.ceil(server.startup))
+        server.start()
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
+        server.serve()
+        code = 0
+    except BrokenPipeError:
+        pass  # the runner has gone
+    except Exception:
+        traceback.print_exc()  # the runner shows its last line
+    finally:
+        server.stop()
+        sys.stderr.flush()
+        os._exit(code)  # tearing torch down takes seconds
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--one":
-        run_job(json.loads(sys.argv[2]), sys.argv[3])
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)  # as a forked child ends: tearing torch down takes longer than some time limits
+        one = json.loads(sys.argv[2])
+        if LINUX:
+            _end_with_parent(one["parent"], signal.SIGKILL)
+        _finish(one, sys.argv[3])
     else:
-        _serve(jobs=int(sys.argv[1]), fork=FORK and sys.argv[2] == "fork")
+        _serve(fork=FORK and sys.argv[1] == "fork")

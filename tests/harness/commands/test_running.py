@@ -1,115 +1,52 @@
 import json
+import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
-from click.testing import CliRunner
-from planted import plant, processor_seconds
+from helpers import RETURNS, call, plant
 
-from matrix import catalog, cli
+from matrix import catalog, devices, verdicts
+from matrix.commands import table
+from matrix.run.runner import Report
 
-BOOM = "def reproduce(device):\n    return 'boom'\n"
-NOTHING = "def reproduce(device):\n    return None\n"
-
-
-def call(*arguments):
-    return CliRunner().invoke(
-        cli.main, [str(argument) for argument in arguments], prog_name="torch-repros"
-    )
-
-
-def test_list_names_every_reproducer_with_its_kind_versions_and_title():
-    result = call("list")
-    assert result.exit_code == 0
-    for entry in catalog.load():
-        assert entry.id in result.output
-        assert entry.title in result.output
-
-
-def test_list_as_json_is_the_headers():
-    listed = json.loads(call("list", "amp", "--json").output)
-    assert {item["id"] for item in listed} == {
-        entry.id for entry in catalog.load() if entry.family == "amp"
-    }
-    (one,) = [item for item in listed if item["id"] == "amp/autocast_cache_under_no_grad"]
-    assert one["affected"] == {"cpu": "<2.11", "cuda": "<2.11"}
-
-
-def test_list_is_quick_and_never_imports_torch():
-    assert processor_seconds("list") < 0.3
-
-
-def test_show_explains_one_reproducer():
-    output = call("show", "memory/cycles_exhaust_memory").output
-    for part in (
-        "empty_cache() frees nothing",
-        "cuda  >=1.13",
-        "mps   not applicable",
-        "release() in reference_fixes/memory.py",
-        "def popular_fix",
-    ):
-        assert part in output
-    assert "stand-in: a meta tensor" in call("show", "data_loading/pin_device_tensor").output
-    assert "never (a negative control)" in call("show", "rnn/backward_in_eval_mode").output
+BOOM, NOTHING = RETURNS.format("boom"), RETURNS.format(None)
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("show", "amp/unscale_befor_scale"), "did you mean amp/unscale_before_scale"),
-        (("run", "amq"), "did you mean amp"),
-        (("list", "zzzzzz"), "`python -m matrix list` names them all"),
-        (("show", "amp"), "'amp' is a family"),
-        (("run", "--device", "tpu"), "'tpu' is not one of 'cpu', 'cuda', 'mps'"),
-        (("run", "--repeat", "0"), "0 is not in the range"),
-        (("run", "--timeout", "0"), "0.0 is not in the range"),
-        (("run", "amp", "--bisect"), "--bisect needs exactly one ID"),
-        (("run", "amp", "--json", "/no/such/folder/out.json"), "no folder /no/such/folder"),
-        (("--repros", "/no/such/folder", "list"), "does not exist"),
+        (("amq",), "did you mean amp"),
+        (("--device", "tpu"), "'tpu' is not one of 'cpu', 'cuda', 'mps'"),
+        (("--repeat", "0"), "0 is not in the range"),
+        (("--timeout", "0"), "0.0 is not in the range"),
+        (("amp", "--git-bisect"), "--git-bisect needs exactly one ID"),
+        (("amp", "--json", "/no/such/folder/out.json"), "no folder /no/such/folder"),
     ],
 )
-def test_wrong_use_exits_with_2_and_says_what_was_expected(arguments, text):
-    result = call(*arguments)
+def test_wrong_use_exits_with_2_and_names_what_was_expected(arguments, text):
+    result = call("run", *arguments)
     assert result.exit_code == 2
     assert text in " ".join(result.output.split())
 
 
-def test_a_bad_header_stops_with_every_mistake(root):
-    plant(root, "planted/one", BOOM, kind='"slient"')
-    plant(root, "planted/two", BOOM, fix='"amp"')
-    result = call("--repros", root, "list")
-    assert result.exit_code == 1
-    assert "one.py:7: kind: 'slient'" in result.output
-    assert "two.py:10: fix: 'amp'" in result.output
-
-
-def test_run_shows_the_table_writes_json_and_tells_by_its_exit_status(root, tmp_path):
-    plant(
-        root,
-        "planted/fires",
-        BOOM + "\n\ndef popular_fix(device):\n    return 'still'\n",
-        affected='{ cpu = ">=1.13", mps = ">=1.13" }',
-    )
+def test_run_shows_the_table_writes_json_and_exits_with_0(root, tmp_path):
+    still = BOOM + "\n\ndef popular_fix(device):\n    return 'still'\n"
+    plant(root, "planted/fires", still, affected='{ cpu = ">=1.13", mps = ">=1.13" }')
     plant(root, "planted/quiet", NOTHING, affected='{ cpu = "never" }')
     plant(root, "planted/apple", BOOM, title='"only on Apple"', affected='{ mps = ">=1.13" }')
     file = tmp_path / "seen.json"
     result = call("--repros", root, "run", "--json", file, "--repeat", "2")
     assert result.exit_code == 0, result.output
-    rows = {
-        line.split()[0]: line for line in result.output.splitlines() if line.startswith("planted/")
-    }
-    assert rows["planted/fires"].split()[1:] == [
-        "cpu",
-        "reproduced",
-        "2/2",
-        "does",
-        "not",
-        "help",
-        "boom",
-    ]
+    rows = {line.split()[0]: line for line in result.output.splitlines() if "planted/" in line}
+    fires = ["cpu", "reproduced", "2/2", "does", "not", "help", "boom"]
+    assert rows["planted/fires"].split()[1:] == fires
     assert rows["planted/quiet"].split()[1:] == ["cpu", "absent", "2/2"]
     assert "needs mps" in rows["planted/apple"]
-    assert "Everything is as the headers say." in result.output
+    assert "1 reproduced, 1 absent" in result.output
+    assert "All results match the headers." in result.output
     seen = json.loads(file.read_text())
     assert {(cell["id"], cell["device"], cell["verdict"]) for cell in seen["results"]} == {
         ("planted/fires", "cpu", "reproduced"),
@@ -121,25 +58,51 @@ def test_run_shows_the_table_writes_json_and_tells_by_its_exit_status(root, tmp_
     assert seen["devices"]["mps"]["reason"]
 
 
-def test_run_is_red_when_a_cell_differs_from_its_header(root):
+def test_run_exits_with_1_when_a_result_differs_from_its_header(root):
     plant(root, "planted/vanished", NOTHING)
     result = call("--repros", root, "run", "--device", "cpu")
     assert result.exit_code == 1
     assert "planted/vanished on cpu: absent, but its header says reproduced" in result.output
 
 
-def test_a_device_that_was_asked_for_and_cannot_be_used_is_red_with_the_reason(root):
+def test_run_exits_with_1_when_a_file_was_left_out_and_runs_the_rest(root):
+    plant(root, "planted/one", BOOM)
+    plant(root, "planted/two", BOOM, kind='"slient"')
+    result = call("--repros", root, "run", "--device", "cpu")
+    assert result.exit_code == 1
+    assert "two.py:7: kind: 'slient'" in result.output
+    assert re.search("planted/one +cpu +reproduced", result.output)
+
+
+def test_one_bad_return_value_costs_one_row(root, tmp_path):
+    plant(root, "planted/dictionary", RETURNS.format({"a": 1}))
+    plant(root, "planted/good", BOOM)
+    plant(root, "planted/surrogate", RETURNS.format("boom \ud800"))
+    file = tmp_path / "seen.json"
+    result = call("--repros", root, "run", "--device", "cpu", "--json", file)
+    assert result.exit_code == 1, result.exception
+    assert re.search("planted/dictionary +cpu +broken", result.output)
+    assert re.search("planted/good +cpu +reproduced", result.output)
+    assert re.search(r"planted/surrogate +cpu +reproduced +boom \\ud800", result.output)
+    assert len(json.loads(file.read_text())["results"]) == 3
+
+
+def test_a_device_that_was_asked_for_and_cannot_be_used_exits_with_3_and_the_reason(root):
     plant(root, "planted/one", BOOM)
     result = call("--repros", root, "run", "--device", "mps")
     assert result.exit_code == 3
-    assert "no usable mps here: " in result.output
+    assert (
+        f"Error: {devices.unusable('mps', 'AssertionError: the stub has no mps')}" in result.output
+    )
 
 
-def test_an_interpreter_that_cannot_be_used_is_red_with_the_reason(root):
+def test_an_interpreter_that_cannot_be_used_exits_with_3_and_the_reason(root):
     plant(root, "planted/one", BOOM)
-    result = call("--repros", root, "run", "--python", "/no/such/python")
-    assert result.exit_code == 3
-    assert "Error: cannot start /no/such/python" in result.output
+    for python, text in (("/no/such/python", "cannot start"), ("/bin/echo", "expected a Python")):
+        result = call("--repros", root, "run", "--python", python)
+        assert result.exit_code == 3
+        assert result.output.startswith("Error: ")
+        assert text in result.output
 
 
 @pytest.mark.parametrize(
@@ -147,30 +110,85 @@ def test_an_interpreter_that_cannot_be_used_is_red_with_the_reason(root):
     [
         (BOOM, {}, 1),
         (NOTHING, {}, 0),
-        ("def reproduce(device):\n    return 'thud'\n", {}, 125),
+        (RETURNS.format("thud"), {}, 125),
         (BOOM, {"requires": '">=99"'}, 125),
     ],
 )
-def test_bisect_speaks_the_exit_codes_of_git_bisect_run(root, code, header, status):
+def test_git_bisect_run_gets_the_exit_codes_that_it_expects(root, code, header, status):
     plant(root, "planted/one", code, **header)
-    assert (
-        call("--repros", root, "run", "planted/one", "--device", "cpu", "--bisect").exit_code
-        == status
+    result = call("--repros", root, "run", "planted/one", "--device", "cpu", "--git-bisect")
+    assert result.exit_code == status
+
+
+def test_ctrl_c_shows_what_was_measured_and_exits_with_130(root, tmp_path):
+    plant(root, "planted/a_quick", BOOM)
+    note = tmp_path / "note"
+    body = f"    open({str(note)!r}, 'w')\n    time.sleep(60)\n"
+    waits = f"import time\n\n\ndef reproduce(device):\n{body}"
+    plant(root, "planted/b_waits", waits, timeout="60")
+    plant(root, "planted/c_last", BOOM)
+    command = [
+        sys.executable,
+        "-m",
+        "matrix",
+        "--repros",
+        root,
+        "run",
+        "--device",
+        "cpu",
+        "--jobs",
+        "1",
+    ]
+    driver = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=catalog.ROOT
     )
+    deadline = time.monotonic() + 60
+    while not note.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    driver.send_signal(signal.SIGINT)
+    output, errors = driver.communicate(timeout=30)
+    assert driver.returncode == 130
+    assert re.search("planted/a_quick +cpu +reproduced", output)
+    assert "planted/b_waits" not in output
+    assert errors.splitlines()[-1] == "interrupted: 2 of 3 not run"
 
 
-def test_help_teaches():
-    assert "python -m matrix run amp --python" in call("--help").output
-    assert "0 everything is as the headers say" in " ".join(call("run", "--help").output.split())
+def test_help_states_the_exit_status():
+    help = " ".join(call("run", "--help").output.split())
+    assert "Exit status: 0 all results match the headers; 1 some differ, or a reproducer" in help
+    assert "3 requested device or interpreter unavailable; 130 interrupted." in help
 
 
-def test_a_reproducer_run_alone_exits_with_1_when_the_bug_is_there_and_0_when_it_is_not():
-    for id, status, text in (
-        ("loss/rewrapped_in_a_tensor", 1, "no parameter has a gradient"),
-        ("amp/cuda_amp_off_cuda_keeps_the_graph", 0, ""),
-    ):
-        done = subprocess.run(
-            [sys.executable, catalog.REPROS / f"{id}.py"], capture_output=True, text=True
+def large_report(count, root):
+    plant(root, "planted/one", BOOM)
+    (one,) = catalog.load(root)
+    reproducers, results = [], []
+    for number in range(count):
+        values = {**vars(one), "id": f"planted/r{number}"}
+        reproducers.append(
+            catalog.Reproducer(**{name: values[name] for name in one.__dataclass_fields__})
         )
-        assert done.returncode == status
-        assert text in done.stderr
+        results.append(verdicts.Result(f"planted/r{number}", "cpu", "reproduced", "reproduced"))
+    build = {"torch": "2.0", "python": "3.11", "os": "Linux"}
+    state = {"ok": True, "reason": "", "name": "x"}
+    return Report(build, {"cpu": state}, results), reproducers
+
+
+def test_the_time_of_the_table_grows_with_its_length_and_not_faster(root, capsys):
+    taken = []
+    for count in (500, 4000):
+        report, reproducers = large_report(count, root)
+        started = time.process_time()
+        table.show(report, reproducers)
+        taken.append(time.process_time() - started)
+    assert capsys.readouterr().out.count("reproduced") >= 4500
+    assert taken[1] < 8 * taken[0] * 2
+
+
+def test_a_verdict_of_repeats_is_never_cut(root, capsys):
+    report, reproducers = large_report(1, root)
+    result = report.results[0]
+    result.expected, result.runs, result.agreeing = "absent", 10, 10
+    table.show(report, reproducers)
+    assert "reproduced 10/10 (!)" in capsys.readouterr().out

@@ -1,220 +1,43 @@
-"""Planted reproducers: each ends in its own verdict and detail, and the run goes on."""
+"""Scheduling, comparison with headers, and processes that die or never were workers."""
 
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from pathlib import Path
 
 import pytest
-from planted import plant
+from helpers import RETURNS, plant
 
-from matrix import catalog, runner
+from matrix import catalog
+from matrix.devices import unusable
+from matrix.run import runner
 
-RETURNS = "def reproduce(device):\n    return {!r}\n"
-
-PLANTED = {  # id -> (code, header, verdict, detail or text)
-    "reproduced": (RETURNS.format("boom: 3"), {}, "reproduced", "^$"),
-    "absent": (RETURNS.format(None), {}, "absent", "^$"),
-    "negative_control": (RETURNS.format(None), {"affected": '{ cpu = "never" }'}, "absent", "^$"),
-    "other_symptom": (
-        RETURNS.format("crash"),
-        {},
-        "broken",
-        r"the text seen does not match its symptom 'boom': crash",
-    ),
-    "number": (RETURNS.format(7), {}, "broken", r"reproduce\(\) returned 7; expected text or None"),
-    "raises": (
-        "def reproduce(device):\n    raise KeyError('other')\n",
-        {},
-        "broken",
-        r"reproduce\(\) raised KeyError: 'other' \(line 16\)",
-    ),
-    "raises_control": (
-        RETURNS.format("boom") + "\n\ndef control(device):\n    1 / 0\n",
-        {},
-        "broken",
-        r"control\(\) raised ZeroDivisionError",
-    ),
-    "sick_control": (
-        RETURNS.format("boom") + "\n\ndef control(device):\n    return 'boom too'\n",
-        {},
-        "broken",
-        r"control\(\) shows a symptom too: boom too",
-    ),
-    "syntax": ("def reproduce(device):\n    return (\n", {}, "broken", "SyntaxError"),
-    "missing_import": (
-        "import no_such_module\n\n\ndef reproduce(device):\n    return None\n",
-        {},
-        "broken",
-        "ModuleNotFoundError: No module named 'no_such_module'",
-    ),
-    "exits": (
-        "import sys\n\n\ndef reproduce(device):\n    sys.exit(3)\n",
-        {},
-        "broken",
-        r"reproduce\(\) called sys.exit\(3\)",
-    ),
-    "exits_at_once": (
-        "import os\n\n\ndef reproduce(device):\n    os._exit(0)\n",
-        {},
-        "broken",
-        "ended with exit code 0 and no report",
-    ),
-    "exits_with_code": (
-        "import os\n\n\ndef reproduce(device):\n    print('last words', flush=True)\n    os._exit(7)\n",
-        {},
-        "broken",
-        "ended with exit code 7 and no report: last words",
-    ),
-    "segfault": (
-        "import ctypes\n\n\ndef reproduce(device):\n    ctypes.string_at(0)\n",
-        {},
-        "broken",
-        r"reproduce\(\) was killed by SIGSEGV in string_at",
-    ),
-    "kills_itself": (
-        "import os\n\n\ndef reproduce(device):\n    os.kill(os.getpid(), 9)\n",
-        {},
-        "broken",
-        "killed by SIGKILL",
-    ),
-    "hangs": (
-        "import time\n\n\ndef reproduce(device):\n    time.sleep(60)\n",
-        {"timeout": "1"},
-        "broken",
-        "still running after 1 s; killed",
-    ),
-    "ignores_signals": (
-        "import signal, time\n\n\ndef reproduce(device):\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    time.sleep(60)\n",
-        {"timeout": "1"},
-        "broken",
-        "still running after 1 s; killed",
-    ),
-    "claimed_crash": (
-        "import ctypes\n\n\ndef reproduce(device):\n    ctypes.string_at(0)\n",
-        {"kind": '"crash"', "symptom": '"SIGSEGV"'},
-        "reproduced",
-        "^$",
-    ),
-    "other_crash": (
-        "import os\n\n\ndef reproduce(device):\n    os.abort()\n",
-        {"kind": '"crash"', "symptom": '"SIGSEGV"'},
-        "broken",
-        "killed by SIGABRT",
-    ),
-    "claimed_hang": (
-        "import time\n\n\ndef reproduce(device):\n    time.sleep(60)\n",
-        {"kind": '"hang"', "symptom": '"still running"', "timeout": "3"},
-        "reproduced",
-        "^$",
-    ),
-    "eats_memory": (
-        "import torch\n\n\ndef reproduce(device):\n    return str(torch.ones(600, 2**20).sum())\n",
-        {"memory": "512"},
-        "broken",
-        r"can't allocate memory.*\(its limit is 512 MiB\)",
-    ),
-    "eats_python_memory": (
-        "def reproduce(device):\n    return len(bytearray(900 * 2**20))\n",
-        {"memory": "512"},
-        "broken",
-        r"MemoryError.*\(its limit is 512 MiB\)",
-    ),
-    "prints_garbage": (
-        "def reproduce(device):\n    print('{\"event\": \"result\"}\\n' * 9)\n    return 'boom'\n",
-        {},
-        "reproduced",
-        "^$",
-    ),
-    "writes_files": (
-        "def reproduce(device):\n    open('litter', 'w').write('x')\n    return 'boom'\n",
-        {},
-        "reproduced",
-        "^$",
-    ),
-    "needs_future": (
-        RETURNS.format("boom"),
-        {"requires": '">=99"'},
-        "unavailable",
-        "needs torch >=99; this is ",
-    ),
-    "needs_other_system": (
-        RETURNS.format("boom"),
-        {"platform": '"amiga"'},
-        "unavailable",
-        "needs amiga; this is ",
-    ),
-    "daemon": (
-        "import subprocess, sys\n\n\ndef reproduce(device):\n"
-        "    subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n    return 'boom'\n",
-        {},
-        "reproduced",
-        "^$",
-    ),
-    "unicode": (RETURNS.format("boom \u2603 \U0001f525"), {}, "reproduced", "^$"),
-    "threads": (
-        "import torch\n\n\ndef reproduce(device):\n    return f'boom {torch.get_num_threads()}'\n",
-        {"symptom": '"^boom 1$"'},
-        "reproduced",
-        "^$",
-    ),
-}
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has these means")
+KILLS_ITS_WORKER = "import os\n\n\ndef reproduce(device):\n    os.kill(os.getppid(), 9)\n"
 
 
-def run(root, fork=True, repeat=1, names=(), **options):
-    entries = catalog.select(catalog.load(root), names)
-    with runner.Worker(sys.executable, ("cpu",), fork=fork) as worker:
-        report = runner.run(entries, worker, ("cpu",), repeat, **options)
+def run(root, repeat=1, fork=True, jobs=2, **options):
+    with runner.Worker(sys.executable, ("cpu",), jobs=jobs, fork=fork) as worker:
+        report = runner.run(catalog.load(root), worker, ("cpu",), repeat, **options)
     return {result.id.split("/")[1]: result for result in report.results}
 
 
-@pytest.fixture(scope="module")
-def planted(tmp_path_factory):
-    root = tmp_path_factory.mktemp("repros")
-    for name, (code, header, _, _) in PLANTED.items():
-        plant(root, f"planted/{name}", code, **header)
-    return root
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """A temporary folder that no other program uses."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return folder
 
 
-@pytest.fixture(scope="module")
-def results(planted):
-    return run(planted)
-
-
-@pytest.mark.xdist_group("planted")
-@pytest.mark.parametrize("name", PLANTED)
-def test_each_planted_reproducer_gets_its_own_verdict_and_detail(results, name):
-    if name in ("eats_memory", "eats_python_memory") and sys.platform != "linux":
-        pytest.skip("only Linux enforces a memory limit")
-    _, _, verdict, detail = PLANTED[name]
-    result = results[name]
-    assert result.verdict == verdict, result
-    assert re.search(detail, result.detail), result.detail
-
-
-@pytest.mark.xdist_group("planted")
-def test_nothing_of_a_run_is_left_behind(results):
-    assert not os.path.exists("litter")
-    command = ["pgrep", "-u", str(os.getuid()), "-f", "import time; time.sleep(60)"]
-    assert subprocess.run(command, capture_output=True, text=True).stdout == ""
-
-
-@pytest.mark.xdist_group("fresh")
-def test_fresh_interpreters_give_the_same_verdicts(planted):
-    """As on macOS and Windows, where a fork is unsafe."""
-    names = ("reproduced", "segfault", "hangs", "claimed_hang", "threads")
-    results = run(planted, fork=False, names=tuple(f"planted/{name}" for name in names))
-    assert {name: result.verdict for name, result in results.items()} == {
-        name: PLANTED[name][2] for name in names
-    }
-    assert "killed by SIGSEGV" in results["segfault"].detail
-    assert (
-        "still running after 1 s" in results["hangs"].detail
-    )  # the time that importing torch takes is not counted
-
+# --- repeats --------------------------------------------------------------------------------------
 
 SOMETIMES = """\
 import os
@@ -234,16 +57,84 @@ def reproduce(device):
 def test_runs_that_disagree_are_flaky_with_their_counts(root, tmp_path):
     plant(root, "planted/flaky", SOMETIMES.format(folder=str(tmp_path / "marker")))
     plant(root, "planted/steady", RETURNS.format("boom"))
-    with runner.Worker(sys.executable, ("cpu",), jobs=1) as worker:
-        flaky, steady = runner.run(catalog.load(root), worker, ("cpu",), 5).results
+    results = run(root, repeat=5, jobs=1)
+    flaky, steady = results["flaky"], results["steady"]
     assert (flaky.verdict, flaky.agreeing, flaky.runs) == ("flaky", 3, 5)
     assert flaky.detail == "reproduced 3 of 5, else absent"
     assert (steady.verdict, steady.agreeing, steady.runs) == ("reproduced", 5, 5)
     assert flaky.surprise
 
 
+def test_repeats_do_not_share_hash_seed_or_addresses(root, tmp_path):
+    plant(
+        root,
+        "planted/hash",
+        "def reproduce(device):\n    return 'boom' if hash('abc') % 2 else None\n",
+    )
+    code = (
+        "import sys\n\n\ndef reproduce(device):\n"
+        f"    open({str(tmp_path / 'ids')!r}, 'a').write(f'{{id(sys.modules)}}\\n')\n"
+    )
+    plant(root, "planted/address", code)
+    assert run(root, repeat=5)["hash"].verdict == "flaky"
+    assert len(set((tmp_path / "ids").read_text().split())) == 5
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_each_repeat_has_one_process_whose_hash_seed_is_its_number(root, tmp_path, fork):
+    code = (
+        "import os\n\n\ndef reproduce(device):\n"
+        f"    with open({str(tmp_path / 'seeds')!r}, 'a') as file:\n"
+        "        file.write(f'{os.getppid()} {os.environ[\"PYTHONHASHSEED\"]}\\n')\n"
+    )
+    plant(root, "planted/one", code)
+    plant(root, "planted/two", code)
+    run(root, repeat=3, fork=fork)
+    pairs = [tuple(line.split()) for line in (tmp_path / "seeds").read_text().splitlines()]
+    assert len(pairs) == 6
+    assert len(set(pairs)) == 3
+    assert {seed for _, seed in pairs} == {"1", "2", "3"}
+
+
+def test_no_more_jobs_than_slots_are_under_way_over_all_processes(root, tmp_path):
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    code = (
+        "import os, time\n\n\ndef reproduce(device):\n"
+        f"    mark = os.path.join({str(marks)!r}, str(os.getpid()))\n"
+        "    os.mkdir(mark)\n"
+        f"    count = len(os.listdir({str(marks)!r}))\n"
+        f"    open({str(tmp_path / 'counts')!r}, 'a').write(f'{{count}}\\n')\n"
+        "    time.sleep(0.1)\n"
+        "    os.rmdir(mark)\n"
+    )
+    for name in "abcd":
+        plant(root, f"planted/{name}", code)
+    run(root, repeat=3, jobs=2)
+    counts = [int(count) for count in (tmp_path / "counts").read_text().split()]
+    assert len(counts) == 12
+    assert max(counts) == 2
+
+
+def test_a_result_arrives_as_soon_as_its_last_run_has_ended(root):
+    for number in range(4):
+        plant(root, f"planted/r{number}", RETURNS.format("boom"))
+    events = []
+    run(
+        root,
+        repeat=2,
+        jobs=1,
+        progress=lambda done, total: events.append((done, total)),
+        on_result=lambda result: events.append(result.id),
+    )
+    results = [events[place + 1] for place, event in enumerate(events) if isinstance(event, str)]
+    assert results == [(4, 16), (8, 16), (12, 16), (16, 16)]
+
+
+# --- against the headers --------------------------------------------------------------------------
+
 HELPS, STAYS, FAILS = "return None", "return 'still there'", "raise KeyError('x')"
-EXPECTATIONS = {  # id -> (what reproduce() returns, affected, body of popular_fix or None, start of the surprise)
+EXPECTATIONS = {  # id -> (what reproduce() returns, affected, popular_fix or None, its surprise)
     "as_expected": ("boom", ">=1.13", None, ""),
     "should_never": ("boom", "never", None, "reproduced, but its header says absent"),
     "should_not_yet": ("boom", ">=99", None, "reproduced, but its header says absent"),
@@ -252,8 +143,8 @@ EXPECTATIONS = {  # id -> (what reproduce() returns, affected, body of popular_f
     "broken_not_reproduced": ("thud", ">=1.13", None, "broken, but its header says reproduced"),
     "broken_not_absent": ("thud", "never", None, "broken, but its header says absent"),
     "fix_does_not_help": ("boom", ">=1.13", STAYS, ""),
-    "fix_helps": ("boom", ">=1.13", HELPS, "popular_fix leaves no symptom"),
-    "fix_fails": ("boom", ">=1.13", FAILS, "popular_fix: raised KeyError"),
+    "fix_helps": ("boom", ">=1.13", HELPS, "popular_fix works here, but it is listed"),
+    "fix_fails": ("boom", ">=1.13", FAILS, "popular_fix() raised KeyError"),
     "fix_not_judged_where_absent": (None, "never", HELPS, ""),
 }
 
@@ -263,18 +154,14 @@ def surprises(tmp_path_factory):
     root = tmp_path_factory.mktemp("repros")
     for name, (seen, affected, body, _) in EXPECTATIONS.items():
         popular_fix = f"\n\ndef popular_fix(device):\n    {body}\n" if body else ""
-        plant(
-            root,
-            f"planted/{name}",
-            RETURNS.format(seen) + popular_fix,
-            affected=f'{{ cpu = "{affected}" }}',
-        )
+        code = RETURNS.format(seen) + popular_fix
+        plant(root, f"planted/{name}", code, affected=f'{{ cpu = "{affected}" }}')
     return run(root)
 
 
 @pytest.mark.xdist_group("surprises")
 @pytest.mark.parametrize("name", EXPECTATIONS)
-def test_a_difference_from_the_header_is_red_in_either_direction(surprises, name):
+def test_a_difference_from_the_header_is_reported_in_either_direction(surprises, name):
     surprise = EXPECTATIONS[name][3]
     assert surprises[name].surprise.startswith(surprise)
     assert bool(surprises[name].surprise) is bool(surprise)
@@ -291,18 +178,145 @@ def test_the_symptom_that_a_popular_fix_leaves_is_kept(surprises):
     }
 
 
-def test_an_unusable_device_is_unavailable_with_the_probes_reason(root):
+def test_an_unusable_device_is_unavailable_with_the_probes_reason(root, monkeypatch):
     plant(
         root, "planted/one", RETURNS.format("boom"), affected='{ cpu = ">=1.13", mps = ">=1.13" }'
     )
+    monkeypatch.setenv("STUB_DEVICES", "cpu")
     with runner.Worker(sys.executable, ("cpu", "mps")) as worker:
-        if worker.devices["mps"]["ok"]:
-            pytest.skip("this machine has MPS")
         on_cpu, on_mps = runner.run(catalog.load(root), worker, ("cpu", "mps")).results
+        reason = worker.devices["mps"]["reason"]
     assert on_cpu.verdict == "reproduced"
     assert on_mps.verdict == "unavailable"
-    assert on_mps.detail == f"no usable mps here: {worker.devices['mps']['reason']}"
-    assert worker.devices["mps"]["reason"]
+    assert reason == "AssertionError: the stub has no mps"
+    assert on_mps.detail == unusable("mps", reason)
+
+
+def test_a_device_has_its_own_name_or_none(monkeypatch):
+    monkeypatch.setenv("STUB_DEVICES", "cpu mps")
+    with runner.Worker(sys.executable, ("mps",)) as worker:
+        state = worker.devices["mps"]
+    assert state["ok"]
+    assert state["name"] is None or sys.platform == "darwin"
+    assert "paravirtual" in state
+
+
+def test_reproducers_may_be_named_by_a_relative_folder(root, monkeypatch):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    monkeypatch.chdir(root.parent)
+    assert run(Path("repros"))["one"].verdict == "reproduced"
+
+
+# --- deaths ---------------------------------------------------------------------------------------
+
+
+@linux
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_death_of_a_worker_costs_the_run_that_caused_it_alone(root, scratch, jobs):
+    plant(root, "planted/good_a", RETURNS.format("boom"))
+    plant(root, "planted/kills", KILLS_ITS_WORKER)
+    for name in ("good_b", "good_c"):
+        plant(root, f"planted/{name}", "import time\n\n" + RETURNS.format("boom"))
+    results = run(root, jobs=jobs)
+    kills = results.pop("kills")
+    assert (kills.verdict, kills.detail) == ("broken", "the worker died while reproduce() ran")
+    assert {result.verdict for result in results.values()} == {"reproduced"}
+    assert len(results) == 3
+    assert list(scratch.iterdir()) == []
+
+
+@linux
+def test_a_worker_that_is_killed_from_outside_is_replaced(root, scratch):
+    """As the kernel does when memory runs out."""
+    for number in range(8):
+        slow = "import time\n\n\ndef reproduce(device):\n    time.sleep(0.1)\n    return 'boom'\n"
+        plant(root, f"planted/r{number}", slow)
+    with runner.Worker(sys.executable, ("cpu",), jobs=2) as worker:
+        killer = threading.Timer(0.25, worker.processes[0].kill)
+        killer.start()
+        report = runner.run(catalog.load(root), worker, ("cpu",))
+    assert [result.verdict for result in report.results] == ["reproduced"] * 8
+    assert list(scratch.iterdir()) == []
+
+
+@linux
+def test_a_worker_that_is_stopped_counts_as_dead(root, monkeypatch, scratch):
+    monkeypatch.setattr(runner, "GRACE", 0.5)
+    code = (
+        "import os, signal\n\n\ndef reproduce(device):\n    os.kill(os.getppid(), signal.SIGSTOP)\n"
+    )
+    plant(root, "planted/stops", code, timeout="0.5")
+    plant(root, "planted/good", RETURNS.format("boom"))
+    results = run(root, jobs=1)
+    assert results["stops"].detail == "the worker died while reproduce() ran"
+    assert results["good"].verdict == "reproduced"
+    assert list(scratch.iterdir()) == []
+
+
+@linux
+def test_many_deaths_in_a_row_end_the_run_with_a_clear_error(root, scratch):
+    for number in range(runner.DEATHS + 1):
+        kills = (
+            KILLS_ITS_WORKER
+            + "\n\ncontrol = reproduce\n\n\ndef control(device):\n    reproduce(device)\n"
+        )
+        plant(root, f"planted/kills_{number}", kills)
+    with pytest.raises(
+        runner.RunnerError, match=r"6 workers died one after another, .*\(\) of planted"
+    ):
+        run(root, jobs=1)
+    assert list(scratch.iterdir()) == []
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from matrix import catalog
+from matrix.run import runner
+with runner.Worker(sys.executable, ("cpu",)) as worker:
+    runner.run(catalog.load(Path(sys.argv[1])), worker, ("cpu",))
+"""
+
+
+def wait_until(true, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@linux
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_when_the_driver_dies_so_do_its_children(root, scratch, tmp_path, ending):
+    pids = tmp_path / "pids"
+    code = (
+        "import os, time\n\n\ndef reproduce(device):\n"
+        f"    open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{os.getppid()}}')\n"
+        "    time.sleep(60)\n"
+    )
+    plant(root, "planted/hangs", code, timeout="50")
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, root], stderr=subprocess.PIPE)
+    wait_until(lambda: pids.exists() and pids.read_text())
+    driver.send_signal(ending)
+    driver.communicate()
+    wait_until(lambda: not any(alive(int(pid)) for pid in pids.read_text().split()))
+    wait_until(lambda: not list(scratch.iterdir()))
+
+
+# --- interpreters ---------------------------------------------------------------------------------
+
+
+def fake_torch(folder, text):
+    (folder / "fake/torch").mkdir(parents=True)
+    (folder / "fake/torch/__init__.py").write_text(text)
+    return str(folder / "fake")
 
 
 @pytest.mark.parametrize(
@@ -310,49 +324,96 @@ def test_an_unusable_device_is_unavailable_with_the_probes_reason(root):
     [
         ("/no/such/python", "cannot start /no/such/python: No such file"),
         (shutil.which("false"), "false: exit code 1"),
+        (shutil.which("echo"), r"exit code 0, after it printed '.*expected a Python interpreter"),
+        (shutil.which("cat"), r"cat: .*, after it printed '.*expected a Python interpreter"),
+        (shutil.which("yes"), "yes: printed more than 64 kB; expected a Python"),
     ],
 )
-def test_an_unusable_interpreter_is_one_clear_error(python, text):
+def test_what_is_no_interpreter_is_one_clear_error(python, text, scratch):
+    started = time.monotonic()
     with pytest.raises(runner.RunnerError, match=text):
         runner.Worker(python, ("cpu",))
+    assert time.monotonic() - started < 10
+    assert list(scratch.iterdir()) == []
 
 
-def test_an_interpreter_without_torch_is_one_clear_error(tmp_path):
+def test_a_program_that_never_answers_is_one_clear_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "STARTUP", 0.5)
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\nexec sleep 60\n")
+    script.chmod(0o755)
+    with pytest.raises(runner.RunnerError, match=r"python: importing torch took longer than 0.5 s"):
+        runner.Worker(str(script), ("cpu",))
+
+
+def test_an_interpreter_without_torch_is_one_clear_error(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     with pytest.raises(runner.RunnerError, match="No module named 'torch'"):
         runner.Worker(str(tmp_path / "venv/bin/python"), ("cpu",))
 
 
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat") as stat:
-        return stat.read().split()[2] != "Z"
+@linux
+def test_an_import_of_torch_that_hangs_ends_with_an_error_and_the_process(tmp_path, monkeypatch):
+    note = tmp_path / "pid"
+    code = f"import os, time\nopen({str(note)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
+    monkeypatch.setenv("PYTHONPATH", fake_torch(tmp_path, code))
+    monkeypatch.setattr(runner, "STARTUP", 2.0)
+    with pytest.raises(runner.RunnerError, match="importing torch took longer than 2 s"):
+        runner.Worker(sys.executable, ("cpu",))
+    assert not alive(int(note.read_text()))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_when_the_driver_dies_so_do_its_children(root, tmp_path, ending):
-    pids = tmp_path / "pids"
-    code = (
-        "import os, time\n\n\ndef reproduce(device):\n"
-        f"    open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{os.getppid()}}')\n    time.sleep(60)\n"
-    )
-    plant(root, "planted/hangs", code, timeout="50")
+@linux
+def test_a_worker_that_imports_torch_ends_with_its_driver(root, tmp_path, monkeypatch):
+    note = tmp_path / "pid"
+    code = f"import os, time\nopen({str(note)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
+    plant(root, "planted/one", RETURNS.format("boom"))
+    path = os.pathsep.join([fake_torch(tmp_path, code), os.environ["PYTHONPATH"]])
     driver = subprocess.Popen(
-        [sys.executable, "-m", "matrix", "--repros", root, "run", "--device", "cpu"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        [sys.executable, "-c", DRIVER, root], env={**os.environ, "PYTHONPATH": path}
     )
-    deadline = time.monotonic() + 60
-    while not (pids.exists() and pids.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    driver.send_signal(ending)
-    driver.communicate()
-    processes = [int(pid) for pid in pids.read_text().split()]
-    while any(alive(pid) for pid in processes):
-        assert time.monotonic() < deadline, processes
-        time.sleep(0.05)
+    wait_until(lambda: note.exists() and note.read_text())
+    driver.kill()
+    driver.wait()
+    wait_until(lambda: not alive(int(note.read_text())), seconds=10)
+
+
+def test_an_interpreter_that_prints_at_start_is_no_matter(root, tmp_path, monkeypatch):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    (tmp_path / "sitecustomize.py").write_text("print('hello')\nprint('{\"event\": \"build\"}')\n")
+    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+    monkeypatch.setenv("PYTHONPATH", path)
+    assert run(root)["one"].verdict == "reproduced"
+
+
+def test_the_worker_removes_no_path_but_its_own(monkeypatch):
+    """Where Python does not add the folder of the script, the first path is the user's."""
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    monkeypatch.setenv("STUB_TORCH", "2.9.0+first")
+    with runner.Worker(sys.executable, ("cpu",)) as worker:
+        assert worker.build["torch"] == "2.9.0+first"
+
+
+def test_modules_beside_the_worker_do_not_shadow_the_standard_librarys(root):
+    code = (
+        "import sys\n\n\ndef reproduce(device):\n"
+        "    return 'boom' if any(path.endswith('/run') for path in sys.path) else None\n"
+    )
+    plant(root, "planted/one", code)
+    assert run(root)["one"].verdict == "absent"
+
+
+def test_interruption_keeps_what_was_measured(root, scratch):
+    for number in range(5):
+        plant(root, f"planted/r{number}", RETURNS.format("boom"))
+
+    def interrupt(done, total):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(runner.Interrupted, match="3 of 5 not run") as caught:
+        run(root, jobs=1, progress=interrupt)
+    assert [result.id for result in caught.value.report.results] == ["planted/r0", "planted/r1"]
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert list(scratch.iterdir()) == []

@@ -1,0 +1,465 @@
+"""Planted reproducers: each ends in its own verdict and detail, and leaves nothing behind."""
+
+import importlib.util
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from helpers import RETURNS, plant
+
+from matrix import catalog
+from matrix.run import runner, worker
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has these means")
+SLEEPER = "import time; time.sleep(61)"  # a command that pgrep finds
+
+
+def reproduce(*lines):
+    """A reproduce() of these lines that returns the symptom after them, unless they do."""
+    body = "".join(f"    {line}\n" for line in lines)
+    imports = "import os, signal, subprocess, sys, time"
+    return f"{imports}\n\n\ndef reproduce(device):\n{body}    return 'boom'\n"
+
+
+FORGE = """\
+import json, os
+
+JOBS = range(1, 40)
+
+
+def reproduce(device):
+    for number in range(3, 64):
+        for job in JOBS:
+            forged = {"event": "result", "job": job, "outcome": "returned", "value": None}
+            for text in (json.dumps(forged), "garbage", '{"event": 1}', "[1]"):
+                try:
+                    os.write(number, (text + "\\n").encode())
+                except OSError:
+                    pass
+    return "boom"
+"""
+DAEMON = reproduce(
+    "if os.fork() == 0:",
+    "    os.setsid()",
+    "    if os.fork() == 0:",
+    f"        os.execv(sys.executable, [sys.executable, '-c', {SLEEPER!r}])",
+    "    os._exit(0)",
+    "os.wait()",
+)
+NO_REPORT = "ended with exit code {} and no report"
+PLANTED = {  # id -> (code, header, verdict, detail)
+    "reproduced": (RETURNS.format("boom: 3"), {}, "reproduced", "^$"),
+    "absent": (RETURNS.format(None), {}, "absent", "^$"),
+    "negative_control": (RETURNS.format(None), {"affected": '{ cpu = "never" }'}, "absent", "^$"),
+    "other_symptom": (
+        RETURNS.format("crash"),
+        {},
+        "broken",
+        "output does not match the symptom regex 'boom': crash",
+    ),
+    "number": (
+        RETURNS.format(7),
+        {},
+        "broken",
+        r"reproduce\(\) returned 7; expected text or None",
+    ),
+    "dictionary": (
+        RETURNS.format({"a": 1}),
+        {},
+        "broken",
+        r"reproduce\(\) returned {'a': 1}; expected text or None",
+    ),
+    "surrogate": (RETURNS.format("boom \ud800"), {}, "reproduced", "^$"),
+    "long_text": (
+        "def reproduce(device):\n    return 'boom' * 10**7\n",
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "raises": (
+        "def reproduce(device):\n    raise KeyError('other')\n",
+        {},
+        "broken",
+        r"reproduce\(\) raised KeyError: 'other' \(line 16\)",
+    ),
+    "raises_control": (
+        RETURNS.format("boom") + "\n\ndef control(device):\n    1 / 0\n",
+        {},
+        "broken",
+        r"control\(\) raised ZeroDivisionError",
+    ),
+    "failing_control": (
+        RETURNS.format("boom") + "\n\ndef control(device):\n    return 'boom too'\n",
+        {},
+        "broken",
+        r"control\(\) also fails: boom too",
+    ),
+    "syntax": ("def reproduce(device):\n    return (\n", {}, "broken", "SyntaxError"),
+    "missing_import": (
+        "import no_such_module\n\n\ndef reproduce(device):\n    return None\n",
+        {},
+        "broken",
+        "ModuleNotFoundError: No module named 'no_such_module'",
+    ),
+    "exits": (reproduce("sys.exit(3)"), {}, "broken", r"reproduce\(\) called sys.exit\(3\)"),
+    "exits_at_once": (reproduce("os._exit(0)"), {}, "broken", NO_REPORT.format(0)),
+    "exits_with_code": (
+        reproduce("print('last words', flush=True)", "os._exit(7)"),
+        {},
+        "broken",
+        NO_REPORT.format(7) + ": last words",
+    ),
+    "segfault": (
+        "import ctypes\n\n\ndef reproduce(device):\n    ctypes.string_at(0)\n",
+        {},
+        "broken",
+        r"reproduce\(\) was killed by SIGSEGV in string_at",
+    ),
+    "kills_itself": (reproduce("os.kill(os.getpid(), 9)"), {}, "broken", "killed by SIGKILL"),
+    "hangs": (reproduce("time.sleep(60)"), {"timeout": "1"}, "broken", "still running after 1 s"),
+    "ignores_signals": (
+        reproduce("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "time.sleep(60)"),
+        {"timeout": "1"},
+        "broken",
+        "still running after 1 s; killed",
+    ),
+    "claimed_crash": (
+        "import ctypes\n\n\ndef reproduce(device):\n    ctypes.string_at(0)\n",
+        {"kind": '"crash"', "symptom": '"SIGSEGV"'},
+        "reproduced",
+        "^$",
+    ),
+    "other_crash": (
+        reproduce("os.abort()"),
+        {"kind": '"crash"', "symptom": '"SIGSEGV"'},
+        "broken",
+        "killed by SIGABRT",
+    ),
+    "claimed_hang": (
+        reproduce("time.sleep(60)"),
+        {"kind": '"hang"', "symptom": '"still running"', "timeout": "1"},
+        "reproduced",
+        "^$",
+    ),
+    "eats_memory": (
+        "def reproduce(device):\n    return len(bytearray(900 * 2**20))\n",
+        {"memory": "512"},
+        "broken",
+        r"MemoryError.*\(its limit is 512 MiB\)",
+    ),
+    "eats_disk": (
+        reproduce("open('large', 'wb').truncate(300 * 2**20)"),
+        {},
+        "broken",
+        r"reproduce\(\) was killed by SIGXFSZ: a file grew beyond 256 MiB",
+    ),
+    "disk_is_full": (
+        reproduce("os.symlink('/dev/full', '../report.part')"),
+        {},
+        "broken",
+        f"{NO_REPORT.format(28)}: the disk that holds .* is full",
+    ),
+    "unreadable_report": (
+        reproduce("open('../report.json', 'w').write('[' * 10**5)", "os._exit(0)"),
+        {},
+        "broken",
+        NO_REPORT.format(0),
+    ),
+    "report_is_a_pipe": (
+        reproduce("os.mkfifo('../report.json')", "os._exit(0)"),
+        {},
+        "broken",
+        NO_REPORT.format(0),
+    ),
+    "foreign_report": (
+        reproduce(
+            'open("../report.json", "w").write(\'{"outcome": "fine", "self": 1, "event": 2, '
+            '"job": 3, "seconds": "x"}\')',
+            "os._exit(0)",
+        ),
+        {},
+        "broken",
+        "left a report that cannot be read",
+    ),
+    "endless_frames": (
+        reproduce("print('File \"' * 400_000, flush=True)", "os._exit(0)"),
+        {},
+        "broken",
+        NO_REPORT.format(0),
+    ),
+    "prints_garbage": (
+        "def reproduce(device):\n    print('{\"event\": \"result\"}\\n' * 9)\n    return 'boom'\n",
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "forges_results": (FORGE, {}, "reproduced", "^$"),
+    "writes_files": (reproduce("open('litter', 'w').write('x')"), {}, "reproduced", "^$"),
+    "writes_temporary_files": (
+        "import tempfile, torch._dynamo\n\n\ndef reproduce(device):\n"
+        "    tempfile.mkdtemp(prefix='litter-')\n    return 'boom'\n",
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "needs_future": (
+        RETURNS.format("boom"),
+        {"requires": '">=99"'},
+        "unavailable",
+        "needs torch >=99; this is ",
+    ),
+    "needs_other_system": (
+        RETURNS.format("boom"),
+        {"platform": '"amiga"'},
+        "unavailable",
+        "needs amiga; this is ",
+    ),
+    "leaves_a_process": (
+        reproduce(f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])"),
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "leaves_a_session": (
+        reproduce(f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True)"),
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "leaves_a_daemon": (DAEMON, {}, "reproduced", "^$"),
+    "unicode": (RETURNS.format("boom \u2603 \U0001f525"), {}, "reproduced", "^$"),
+    "threads": (
+        "import torch\n\n\ndef reproduce(device):\n    return f'boom {torch.get_num_threads()}'\n",
+        {"symptom": '"^boom 1$"'},
+        "reproduced",
+        "^$",
+    ),
+}
+LINUX_ALONE = ("eats_memory", "leaves_a_session", "leaves_a_daemon")
+
+
+def run(root, fork=True, names=()):
+    reproducers = catalog.select(catalog.load(root), names)
+    with runner.Worker(sys.executable, ("cpu",), fork=fork) as interpreter:
+        report = runner.run(reproducers, interpreter, ("cpu",))
+    return {result.id.split("/")[1]: result for result in report.results}
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    root = tmp_path_factory.mktemp("repros")
+    for name, (code, header, _, _) in PLANTED.items():
+        plant(root, f"planted/{name}", code, **header)
+    return root
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    """A temporary folder that no other program uses."""
+    folder = tmp_path_factory.mktemp("scratch")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder))
+        patch.setattr(tempfile, "tempdir", None)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def results(planted, scratch):
+    return run(planted)
+
+
+@pytest.mark.xdist_group("planted")
+@pytest.mark.parametrize("name", PLANTED)
+def test_each_planted_reproducer_gets_its_own_verdict_and_detail(results, name):
+    if name in LINUX_ALONE and sys.platform != "linux":
+        pytest.skip("only Linux enforces it")
+    _, _, verdict, detail = PLANTED[name]
+    result = results[name]
+    assert result.verdict == verdict, result
+    assert re.search(detail, result.detail), result.detail
+
+
+@pytest.mark.xdist_group("planted")
+def test_texts_are_bounded_and_can_be_written(results):
+    assert results["surrogate"].text == "boom \\ud800"
+    assert results["unicode"].text == "boom \u2603 \U0001f525"
+    assert results["long_text"].text.endswith("... [40000000 characters in all]")
+    assert len(results["long_text"].text) < 21_000
+    assert "".join(result.text for result in results.values()).encode()
+
+
+@pytest.mark.xdist_group("planted")
+@linux
+def test_nothing_of_a_run_is_left_behind(results, scratch):
+    assert not os.path.exists("litter")
+    assert list(scratch.iterdir()) == []
+    command = ["pgrep", "-u", str(os.getuid()), "-f", SLEEPER]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == ""
+
+
+FRESH = ("reproduced", "segfault", "hangs", "claimed_hang", "threads", "eats_disk", "disk_is_full")
+
+
+@pytest.mark.xdist_group("fresh")
+def test_fresh_interpreters_give_the_same_verdicts(planted, scratch):
+    """As on macOS and Windows, where a fork is unsafe."""
+    names = (*FRESH, "leaves_a_daemon") if sys.platform == "linux" else FRESH
+    results = run(planted, fork=False, names=tuple(f"planted/{name}" for name in names))
+    for name, result in results.items():
+        assert result.verdict == PLANTED[name][2]
+        assert re.search(PLANTED[name][3], result.detail), result.detail
+    assert len(results) == len(names)
+    assert list(scratch.iterdir()) == []
+
+
+def test_the_time_limit_kills_a_child_that_leads_no_group_yet():
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
+        child = object.__new__(worker.Child)
+        child.pid, child.ended, child.process = process.pid, False, process
+        child.kill()
+        assert process.wait(10) == -signal.SIGKILL
+
+
+def test_a_time_limit_that_is_over_at_once_ends_every_run(root):
+    plant(root, "planted/hangs", reproduce("time.sleep(60)"))
+    with runner.Worker(sys.executable, ("cpu",), jobs=2) as interpreter:
+        reproducers = catalog.load(root) * 100
+        report = runner.run(reproducers, interpreter, ("cpu",), timeout=0.00001)
+    details = {result.detail for result in report.results}
+    assert len(report.results) == 100
+    assert all(re.search("still running after 1e-05 s; killed", detail) for detail in details)
+
+
+@linux
+def test_a_child_dies_with_its_worker(root, tmp_path):
+    note = tmp_path / "pid"
+    plant(
+        root,
+        "planted/kills",
+        reproduce(
+            f"open({str(note)!r}, 'w').write(str(os.getpid()))",
+            "os.kill(os.getppid(), 9)",
+            "time.sleep(60)",
+        ),
+    )
+    started = time.monotonic()
+    assert run(root)["kills"].detail == "the worker died while reproduce() ran"
+    assert not alive(int(note.read_text()))
+    assert time.monotonic() - started < 30
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@linux
+def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
+    """A neighbour that ends meanwhile does not end it."""
+    check = f"os.path.exists('/proc/' + open({str(tmp_path / 'pid')!r}).read())"
+    uses = reproduce(
+        "command = ['sh', '-c', 'setsid sleep 62 & echo $!']",
+        "daemon = subprocess.Popen(command, stdout=subprocess.PIPE)",
+        "pid = daemon.stdout.readline().decode().strip()",
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(pid)",
+        "time.sleep(1)",
+        f"assert {check}",
+    )
+    plant(root, "planted/a_uses", uses)
+    for number in range(5):
+        plant(root, f"planted/b_{number}", RETURNS.format("boom"))
+    with runner.Worker(sys.executable, ("cpu",), jobs=2) as interpreter:
+        report = runner.run(catalog.load(root), interpreter, ("cpu",))
+        assert [result.verdict for result in report.results] == ["reproduced"] * 6
+        assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_random_numbers_are_fresh_in_each_run(monkeypatch):
+    seeds = []
+    fake = SimpleNamespace(seed=lambda: seeds.append("numpy"))
+    monkeypatch.setitem(sys.modules, "numpy.random", fake)
+    monkeypatch.setattr(worker.random, "seed", lambda: seeds.append("random"))
+    worker._fresh_random_numbers()
+    assert seeds == ["random", "numpy"]
+
+
+def test_a_disk_that_is_nearly_full_is_named(tmp_path, monkeypatch):
+    usage = SimpleNamespace(free=worker.NEARLY_FULL - 1)
+    monkeypatch.setattr(worker.shutil, "disk_usage", lambda path: usage)
+    child = object.__new__(worker.Child)
+    child.folder, child.output = tmp_path / "scratch/7", tmp_path / "none"
+    assert child._no_report(0) == (
+        f"ended with exit code 0 and no report: the disk that holds {tmp_path} is full"
+    )
+    usage.free = worker.NEARLY_FULL
+    assert child._no_report(0) == "ended with exit code 0 and no report"
+
+
+def test_only_the_end_of_an_output_is_read(tmp_path):
+    output = tmp_path / "output.txt"
+    with open(output, "wb") as file:
+        file.truncate(2**33)  # sparse
+        file.seek(2**33)
+        file.write(b'\nFile "/a/b.py", line 3 in crash\nlast')
+    child = object.__new__(worker.Child)
+    child.output = output
+    assert child._tail() == " in crash (b.py:3)"
+
+
+class Backend:
+    """torch.<device> of a device that the worker has never heard of."""
+
+    @staticmethod
+    def get_device_name():
+        return "A1"
+
+    @staticmethod
+    def get_device_capability():
+        return (9, 0)
+
+
+@pytest.fixture
+def torch(monkeypatch):
+    """The stub, in this process."""
+    path = Path(__file__).parents[1] / "stub/torch/__init__.py"
+    spec = importlib.util.spec_from_file_location("torch", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setitem(sys.modules, "torch", module)
+    return module
+
+
+def test_what_torch_knows_of_a_device_is_asked_of_its_backend(torch):
+    torch.npu = Backend
+    torch.backends = SimpleNamespace(cudnn=SimpleNamespace(version=lambda: 91200))
+    assert worker._about("npu") == {"name": "A1", "capability": "9.0", "cudnn": 91200}
+    assert worker._about("tpu")["name"] is None  # never the CPU's
+
+
+def test_the_facts_of_a_device_are_what_the_given_commands_print():
+    commands = {
+        "driver": [sys.executable, "-c", "print(' 535.1 ')"],
+        "virtual": [sys.executable, "-c", "print(1)"],
+        "missing": ["/no/such/program"],
+    }
+    assert worker._facts(commands) == {"driver": "535.1", "missing": None, "paravirtual": True}
+    bare_metal = {"virtual": [sys.executable, "-c", "print(0)"]}
+    assert worker._facts(bare_metal) == {"paravirtual": False}
+
+
+@pytest.mark.parametrize("off", [2.0, float("nan")])
+def test_a_device_that_computes_nonsense_is_not_available(torch, monkeypatch, off):
+    assert worker.probe("cpu")["ok"]
+    monkeypatch.setattr(torch._Tensor, "max", lambda self: off)
+    state = worker.probe("cpu")
+    assert not state["ok"]
+    assert state["reason"] == f"an 8x8 product is off by {off:g}"

@@ -1,0 +1,115 @@
+"""The rows of verdicts, what a worker's message may hold, and how outcomes become a verdict."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from helpers import RETURNS, plant
+
+from matrix import catalog, verdicts
+from matrix.commands import table
+
+HARNESS = Path(verdicts.__file__).parent
+
+
+def outcome(value=None, **message):
+    return verdicts.checked({"outcome": "returned", "value": value, "wall": 1.0, **message})
+
+
+@pytest.fixture
+def reproducer(root):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    return catalog.load(root)[0]
+
+
+def judged(reproducer, reproduce, control=None, popular_fix=()):
+    result = verdicts.Result(reproducer.id, "cpu", "unavailable", "reproduced")
+    roles = {
+        "reproduce": reproduce,
+        "control": control or [outcome() for _ in reproduce],
+        "popular_fix": list(popular_fix),
+    }
+    verdicts.judge(reproducer, result, roles)
+    return result
+
+
+def test_every_verdict_has_a_tone_that_the_terminal_can_show():
+    from rich.style import Style
+
+    for row in verdicts.ROWS:
+        assert Style.parse(table._style(row.name))
+
+
+def test_no_other_module_lists_the_verdicts():
+    """A new row is all that a new verdict takes."""
+    for path in HARNESS.rglob("*.py"):
+        if path.name != "verdicts.py":
+            code = re.sub(r'""".*?"""|#.*', "", path.read_text(encoding="utf-8"), flags=re.S)
+            spelled = [name for name in verdicts.VERDICTS if f'"{name}"' in code]
+            assert len(spelled) < 4, path
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, 7, 1.5, True, ["boom"], []])
+def test_a_value_that_is_not_text_is_the_outcome_not_text(value):
+    checked = outcome(value)
+    assert checked["outcome"] == "not text"
+    assert checked["value"] is None
+    assert checked["detail"] == f"returned {value!r}; expected text or None"
+
+
+@pytest.mark.parametrize("detail", [None, 3, {"a": 1}, "x" * 50_000, "\ud800"])
+@pytest.mark.parametrize("ending", [None, 3, [], "fine", "raised", "signal"])
+def test_any_message_becomes_a_valid_outcome(ending, detail):
+    checked = verdicts.checked(
+        {"outcome": ending, "detail": detail, "seconds": "x", "peak_mib": -1}
+    )
+    assert checked["outcome"] in verdicts.ENDINGS
+    assert len(checked["detail"]) < 21_000
+    assert checked["detail"] == checked["detail"].encode().decode()
+    assert checked["seconds"] == checked["peak_mib"] == checked["wall"] == 0.0
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1, "1", None, 10**400])
+def test_a_number_that_is_none_counts_as_zero(number):
+    assert outcome(peak_mib=number)["peak_mib"] == 0.0
+
+
+def test_texts_are_bounded_with_a_mark_and_lone_surrogates_are_escaped():
+    assert outcome("a\ud800b\U0001f525")["value"] == "a\\ud800b\U0001f525"
+    long = outcome("x" * 50_000)["value"]
+    assert long == "x" * 20_000 + "... [50000 characters in all]"
+    assert outcome(long)["value"] == long  # one mark, though worker and runner both look
+
+
+def test_a_pattern_that_takes_for_ever_is_broken_within_the_time_limit(root, monkeypatch):
+    monkeypatch.setattr(verdicts, "JUDGING", 0.2)
+    plant(root, "planted/one", RETURNS.format("boom"), symptom='"(a|aa)+$"')
+    (reproducer,) = catalog.load(root)
+    started = time.monotonic()
+    result = judged(reproducer, [outcome("a" * 100 + "!")])
+    assert time.monotonic() - started < 5
+    assert result.verdict == "broken"
+    assert result.detail == "matching the symptom took longer than 0.2 s: '(a|aa)+$'"
+
+
+def test_a_worker_that_died_is_named_with_the_role(reproducer):
+    died = verdicts.checked({"outcome": "died"})
+    assert judged(reproducer, [died]).detail == "the worker died while reproduce() ran"
+    result = judged(reproducer, [outcome("boom")], [died])
+    assert (result.verdict, result.detail) == ("broken", "the worker died while control() ran")
+    assert "popular_fix() ran" in judged(reproducer, [outcome("boom")], None, [died]).surprise
+
+
+def test_runs_that_disagree_are_flaky(reproducer):
+    result = judged(reproducer, [outcome("boom"), outcome(), outcome("boom")])
+    assert (result.verdict, result.agreeing, result.runs) == ("flaky", 2, 3)
+    assert result.detail == "reproduced 2 of 3, else absent"
+    assert result.text == "boom"
+
+
+def test_a_popular_fix_that_helps_once_helps(reproducer):
+    helps = judged(reproducer, [outcome("boom")] * 2, None, [outcome("still"), outcome()])
+    assert helps.popular_fix == ""
+    assert helps.surprise == "popular_fix works here, but it is listed as one that does not"
+    assert judged(reproducer, [outcome("boom")], None, [outcome("still")]).popular_fix == "still"
