@@ -38,10 +38,9 @@ def explain(what: str | None, version: str | None) -> None:
     if what in by_id:
         click.echo(text.full_text(by_id[what], measured, version))
         return
-    traceback = _read(what)
-    answers = explaining.find(traceback, reproducers)
-    version = version or explaining.torch_version(traceback)
-    if not answers:
+    explanation = _explanation(what, reproducers)
+    version = version or explanation.torch_version
+    if not explanation.answers:
         click.echo("No known failure matches this text.")
         if what and (hint := _near_id(what, reproducers)):
             click.echo(f"It is no reproducer either; {hint}")
@@ -49,7 +48,7 @@ def explain(what: str | None, version: str | None) -> None:
             'Find a silent failure by its symptom: torch-repros search "loss stays constant"'
         )
         sys.exit(options.FINDINGS)
-    for number, answer in enumerate(answers):
+    for number, answer in enumerate(explanation.answers):
         if number:
             click.echo("\n" + "-" * 72 + "\n")
         _print_answer(answer, measured, version, by_id)
@@ -84,15 +83,21 @@ def _near_id(what: str, reproducers: list[catalog.Reproducer]) -> str:
     )
 
 
-def _read(what: str | None) -> str:
+def _explanation(
+    what: str | None, reproducers: list[catalog.Reproducer]
+) -> explaining.Explanation:
     if what is None and sys.stdin.isatty():
         raise click.UsageError(
             "nothing to explain: pass some text or a file, or pipe in a program's output"
         )
-    traceback = explaining.read(what, sys.stdin.buffer)
-    if not traceback.strip():
+    try:
+        pieces = explaining.read(what, sys.stdin.buffer)
+    except explaining.ExplainError as error:
+        raise click.UsageError(str(error)) from None
+    explanation = explaining.look_up(pieces, reproducers)
+    if explanation.blank:
         raise click.UsageError("nothing to explain: the text is empty")
-    return traceback
+    return explanation
 
 
 @click.command()

@@ -71,7 +71,7 @@ def run(
     json_file: Path | None,
     git_bisect: bool,
 ) -> None:
-    """Run reproducers and compare them with their headers.
+    """Run reproducers against a torch.
 
     Each role runs in a process of its own.
 

@@ -51,7 +51,7 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     help="Merge upstream's changes into your copies; conflicts are marked as git marks them.",
 )
 def vendored(folder: Path, diff: bool, update: bool) -> None:
-    """Show the status of vendored copies, or update them.
+    """Show or update vendored copies.
 
     Exit status: 0 unchanged; 4 you edited; 8 upstream moved on; 12 both; 1 a problem with a copy,
     or conflicts to resolve. After --update: 0, or 1 for a problem or conflicts.

@@ -90,7 +90,7 @@ def test_explain_without_text_in_a_terminal_says_what_to_pass(monkeypatch):
 
     monkeypatch.setattr(answering.sys, "stdin", Terminal())
     with pytest.raises(answering.click.UsageError, match="pass some text or a file, or pipe in"):
-        answering._read(None)
+        answering._explanation(None, [])
 
 
 def test_explain_is_fast_and_needs_no_torch():
