@@ -85,7 +85,7 @@ def test_other_errors_get_no_answer(error):
         ("site-packages/torch/utils/checkpoint.py:87", None),
         ("torchvision 0.15.2", None),
         ("no version", None),
-        ("x\n" * 400_000 + "torch==2.6.0\n" + "torch==2.7.0\n", "2.6.0"),
+        ("x\n" * 400_000 + "torch==2.6.0\n" + "x\n" * 400_000 + "torch==2.7.0\n", "2.6.0"),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -220,6 +220,10 @@ def test_what_powershell_writes_is_read(tmp_path, encoding):
     file = tmp_path / "crash.log"
     file.write_bytes(f"{text}\n".encode(encoding) * 3000)  # more than one piece
     assert first_ids(explain.read(str(file), io.BytesIO())) == [INFERENCE]
+
+
+def test_the_mark_at_the_start_of_utf_16_is_no_text():
+    assert read(None, "\ufeffabc".encode("utf-16-be")) == "abc"
 
 
 def test_a_character_on_the_border_of_two_pieces_is_whole():
@@ -418,6 +422,7 @@ def test_bounded_gaps_and_escaped_signs_are_no_problem(pattern):
         ("plain Text", ("plain text",)),
         (r"a\(\)b\.c", ("a()b.c",)),
         ("colou?r of x", ("r of x",)),
+        ("colours? of", ("colour",)),
         ("abc+d", ("abc",)),
         ("ab{0,2}cde", ("cde",)),
         ("one|three", ("one", "three")),
