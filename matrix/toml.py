@@ -7,6 +7,6 @@ from __future__ import annotations
 try:
     from tomli import TOMLDecodeError, loads
 except ImportError:
-    from tomllib import TOMLDecodeError, loads  # Python 3.11 or newer
+    from tomllib import TOMLDecodeError, loads  # type: ignore[assignment]  # Python 3.11 or newer
 
 __all__ = ["TOMLDecodeError", "loads"]

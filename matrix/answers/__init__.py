@@ -1,1 +1,1 @@
-"""What a user asks: what an error means, which reproducer a symptom fits, a report to file, the site."""
+"""What a user asks: what an error means, which reproducer a symptom matches, a report, the site."""

@@ -1,6 +1,6 @@
 """A report about one reproducer, ready to paste: what was observed, and what was expected instead.
 
-The code block is the whole program and prints what it saw: pasted into a file, it shows the failure.
+The code block is the whole program and prints what it saw: pasted into a file, it fails.
 """
 
 from __future__ import annotations

@@ -83,9 +83,7 @@ def _near_id(what: str, reproducers: list[catalog.Reproducer]) -> str:
     )
 
 
-def _explanation(
-    what: str | None, reproducers: list[catalog.Reproducer]
-) -> explaining.Explanation:
+def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> explaining.Explanation:
     if what is None and sys.stdin.isatty():
         raise click.UsageError(
             "nothing to explain: pass some text or a file, or pipe in a program's output"

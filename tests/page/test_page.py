@@ -16,7 +16,9 @@ PUBLIC = toml.loads(
     (catalog.ROOT / "tests/harness/answers/public_errors.toml").read_text(encoding="utf-8")
 )
 TEXTS = (
-    sorted({found.text for record in RECORDS for found in record.measurements.values() if found.text})
+    sorted(
+        {found.text for record in RECORDS for found in record.measurements.values() if found.text}
+    )
     + [error["text"] for error in PUBLIC["error"] + PUBLIC["unrelated"]]
     + [
         "│ RuntimeError: Inference tensors cannot be saved for │\n│ backward. Please do not use Tensors │",
@@ -120,8 +122,7 @@ def test_filters_narrow_the_grid_and_survive_a_link(open_page):
     affected = {
         e.id
         for e in REPRODUCERS
-        if e.family == "amp"
-        and any(STATES.state(e, d, "2.11") == "reproduced" for d in e.affected)
+        if e.family == "amp" and any(STATES.state(e, d, "2.11") == "reproduced" for d in e.affected)
     }
     assert set(visible(tab)) == affected
     assert tab.locator("#count").inner_text() == f"{len(affected)} of {len(REPRODUCERS)} bugs"

@@ -59,7 +59,9 @@ def test_every_text_that_was_recorded_on_any_torch_leads_to_its_reproducer(id, t
     assert len(top.ids) == 1 or top.causes  # several only where one message has several causes
 
 
-@pytest.mark.parametrize("error", PUBLIC["error"], ids=lambda error: error["url"].removeprefix("https://github.com/"))
+@pytest.mark.parametrize(
+    "error", PUBLIC["error"], ids=lambda error: error["url"].removeprefix("https://github.com/")
+)
 def test_texts_of_public_reports_lead_to_their_reproducer(error):
     assert error["expected"] in first_ids(error["text"])
 
@@ -127,7 +129,10 @@ def test_a_message_that_follows_itself_is_matched_once():
 
 
 def test_several_causes_are_named_in_their_order():
-    answer = explain.find("RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn", REPRODUCERS)[0]
+    answer = explain.find(
+        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+        REPRODUCERS,
+    )[0]
     assert answer.causes == causes.load()[0]["causes"]
     assert answer.ids == [cause["see"] for cause in answer.causes if "see" in cause]
     assert [one.id for one in answer.reproducers] == answer.ids
@@ -136,7 +141,11 @@ def test_several_causes_are_named_in_their_order():
 # --- what terminals and launchers add ----------------------------------------------------------
 
 INFERENCE = "rnn/inference_mode_caches_a_table"
-WRAPPED = ["RuntimeError: Inference tensors cannot be", "saved for backward. Please do not use", "Tensors created in inference mode"]
+WRAPPED = [
+    "RuntimeError: Inference tensors cannot be",
+    "saved for backward. Please do not use",
+    "Tensors created in inference mode",
+]
 ADDED = {
     "a box": "\n".join(f"│ {line:<50} │" for line in WRAPPED),
     "a box of ASCII": "+----+\n" + "\n".join(f"| {line:<50} |" for line in WRAPPED) + "\n+----+",
@@ -148,15 +157,29 @@ ADDED = {
     "lines of Windows": "\r\n".join(WRAPPED),
     "a progress bar": " 10%|#    | 1/10\r 20%|##   | 2/10\r" + "\r".join(WRAPPED),
     "one rank": "\n".join(f"[rank0]: {line}" for line in WRAPPED),
-    "two ranks, line by line": "\n".join(f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)),
-    "ranks with a progress bar": "\r".join(f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)),
-    "ranks and an unmarked line": "\n".join(f"[rank1]: {line}\nW1121 other.py:1] elsewhere" for line in WRAPPED),
-    "ranks with colours": "\n".join(f"\x1b[31m[rank{rank}]: {line}\x1b[0m" for line in WRAPPED for rank in (3, 12)),
-    "torchrun --tee": "\n".join(f"[default{rank}]:[rank{rank}]: {line}" for line in WRAPPED for rank in (1, 0)),
+    "two ranks, line by line": "\n".join(
+        f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)
+    ),
+    "ranks with a progress bar": "\r".join(
+        f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)
+    ),
+    "ranks and an unmarked line": "\n".join(
+        f"[rank1]: {line}\nW1121 other.py:1] elsewhere" for line in WRAPPED
+    ),
+    "ranks with colours": "\n".join(
+        f"\x1b[31m[rank{rank}]: {line}\x1b[0m" for line in WRAPPED for rank in (3, 12)
+    ),
+    "torchrun --tee": "\n".join(
+        f"[default{rank}]:[rank{rank}]: {line}" for line in WRAPPED for rank in (1, 0)
+    ),
     "mpirun": "\n".join(f"[1,{rank}]<stderr>:{line}" for line in WRAPPED for rank in (1, 0)),
-    "Ray": "\n".join(f"(RayTrainWorker pid={pid}, ip=10.0.0.1) {line}" for line in WRAPPED for pid in (41, 42)),
+    "Ray": "\n".join(
+        f"(RayTrainWorker pid={pid}, ip=10.0.0.1) {line}" for line in WRAPPED for pid in (41, 42)
+    ),
     "srun --label": "\n".join(f"{rank}: {line}" for line in WRAPPED for rank in (10, 2)),
-    "a box in every rank": "\n".join(f"[rank{rank}]: | {line:<50} |" for line in WRAPPED for rank in (0, 1)),
+    "a box in every rank": "\n".join(
+        f"[rank{rank}]: | {line:<50} |" for line in WRAPPED for rank in (0, 1)
+    ),
     "blanks of a browser": "Inference\xa0tensors\u3000cannot be saved for backward",
 }
 
@@ -184,13 +207,18 @@ def read(what, data=b""):
     return "".join(explain.read(what, io.BytesIO(data)))
 
 
-@pytest.mark.parametrize("text", [OOM, OOM.replace(" ", "/"), "a\0b", "x" * 5000, "\udc80", ".", "no/such/file"])
+@pytest.mark.parametrize(
+    "text", [OOM, OOM.replace(" ", "/"), "a\0b", "x" * 5000, "\udc80", ".", "no/such/file"]
+)
 def test_what_cannot_be_the_name_of_a_file_is_text(text):
     assert read(text) == text.encode("utf-8", "replace").decode()
 
 
 def test_an_out_of_memory_message_on_the_command_line_leads_to_its_causes():
-    assert "memory/cycles_exhaust_memory" in explain.find(explain.read(OOM, io.BytesIO()), REPRODUCERS)[0].ids
+    assert (
+        "memory/cycles_exhaust_memory"
+        in explain.find(explain.read(OOM, io.BytesIO()), REPRODUCERS)[0].ids
+    )
 
 
 def test_text_comes_as_argument_as_file_or_through_a_pipe(tmp_path):
@@ -205,7 +233,9 @@ def test_text_comes_as_argument_as_file_or_through_a_pipe(tmp_path):
 def test_a_named_pipe_is_read_as_a_file_is(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'w').write('from a pipe')"])
+    writer = subprocess.Popen(
+        [sys.executable, "-c", f"open({str(pipe)!r}, 'w').write('from a pipe')"]
+    )
     try:
         assert read(str(pipe)) == "from a pipe"
     finally:
@@ -242,7 +272,10 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
         explain.read(str(file), io.BytesIO())
 
 
-@pytest.mark.parametrize(("data", "blank"), [(b"", True), (b" \n\t\n", True), (b"\x1b[0m\n", True), (b"\xef\xbb\xbf", True), (b"x", False)])
+@pytest.mark.parametrize(
+    ("data", "blank"),
+    [(b"", True), (b" \n\t\n", True), (b"\x1b[0m\n", True), (b"\xef\xbb\xbf", True), (b"x", False)],
+)
 def test_a_text_without_a_word_is_blank(data, blank):
     explanation = explain.look_up(explain.read(None, io.BytesIO(data)), REPRODUCERS)
     assert explanation == explain.Explanation([], None, blank)
@@ -264,7 +297,8 @@ WORST = {
     "the beginning of a gap": "cannot pin '",
     "the beginning of a gap without blanks": f"{PINNED} " + "cannot pin '" * 80_000,
     "the beginning of another gap": f"NVML_SUCCESS == r INTERNAL ASSERT FAILED {'NVML_SUCCESS == ' * 60_000}",
-    "a word with many ways to match": "'XOutput' object has no attribute 'items' " + ("'" + "output" * 10) * 16_000,
+    "a word with many ways to match": "'XOutput' object has no attribute 'items' "
+    + ("'" + "output" * 10) * 16_000,
     "blanks": " ",
     "line breaks": "\n",
     "carriage returns": "\r",
@@ -289,7 +323,10 @@ def plain(pattern):
     return re.split(r"[\[({]|\\[dws]", pattern)[0].replace("\\", "")
 
 
-WORST |= {f"the beginning of {pattern}": f"{plain(pattern)} {max(explain.literals(pattern), key=len)} " for pattern in PATTERNS}
+WORST |= {
+    f"the beginning of {pattern}": f"{plain(pattern)} {max(explain.literals(pattern), key=len)} "
+    for pattern in PATTERNS
+}
 
 
 @pytest.mark.parametrize("unit", WORST.values(), ids=WORST)
@@ -301,14 +338,21 @@ def test_no_megabyte_takes_a_second(unit):
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
-        st.one_of(st.text(max_size=200), st.sampled_from([*map(plain, PATTERNS), "'", "\x1b[", "\x1b]", "Warning", "[rank0]: ", "\n"])),
+        st.one_of(
+            st.text(max_size=200),
+            st.sampled_from(
+                [*map(plain, PATTERNS), "'", "\x1b[", "\x1b]", "Warning", "[rank0]: ", "\n"]
+            ),
+        ),
         max_size=40,
     ),
     st.integers(1, 60),
 )
 def test_noise_is_read_in_no_time_and_never_raises(parts, times):
     text = ("".join(parts) * times)[:20_000]
-    assert seconds_of(text) < 0.2 or seconds_of(text) < 0.2  # the second one without compiling patterns
+    assert (
+        seconds_of(text) < 0.2 or seconds_of(text) < 0.2
+    )  # the second one without compiling patterns
 
 
 @settings(max_examples=60, deadline=None)
@@ -341,7 +385,9 @@ def test_a_log_of_fifty_megabytes_needs_little_time_and_memory(tmp_path, line, e
     log.write_bytes(block * (50 * MEGABYTE // len(block) + 1) + end.encode())
     with log.open("rb") as stdin:
         program = [sys.executable, "-c", RESOURCES]
-        done = subprocess.run(program, stdin=stdin, check=True, capture_output=True, text=True, cwd=catalog.ROOT)
+        done = subprocess.run(
+            program, stdin=stdin, check=True, capture_output=True, text=True, cwd=catalog.ROOT
+        )
     seconds, mebibytes, ids = done.stdout.split(maxsplit=2)
     assert float(seconds) < 10
     assert int(mebibytes) < 200
@@ -353,19 +399,30 @@ def test_ten_thousand_reproducers_with_messages_of_their_own_take_a_second(monke
     many = []
     for number in range(10_000):
         one = with_messages[number % len(with_messages)]
-        changes = {"id": f"f/{number}", "messages": tuple(f"{message} number {number}" for message in one.messages)}
+        changes = {
+            "id": f"f/{number}",
+            "messages": tuple(f"{message} number {number}" for message in one.messages),
+        }
         many.append(type(one)(path=one.path, source=one.source, **{**one.header, **changes}))
     started = time.process_time()
-    answers = explain.find("RuntimeError: Inference tensors cannot be saved for backward number 77", many)
+    answers = explain.find(
+        "RuntimeError: Inference tensors cannot be saved for backward number 77", many
+    )
     assert time.process_time() - started < 1
     assert all(answer.matched.endswith(("number 7", "number 77")) for answer in answers)
 
 
 def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
     filler = [f"line {number} of a log, with torch" for number in range(40)]
-    texts = [text for _, text in RECORDED[::3]] + [error["text"] for error in PUBLIC["error"]] + list(ADDED.values())
+    texts = (
+        [text for _, text in RECORDED[::3]]
+        + [error["text"] for error in PUBLIC["error"]]
+        + list(ADDED.values())
+    )
     texts += [f"x.py:1: UserWarning: {'x ' * 300}{text}" for text in texts[::5]]
-    whole = ["\n".join([*filler, text, *filler, "UserWarning: " + text, *filler[:7]]) for text in texts]
+    whole = [
+        "\n".join([*filler, text, *filler, "UserWarning: " + text, *filler[:7]]) for text in texts
+    ]
     whole += [text.replace("\n", " ") for text in whole]
     expected = [found(text) for text in whole]
     assert sum(map(bool, expected)) > 100
@@ -391,7 +448,10 @@ def test_no_header_has_a_pattern_that_makes_explain_slow():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"messages": ("cannot pin '.*' only",)}, "messages: \"cannot pin '.*' only\": an unbounded or too wide gap"),
+        (
+            {"messages": ("cannot pin '.*' only",)},
+            "messages: \"cannot pin '.*' only\": an unbounded or too wide gap",
+        ),
         ({"messages": ("cannot pin [^x]+ only",)}, "unbounded"),
         ({"messages": (r"cannot pin \d{3,} only",)}, "unbounded"),
         ({"messages": ("cannot pin (a|b)* only",)}, "unbounded"),
@@ -404,16 +464,38 @@ def test_no_header_has_a_pattern_that_makes_explain_slow():
 )
 def test_a_slow_pattern_is_named_with_its_line(changes, problem):
     one = REPRODUCERS[0]
-    wrong = explain.problems([type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, **changes})])
+    wrong = explain.problems(
+        [type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, **changes})]
+    )
     assert len(wrong) == 1
     assert wrong[0].startswith(f"{one.path}:{one.line_of(*changes)}: ")
     assert problem in wrong[0]
 
 
-@pytest.mark.parametrize("pattern", [r"cannot pin \(.\*\) [*+]", "cannot pin .{0,200}?", "(cannot|never) pin tensors", r"out of \w{1,9}"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"cannot pin \(.\*\) [*+]",
+        "cannot pin .{0,200}?",
+        "(cannot|never) pin tensors",
+        r"out of \w{1,9}",
+    ],
+)
 def test_bounded_gaps_and_escaped_signs_are_no_problem(pattern):
     one = REPRODUCERS[0]
-    assert explain.problems([type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, "messages": (pattern,)})]) == []
+    assert (
+        explain.problems(
+            [
+                type(one)(
+                    path=one.path,
+                    source=one.source,
+                    id=one.id,
+                    **{**one.header, "messages": (pattern,)},
+                )
+            ]
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -442,7 +524,9 @@ def test_literals_of_headers_leave_no_match_out():
     for text in [text for _, text in RECORDED] + [error["text"] for error in PUBLIC["error"]]:
         for pattern in PATTERNS + [one.symptom for one in REPRODUCERS]:
             if match := re.search(pattern, text, re.IGNORECASE):
-                assert any(literal in match.group().lower() for literal in explain.literals(pattern))
+                assert any(
+                    literal in match.group().lower() for literal in explain.literals(pattern)
+                )
 
 
 def test_the_page_gets_what_it_needs_as_json():

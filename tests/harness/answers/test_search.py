@@ -38,12 +38,17 @@ def test_silent_failures_are_found_by_their_symptom(words, id):
     assert id in ids(words)[:5]
 
 
-@pytest.mark.parametrize("words", ["", "the of and", "!!! ???", '" OR title:', "xyzzy", "\0", "\ud800", "_"])
+@pytest.mark.parametrize(
+    "words", ["", "the of and", "!!! ???", '" OR title:', "xyzzy", "\0", "\ud800", "_"]
+)
 def test_words_that_nothing_has_find_nothing(words):
     assert ids(words) == []
 
 
-@pytest.mark.parametrize("query", ["loss NOT nan", 'loss "', "loss*", "title:loss", "loss' OR 1=1 --", "LOSS", "the loss_of"])
+@pytest.mark.parametrize(
+    "query",
+    ["loss NOT nan", 'loss "', "loss*", "title:loss", "loss' OR 1=1 --", "LOSS", "the loss_of"],
+)
 def test_what_sqlite_would_take_for_an_operator_is_a_word(query):
     assert set(ids("loss")) <= set(ids(query))
 
