@@ -1,1 +1,1 @@
-"""What was measured: records, the states they amount to, headers against them, the grid, bisection."""
+"""What was measured: records, what they amount to, headers against them, the grid, bisection."""
