@@ -304,7 +304,9 @@ class Channel:
     def __init__(self, threaded: bool) -> None:
         # Descriptors that only this process has; what torch prints on import goes to stderr.
         self.incoming, self.outgoing = os.dup(0), os.dup(1)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
         os.dup2(2, 1)
         self.buffer = b""
         self.chunks: queue.SimpleQueue[bytes] | None = None
