@@ -36,6 +36,12 @@ def show(report: Report, reproducers: list[Reproducer]) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
+    console.print(_table(_rows(report, reproducers), console.width))
+    console.print()
+    _summary(console, report)
+
+
+def _rows(report: Report, reproducers: list[Reproducer]) -> list[list[Text]]:
     usable = {device for device, state in report.devices.items() if state["ok"]}
     results = defaultdict(list)
     for result in report.results:
@@ -46,9 +52,7 @@ def show(report: Report, reproducers: list[Reproducer]) -> None:
         rows += [_row(result) for result in results[reproducer.id]]
         if not usable & reproducer.affected.keys():
             rows.append(_not_run(reproducer))
-    console.print(_table(rows, console.width))
-    console.print()
-    _summary(console, report)
+    return rows
 
 
 def _table(rows: list[list[Text]], width: int) -> Table:

@@ -169,6 +169,9 @@ class Process:
 
     def close(self) -> None:
         """Ends it and, by way of it, its children."""
+        assert self.popen.stdin is not None
+        with contextlib.suppress(OSError):
+            self.popen.stdin.close()  # it ends at that, too
         if self.ready:
             self.popen.terminate()
         else:
@@ -178,9 +181,6 @@ class Process:
         except subprocess.TimeoutExpired:
             self.popen.kill()
             self.popen.wait()
-        assert self.popen.stdin is not None
-        with contextlib.suppress(OSError):
-            self.popen.stdin.close()
         self.log.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 

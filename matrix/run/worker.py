@@ -236,7 +236,7 @@ def _load(path: str) -> Any:
 def _fresh_random_numbers() -> None:
     """As in a new interpreter. torch's are left: it starts from the same seed in each."""
     random.seed()
-    if "numpy.random" in sys.modules:  # numpy imports it when it is first used, and then it is fresh
+    if "numpy.random" in sys.modules:  # numpy imports it when it is first used: then it is fresh
         sys.modules["numpy.random"].seed()
 
 
@@ -304,7 +304,9 @@ class Channel:
     def __init__(self, threaded: bool) -> None:
         # Descriptors that only this process has; what torch prints on import goes to stderr.
         self.incoming, self.outgoing = os.dup(0), os.dup(1)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
         os.dup2(2, 1)
         self.buffer = b""
         self.chunks: queue.SimpleQueue[bytes] | None = None
@@ -623,18 +625,8 @@ class Server:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
-def _serve(fork: bool) -> None:
-    def leave(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the end is not interrupted
-        sys.exit(0)
-
-    runner = os.getppid()
-    signal.signal(signal.SIGTERM, leave)
-    _end_with_parent(runner, signal.SIGTERM)
-    _prctl(SET_DUMPABLE, 0)  # its /proc/PID/fd and memory are closed to other processes of the user
-    _prctl(SET_CHILD_SUBREAPER, 1)
-    server = Server(fork, runner)
-    code = 1
+def _work(server: Server) -> int:
+    """Serves to the end; returns the exit code."""
     try:
         if hasattr(signal, "alarm"):
             # For an import that never returns, with no runner to end it.
@@ -643,14 +635,38 @@ def _serve(fork: bool) -> None:
         if hasattr(signal, "alarm"):
             signal.alarm(0)
         server.serve()
-        code = 0
     except BrokenPipeError:
         pass  # the runner has gone
     except Exception:
         traceback.print_exc()  # the runner shows its last line
-    finally:
+        return 1
+    return 0
+
+
+def _serve(fork: bool) -> None:
+    def leave(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sys.exit(0)
+
+    runner = os.getppid()
+    signal.signal(signal.SIGTERM, leave)
+    _end_with_parent(runner, signal.SIGTERM)
+    _prctl(SET_DUMPABLE, 0)  # its /proc/PID/fd and memory are closed to other processes of the user
+    _prctl(SET_CHILD_SUBREAPER, 1)
+    server = Server(fork, runner)
+    code = 0
+    try:
+        try:
+            code = _work(server)
+        finally:
+            # The end is not interrupted: it can begin just before the signal arrives.
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except SystemExit:
+        pass
+    try:
         server.stop()
         sys.stderr.flush()
+    finally:
         os._exit(code)  # tearing torch down takes seconds
 
 

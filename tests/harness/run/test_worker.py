@@ -201,6 +201,16 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "^$",
     ),
     "forges_results": (FORGE, {}, "reproduced", "^$"),
+    "looks_for_pipes": (  # of the protocol
+        reproduce(
+            "for number in os.listdir('/proc/self/fd'):",
+            "    path = f'/proc/self/fd/{number}'",
+            "    assert not (os.path.exists(path) and 'pipe' in os.readlink(path)), number",
+        ),
+        {},
+        "reproduced",
+        "^$",
+    ),
     "writes_files": (reproduce("open('litter', 'w').write('x')"), {}, "reproduced", "^$"),
     "writes_temporary_files": (
         "import tempfile, torch._dynamo\n\n\ndef reproduce(device):\n"
@@ -242,7 +252,7 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "^$",
     ),
 }
-LINUX_ALONE = ("eats_memory", "leaves_a_session", "leaves_a_daemon")
+LINUX_ALONE = ("eats_memory", "looks_for_pipes", "leaves_a_session", "leaves_a_daemon")
 
 
 def run(root, fork=True, names=()):
@@ -300,7 +310,7 @@ def test_texts_are_bounded_and_can_be_written(results):
 def test_nothing_of_a_run_is_left_behind(results, scratch):
     assert not os.path.exists("litter")
     assert list(scratch.iterdir()) == []
-    command = ["pgrep", "-u", str(os.getuid()), "-f", SLEEPER]
+    command = ["pgrep", "-u", str(os.getuid()), "-f", re.escape(SLEEPER)]
     assert subprocess.run(command, capture_output=True, text=True).stdout == ""
 
 
@@ -335,6 +345,13 @@ def test_a_time_limit_that_is_over_at_once_ends_every_run(root):
     details = {result.detail for result in report.results}
     assert len(report.results) == 100
     assert all(re.search("still running after 1e-05 s; killed", detail) for detail in details)
+
+
+@linux
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open everything")
+def test_a_child_cannot_open_the_descriptors_of_its_worker(root):
+    plant(root, "planted/opens", reproduce("os.listdir(f'/proc/{os.getppid()}/fd')"))
+    assert "raised PermissionError" in run(root)["opens"].detail
 
 
 @linux
