@@ -483,7 +483,7 @@ def test_bad_values_and_bad_files_are_named_and_everything_else_is_merged(folder
 
 def test_a_bad_record_of_the_projects_own_is_not_replaced_and_the_others_are(folder, tmp_path):
     bad = record().save(folder)
-    spoiled = bad.read_text().replace('"reproduced"', '"slow"')
+    spoiled = bad.read_text().replace('"reproduced"', '"reprodcued"')
     bad.write_text(spoiled)
     for version in ("2.4.1+cu121", "2.5.1"):
         record(version, at("2026-02-02", "2026-02-02")).save(tmp_path / "a")

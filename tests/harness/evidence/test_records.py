@@ -145,7 +145,7 @@ TOMORROW = datetime.date.today() + datetime.timedelta(days=1)
 @pytest.mark.parametrize(
     ("key", "value", "text"),
     [
-        ("verdict", "slow", "verdict: 'slow' is not one of reproduced, absent"),
+        ("verdict", "reprodcued", "verdict: 'reprodcued' is not one of reproduced, absent"),
         ("verdict", 5, "verdict: 5 is not one of"),
         ("verdict", ["absent"], "verdict: ['absent'] is not one of"),
         ("text", None, "text: None is not text"),
@@ -227,9 +227,9 @@ def test_a_measurement_of_a_missing_key_says_which(folder):
 
 def test_saving_never_replaces_a_file_that_cannot_be_read(folder):
     path = record().save(folder)
-    path.write_text(path.read_text().replace('"reproduced"', '"slow"'))
+    path.write_text(path.read_text().replace('"reproduced"', '"reprodcued"'))
     spoiled = path.read_text()
-    with pytest.raises(records.RecordsError, match="amp/one: verdict: 'slow'"):
+    with pytest.raises(records.RecordsError, match="amp/one: verdict: 'reprodcued'"):
         record(measurements={"amp/two": measurement()}).save(folder)
     assert path.read_text() == spoiled
 
