@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from matrix import toml
-from matrix.catalog import ROOT
+from matrix.catalog import ROOT, families, fixes
 
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 WORKFLOWS = sorted((ROOT / ".github").rglob("*.yml"))
@@ -55,3 +55,12 @@ def test_the_readme_works_on_a_package_index_and_its_links_lead_to_files() -> No
         found = re.fullmatch(rf"{re.escape(home)}/(?:blob|tree)/main/(.+)", link)
         assert found, f"{link}: not below {home}"
         assert (ROOT / found[1]).exists(), link
+
+
+def test_the_readme_names_every_family_and_its_fix() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [f"repros/{family}" for family in families() if f"/repros/{family})" not in text]
+    missing += [
+        f"reference_fixes/{fix}.py" for fix in fixes() if f"/reference_fixes/{fix}.py)" not in text
+    ]
+    assert missing == [], "README.md does not name them"
