@@ -31,6 +31,7 @@ STARTUP = 120.0  # seconds that an interpreter has for importing torch
 PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB
 GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker counts as dead
 CLOSING = 10.0  # seconds that a worker has for ending its children
+PROCESSES = 16  # at once, each with a torch of its own; more repeats than that share them
 DEATHS = 5  # workers that may die with no run ending in between
 FOREIGN = 64 * 2**10  # bytes that an interpreter may print before the worker's first message
 LINE = 4 * 2**20  # bytes of a line; a longer one is not the worker's
@@ -212,9 +213,9 @@ class Worker:
             raise
 
     def grow(self, repeat: int) -> None:
-        """A process for each repeat; they import torch side by side."""
+        """A process for each repeat, up to PROCESSES; they import torch side by side."""
         first = len(self.processes)
-        for seed in range(first + 1, repeat + 1):
+        for seed in range(first + 1, min(repeat, PROCESSES) + 1):
             self.processes.append(Process(self.python, self.fork, seed, self.inbox))
         for process in self.processes[max(1, first) :]:
             process.build()
@@ -308,7 +309,7 @@ class Job:
 
     pending: Pending
     role: str
-    repeat: int  # from 0: the place of the process that runs it
+    place: int  # of the process that runs it
     request: dict[str, Any]
     process: Process | None = None
     deadline: float = 0.0
@@ -349,7 +350,7 @@ class Schedule:
             self._start(self.waiting.popleft())
 
     def _start(self, job: Job) -> None:
-        job.process, number = self.worker.start(job.repeat, job.request)
+        job.process, number = self.worker.start(job.place, job.request)
         limit = job.request["timeout"] + (0 if self.worker.fork else STARTUP)
         job.deadline = time.monotonic() + limit + GRACE
         self.running[number] = job
@@ -431,7 +432,9 @@ def _jobs(pending: Pending, repeat: int, timeout: float | None) -> list[Job]:
         "memory": reproducer.memory,
     }
     rounds = itertools.product(range(repeat), reproducer.roles)
-    jobs = [Job(pending, role, place, {**request, "role": role}) for place, role in rounds]
+    jobs = [
+        Job(pending, role, number % PROCESSES, {**request, "role": role}) for number, role in rounds
+    ]
     pending.waiting = len(jobs)
     return jobs
 

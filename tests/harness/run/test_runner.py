@@ -420,3 +420,12 @@ def test_interruption_keeps_what_was_measured(root, scratch):
     assert [result.id for result in caught.value.report.results] == ["planted/r0", "planted/r1"]
     assert isinstance(caught.value, KeyboardInterrupt)
     assert list(scratch.iterdir()) == []
+
+
+def test_many_repeats_share_a_bounded_number_of_processes(root, monkeypatch):
+    monkeypatch.setattr(runner, "PROCESSES", 3)
+    plant(root, "planted/one", RETURNS.format("boom"))
+    with runner.Worker(sys.executable, ("cpu",)) as worker:
+        (result,) = runner.run(catalog.load(root), worker, ("cpu",), repeat=8).results
+        assert len(worker.processes) == 3
+    assert (result.verdict, result.agreeing, result.runs) == ("reproduced", 8, 8)
