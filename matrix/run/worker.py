@@ -133,7 +133,7 @@ def _about(device: str) -> dict[str, Any]:
     import torch
 
     if device == "cpu":
-        return {"name": platform.processor() or platform.machine()}
+        return {"name": _processor()}
     backend = getattr(torch, device, None)
     about = {"name": _ask(backend, "get_device_name")}
     if isinstance(capability := _ask(backend, "get_device_capability"), tuple):
@@ -141,6 +141,15 @@ def _about(device: str) -> dict[str, Any]:
     if cudnn := _ask(getattr(torch.backends, "cudnn", None), "version"):
         about["cudnn"] = cudnn
     return about
+
+
+def _processor() -> str:
+    """Its model where the system says so: Python knows no more than the architecture on Linux."""
+    with contextlib.suppress(OSError):
+        facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"^model name\s*:\s*(.+)$", facts, re.M):
+            return found[1]
+    return platform.processor() or platform.machine()
 
 
 def _ask(module: Any, function: str) -> Any:

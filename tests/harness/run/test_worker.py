@@ -480,3 +480,12 @@ def test_a_device_that_computes_nonsense_is_not_available(torch, monkeypatch, of
     state = worker.probe("cpu")
     assert not state["ok"]
     assert state["reason"] == f"an 8x8 product is off by {off:g}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/cpuinfo")
+def test_a_processor_is_named_by_its_model_where_the_system_knows_it(monkeypatch):
+    text = "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nmodel name\t: Some CPU @ 2.00GHz\n"
+    monkeypatch.setattr(Path, "read_text", lambda self, **options: text)
+    assert worker._processor() == "Some CPU @ 2.00GHz"
+    monkeypatch.setattr(Path, "read_text", lambda self, **options: "Features: fp asimd\n")
+    assert worker._processor() in (worker.platform.processor(), worker.platform.machine())
