@@ -7,8 +7,15 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # for `helpers`
-os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE / "stub"), str(HERE.parents[1])])
+sys.path.insert(0, str(HERE))  # for `helpers` and `recorded`
+
+
+@pytest.fixture(autouse=True, scope="module")
+def stub_of_torch():
+    """For the interpreters that these tests start, and not for those of the other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(HERE / "stub"), str(HERE.parents[1])]))
+        yield
 
 
 @pytest.fixture
