@@ -33,6 +33,13 @@ FIXES = ROOT / "reference_fixes"
 TESTS = ROOT / "tests" / "fixes"
 
 KINDS = ("error", "silent", "crash", "hang", "leak", "oom")
+ORIGINS = {  # whose failure it is -> what that means
+    "torch": "a bug of PyTorch",
+    "design": "PyTorch works so by design",
+    "usage": "a mistake in the calling code that PyTorch does not catch",
+}
+UNREPORTED = "unreported"  # what `upstream` says of a bug that nobody has reported to PyTorch
+MAX_LINES = 3  # of `wrong` and of `right`
 ROLES = ("reproduce", "control", "popular_fix")
 
 MAX_TIMEOUT = 600.0  # seconds
@@ -42,6 +49,16 @@ _BLOCK = re.compile(r"^# /// script\n((?:#(?: .*)?\n)+?)# ///$", re.M)  # the bl
 # A docstring below the header, as every reproducer has it: found without parsing the code.
 _DOCSTRING = re.compile(r'(?:#.*\n|[ \t]*\n)*"""((?:[^"\\]|"(?!""))*)"""[ \t]*(?:\n|\Z)')
 _FUNCTION = re.compile(r"^def (\w+)\(device\b", re.M)
+_THREAD = re.compile(  # where people report failures; a pull request is no report
+    r"https://(?:github\.com/[\w.-]+/[\w.-]+/(?:issues|discussions)/\d+"
+    r"|discuss\.[\w.-]+/t/\S+"
+    r"|forums?\.[\w.-]+/\S+"
+    r"|(?:[\w-]+\.)?(?:stackoverflow|stackexchange)\.com/questions/\d+\S*"
+    r"|huggingface\.co/\S+/discussions/\d+"
+    r"|(?:www\.)?reddit\.com/r/\S+)"
+)
+_CHANGE = re.compile(r"([\w.-]+)#(\d+)")  # "pytorch#165068"
+_UPSTREAM = "https://github.com/pytorch/pytorch/"
 
 
 class CatalogError(Exception):
@@ -103,7 +120,15 @@ class Reproducer:
     keywords: tuple[str, ...] = _key(
         _texts, default=()
     )  # users' words that title and docstring do not have
-    sources: tuple[str, ...] = _key(_texts)
+    origin: str = _key(_text)  # one of ORIGINS
+    # threads in which someone meets this very failure
+    reports: tuple[str, ...] = _key(_texts, default=())
+    # where cause or cure is stated: documentation, source, the pull request that fixed it
+    documents: tuple[str, ...] = _key(_texts, default=())
+    fixed_by: str = _key(_text, default="")  # "pytorch#165068": the change that ended it
+    upstream: str = _key(_text, default="")  # "unreported": nobody has reported it to PyTorch
+    wrong: str = _key(_text)  # the one to three lines that a user wrote
+    right: str = _key(_text, default="")  # what to write instead, where lines can say it
     fix: str = _key(_text)  # "module.function" of reference_fixes, or "upgrade"
     requires: str = _key(_text, default="")  # the torch that has the API at all
     affected: dict[str, str] = _key(_table)  # device -> PEP 440 specifier of torch, or "never"
@@ -131,6 +156,17 @@ class Reproducer:
     def devices(self) -> tuple[str, ...]:
         """Those it concerns, in the order of DEVICES."""
         return tuple(device for device in DEVICES if device in self.affected)
+
+    @property
+    def fixing_change(self) -> str:
+        """The address of what `fixed_by` names, or ""."""
+        found = _CHANGE.fullmatch(self.fixed_by)
+        return f"https://github.com/pytorch/{found[1]}/pull/{found[2]}" if found else ""
+
+    @property
+    def upstream_reports(self) -> list[str]:
+        """Its reports in PyTorch's own tracker."""
+        return [link for link in self.reports if link.startswith(f"{_UPSTREAM}issues/")]
 
     @property
     def fix_module(self) -> str:
@@ -180,17 +216,17 @@ class Reproducer:
         return ""
 
     def program(self, device: str) -> str:
-        """Its code as a program that prints what it saw; the file itself also exits with it."""
-        code = re.split(r"\n+if __name__ == ", self.code)[0]
-        return f'{code}\n\n\nif __name__ == "__main__":\n    print(reproduce("{device}"))'
+        """Its code, which runs on this device where none is named."""
+        return self.code.replace(' else "cpu"\n', f' else "{device}"\n')
 
     @cached_property
     def hash(self) -> str:
-        """Of what decides a verdict: the code and the symptom.
+        """Of what decides a verdict: the symptom, and the code up to the block of `__main__`.
 
         Other words of the header and the docstring may change.
         """
-        return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{self.body}".encode()).hexdigest()[:16]
+        code = re.split(r"\n+if __name__ == ", self.code)[0]
+        return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{code}".encode()).hexdigest()[:16]
 
     def expects(self, device: str, torch_version: str) -> str:
         """The verdict that its header promises: "reproduced" or "absent"."""
@@ -330,13 +366,60 @@ def _patterns(patterns: list[str]) -> list[str]:
     return [f"{pattern!r} is not a regular expression: {why}" for pattern, why in wrong if why]
 
 
-def _sources(table: dict[str, Any]) -> list[str]:
-    wrong = [
+def _origin(table: dict[str, Any]) -> list[str]:
+    origin, reports = table["origin"], table.get("reports")
+    if origin not in ORIGINS:
+        return [f"{origin!r} is not one of {', '.join(ORIGINS)}"]
+    if origin == "torch" and not reports and "upstream" not in table:
+        return [f'a bug of PyTorch has `reports`, or upstream = "{UNREPORTED}"']
+    if not reports and not table.get("documents") and "upstream" not in table:
+        return ["neither `reports` nor `documents` shows this failure"]
+    return []
+
+
+def _reports(table: dict[str, Any]) -> list[str]:
+    return [
+        f"{link!r} is not a thread in which someone can report a failure; "
+        "a pull request or a page belongs in `documents`"
+        for link in table["reports"]
+        if not _THREAD.fullmatch(link)
+    ]
+
+
+def _documents(table: dict[str, Any]) -> list[str]:
+    return [
         f"{link!r} is not a public https:// link"
-        for link in table["sources"]
+        for link in table["documents"]
         if not link.startswith("https://")
     ]
-    return wrong if table["sources"] else ["empty; at least one public report or document"]
+
+
+def _fixed_by(table: dict[str, Any]) -> list[str]:
+    right = _CHANGE.fullmatch(table["fixed_by"])
+    return [] if right else [f"{table['fixed_by']!r} is not such as 'pytorch#165068'"]
+
+
+def _upstream(table: dict[str, Any]) -> list[str]:
+    if table["upstream"] != UNREPORTED:
+        return [f"{table['upstream']!r} is not {UNREPORTED!r}"]
+    if table["origin"] != "torch":
+        return ["only a bug of PyTorch can be unreported there"]
+    known = [link for link in table.get("reports", ()) if link.startswith(_UPSTREAM)]
+    return [f"it is reported: {known[0]}"] if known else []
+
+
+def _lines(key: str) -> Callable[[dict[str, Any]], list[str]]:
+    def check(table: dict[str, Any]) -> list[str]:
+        lines = [line for line in table[key].splitlines() if line.strip()]
+        if len(lines) > MAX_LINES:
+            return [f"{len(lines)} lines; at most {MAX_LINES}"]
+        try:
+            ast.parse(table[key])
+        except SyntaxError as error:
+            return [f"not Python: {error.msg} in line {error.lineno}"]
+        return []
+
+    return check
 
 
 def _fix(table: dict[str, Any]) -> list[str]:
@@ -375,7 +458,13 @@ _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "kind": _kind,
     "symptom": lambda table: _patterns([table["symptom"]]),
     "messages": lambda table: _patterns(table["messages"]),
-    "sources": _sources,
+    "origin": _origin,
+    "reports": _reports,
+    "documents": _documents,
+    "fixed_by": _fixed_by,
+    "upstream": _upstream,
+    "wrong": _lines("wrong"),
+    "right": _lines("right"),
     "fix": _fix,
     "affected": _affected,
     "requires": _requires,

@@ -6,6 +6,7 @@ Each problem is one line: file, line, what is wrong.
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 from . import catalog, causes, torches
@@ -15,6 +16,22 @@ from .evidence import headers, records
 from .evidence.states import States
 
 IDS = catalog.PACKAGE / "ids.txt"
+
+# How every reproducer ends. 125 is what `git bisect run` takes for "cannot tell".
+MAIN = """\
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in ({roles}):
+            seen.append(role(device))
+            print(f"{{role.__name__}}: {{seen[-1] or 'no symptom'}}")
+    except Exception as error:
+        print(f"{{role.__name__}}: cannot tell: {{error!r}}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
+"""
 
 
 def lint(
@@ -27,8 +44,9 @@ def lint(
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
+    known = []
     try:
-        torches.load(releases)
+        known = torches.load(releases)
     except torches.TorchesError as error:
         problems.append(str(error))
     reproducers, unreadable = catalog.read(repros)
@@ -36,6 +54,9 @@ def lint(
     if unreadable:  # the rest would only repeat that they are missing
         return problems
     problems += _python(reproducers)
+    problems += _endings(reproducers)
+    problems += _snippets(reproducers, fixes)
+    problems += _changes(reproducers, known)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
     problems += _records(reproducers, folder)
@@ -51,6 +72,57 @@ def _python(reproducers: list[Reproducer]) -> list[str]:
         for one in reproducers
         if not one.tree.body
     ]
+
+
+def _endings(reproducers: list[Reproducer]) -> list[str]:
+    """Each file is a judge for `git bisect run`, and says what it saw in the same way."""
+    problems = []
+    for one in reproducers:
+        main = MAIN.format(roles=", ".join(one.roles))
+        if not one.source.endswith(f"\n\n\n{main}"):
+            found = one.source.find("\nif __name__ == ")
+            line = one.source.count("\n", 0, found) + 2 if found >= 0 else 1
+            problems.append(f"{one.path}:{line}: the end of the file is not this:\n{main}")
+    return problems
+
+
+def _snippets(reproducers: list[Reproducer], fixes: Path) -> list[str]:
+    """What `wrong` calls is in the code that was run, and what `right` calls in it or the fix."""
+    problems = []
+    for one in reproducers:
+        module = fixes / f"{one.fix_module}.py"
+        fix = module.read_text(encoding="utf-8") if one.fix_module and module.is_file() else ""
+        for key, text in (("wrong", one.body), ("right", one.body + fix)):
+            for name in _called(getattr(one, key)):
+                if not re.search(rf"\b{name}\b", text):
+                    where = f"{one.path}:{one.line_of(key)}"
+                    problems.append(f"{where}: {key}: {name}() is not in the code that is run")
+    return problems
+
+
+def _called(snippet: str) -> list[str]:
+    calls = [node.func for node in ast.walk(ast.parse(snippet)) if isinstance(node, ast.Call)]
+    names = [getattr(call, "attr", getattr(call, "id", None)) for call in calls]
+    return [name for name in names if name]
+
+
+def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> list[str]:
+    """`fixed_by` stands where the newest release is not affected any more, and only there."""
+    if not releases:
+        return []
+    problems = []
+    for one in reproducers:
+        specifiers = [value for value in one.affected.values() if value != "never"]
+        ended = [
+            value for value in specifiers if not torches.satisfies(releases[-1].version, value)
+        ]
+        if ended and not one.fixed_by:
+            where = f"{one.path}:{one.line_of('affected')}"
+            problems.append(f"{where}: affected: ends with {ended[0]!r}; `fixed_by` says by what")
+        if one.fixed_by and not ended:
+            where = f"{one.path}:{one.line_of('fixed_by')}"
+            problems.append(f"{where}: fixed_by: torch {releases[-1].minor} is still affected")
+    return problems
 
 
 def _ids(reproducers: list[Reproducer], ids: Path) -> list[str]:

@@ -67,6 +67,7 @@ VERDICTS = tuple(BY_NAME)
 ENDINGS = {  # how a run can end -> the verb before its detail
     "returned": "",
     "not text": "",
+    "left": "",  # it changed state that others share
     "raised": "raised ",
     "exit": "",
     "timeout": "is ",

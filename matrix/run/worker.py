@@ -189,7 +189,7 @@ def run_job(job: dict[str, Any], folder: str) -> None:
         _limit_memory(job["memory"])
     _limit_files()
     Path(folder, "begun").touch()  # the time limit counts from here
-    before = _resident()
+    state, before = _global_state(), _resident()
     started = time.perf_counter()
     try:
         if job["role"] == "probe":
@@ -197,6 +197,8 @@ def run_job(job: dict[str, Any], folder: str) -> None:
             seen["value"] = probe(job["device"], job["facts"])
         else:
             seen = _returned(getattr(_load(job["path"]), job["role"])(job["device"]))
+            if changed := [name for name, value in _global_state().items() if value != state[name]]:
+                seen = {"outcome": "left", "detail": f"left changed: {', '.join(changed)}"}
     except SystemExit as error:
         seen = {"outcome": "exit", "detail": _cut(f"called sys.exit({error.code!r})")}
     except BaseException as error:
@@ -206,6 +208,59 @@ def run_job(job: dict[str, Any], folder: str) -> None:
     part = Path(folder, "report.part")
     part.write_text(json.dumps(seen), encoding="utf-8")
     os.replace(part, Path(folder, "report.json"))
+
+
+# What a role must leave as it was: people run its code in their own process.
+STATE = (  # of torch, as far as a release has them
+    "initial_seed",  # seeded; drawing random numbers does not change it
+    "get_default_dtype",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_anomaly_enabled",
+    "is_autocast_enabled",
+    "is_autocast_cpu_enabled",
+    "are_deterministic_algorithms_enabled",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "is_warn_always_enabled",
+    "get_float32_matmul_precision",
+    "get_num_threads",
+    "utils.deterministic.fill_uninitialized_memory",
+    "backends.cudnn.enabled",
+    "backends.cudnn.benchmark",
+    "backends.cudnn.deterministic",
+    "backends.cudnn.allow_tf32",
+    "backends.mkldnn.enabled",
+    "multiprocessing.get_sharing_strategy",
+)
+
+
+def _global_state() -> dict[str, str]:
+    import torch
+
+    state = {f"torch.{name}": repr(_state_of(torch, name)) for name in STATE}
+    state["the default device of torch"] = str(torch.empty(0).device)
+    state["the random state of Python"] = str(hash(random.getstate()))
+    if "numpy.random" in sys.modules:
+        state["the random state of NumPy"] = repr(sys.modules["numpy.random"].get_state())
+    state["os.environ"] = repr(sorted(os.environ.items()))
+    state["the working directory"] = os.getcwd()
+    state["files in the working directory"] = repr(sorted(os.listdir()))
+    state["gc.isenabled()"] = repr(gc.isenabled())
+    if sys.platform != "win32":
+        import resource
+
+        state["the memory limit"] = repr(resource.getrlimit(resource.RLIMIT_AS))
+    return state
+
+
+def _state_of(torch: Any, name: str) -> object:
+    value = torch
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    try:
+        return value() if callable(value) else value
+    except Exception:  # a build without that backend
+        return None
 
 
 def _returned(value: object) -> dict[str, Any]:

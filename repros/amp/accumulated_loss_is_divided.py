@@ -7,10 +7,11 @@
 # kind = "silent"
 # symptom = "reports 0.25 for a loss of 1.0"
 # keywords = ["loss too small with gradient accumulation"]
-# sources = [
-#     "https://github.com/huggingface/transformers/issues/34191",
-#     "https://github.com/huggingface/transformers/issues/35203",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/transformers/issues/34191", "https://github.com/huggingface/transformers/issues/35203"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.train_epoch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -46,4 +47,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,11 +7,12 @@
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/112583",
-#     "https://github.com/pytorch/pytorch/issues/158232",
-#     "https://github.com/pytorch/pytorch/pull/165068",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/112583", "https://github.com/pytorch/pytorch/issues/158232"]
+# documents = ["https://github.com/pytorch/pytorch/pull/165068"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
@@ -56,4 +57,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

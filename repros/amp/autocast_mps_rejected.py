@@ -11,7 +11,11 @@
 #     "User specified an unsupported autocast device_type 'mps'",
 #     "unsupported scalarType",
 # ]
-# sources = ["https://github.com/pytorch/pytorch/issues/99272", "https://github.com/pytorch/pytorch/issues/142397"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/99272", "https://github.com/pytorch/pytorch/issues/142397"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.5", mps = "<2.5" }
 # stand_in = { cpu = "entering the block, which needs no MPS" }
@@ -46,4 +50,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

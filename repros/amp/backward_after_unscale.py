@@ -6,7 +6,11 @@
 # title = "A second backward after unscale_ mixes scaled with unscaled gradients"
 # kind = "silent"
 # symptom = "gradient is .* instead of 2"
-# sources = ["https://pytorch.org/docs/stable/notes/amp_examples.html", "https://pytorch.org/docs/stable/amp.html"]
+# origin = "usage"
+# documents = ["https://pytorch.org/docs/stable/notes/amp_examples.html", "https://pytorch.org/docs/stable/amp.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.train_epoch"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
@@ -43,4 +47,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

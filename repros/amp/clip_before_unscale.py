@@ -7,11 +7,12 @@
 # kind = "silent"
 # symptom = "step is .* of the clipped length"
 # keywords = ["training very slow", "loss hardly decreases", "tiny steps"]
-# sources = [
-#     "https://github.com/Lightning-AI/pytorch-lightning/issues/9599",
-#     "https://github.com/pytorch/pytorch/issues/40907",
-#     "https://pytorch.org/docs/stable/notes/amp_examples.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/9599", "https://github.com/pytorch/pytorch/issues/40907"]
+# documents = ["https://pytorch.org/docs/stable/notes/amp_examples.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.train_epoch"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
@@ -49,4 +50,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,11 @@
 # title = "CUDA autocast and GradScaler on a machine without CUDA do not cut the graph"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
-# sources = ["https://github.com/pytorch/pytorch/issues/126527", "https://github.com/pytorch/pytorch/issues/99272"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/126527", "https://github.com/pytorch/pytorch/issues/99272"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "never", mps = "never" }
 # ///
@@ -49,4 +53,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "silent"
 # symptom = "enabled=False, scale 1.0"
 # messages = ["GradScaler is enabled, but CUDA is not available"]
-# sources = ["https://github.com/pytorch/pytorch/issues/126527", "https://github.com/pytorch/ignite/issues/2977"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/126527", "https://github.com/pytorch/ignite/issues/2977"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.make_grad_scaler"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = "never", mps = ">=2.3" }
@@ -42,4 +46,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,11 @@
 # title = "A first step skipped by the GradScaler leaves fused SGD with a momentum that nothing was written to"
 # kind = "silent"
 # symptom = "weight is nan after one skipped and one clean step"
-# sources = ["https://github.com/LibreYOLO/libreyolo/pull/771"]
+# origin = "usage"
+# documents = ["https://github.com/LibreYOLO/libreyolo/pull/771"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.train_epoch"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
@@ -48,4 +52,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,11 +7,12 @@
 # kind = "silent"
 # symptom = "1 step for 6 batches"
 # keywords = ["gradient accumulation last batches ignored", "fewer optimizer steps than expected"]
-# sources = [
-#     "https://github.com/Lightning-AI/pytorch-lightning/issues/19987",
-#     "https://github.com/meta-pytorch/torchtune/pull/2745",
-#     "https://github.com/huggingface/transformers/issues/34191",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/19987", "https://github.com/huggingface/transformers/issues/34191"]
+# documents = ["https://github.com/meta-pytorch/torchtune/pull/2745"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.train_epoch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -58,4 +59,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -8,11 +8,11 @@
 # symptom = "checkpointed block has no gradient"
 # messages = ["None of the inputs have requires_grad=True. Gradients will be None"]
 # keywords = ["some layers do not learn", "gradient checkpointing layers not trained"]
-# sources = [
-#     "https://github.com/huggingface/transformers/issues/21381",
-#     "https://github.com/mlfoundations/open_clip/issues/573",
-#     "https://github.com/pytorch/pytorch/issues/7617",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/transformers/issues/21381", "https://github.com/mlfoundations/open_clip/issues/573", "https://github.com/pytorch/pytorch/issues/7617"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -51,4 +51,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "silent"
 # symptom = "scale 0.0, then a finite step wrote nan"
 # keywords = ["weights suddenly nan with mixed precision"]
-# sources = ["https://github.com/pytorch/pytorch/issues/98876", "https://github.com/PaddlePaddle/Paddle/issues/67895"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/98876", "https://github.com/PaddlePaddle/Paddle/issues/67895"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.train_epoch"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
@@ -51,4 +55,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,11 +7,11 @@
 # kind = "error"
 # symptom = "Cannot convert a MPS Tensor to float64"
 # messages = ["Cannot convert a MPS Tensor to float64 dtype"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/142397",
-#     "https://github.com/pytorch/pytorch/issues/150255",
-#     "https://github.com/pytorch/pytorch/issues/144022",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/142397", "https://github.com/pytorch/pytorch/issues/150255", "https://github.com/pytorch/pytorch/issues/144022"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.choose_precision"
 # requires = ">=2.3"
 # affected = { mps = "<2.8" }
@@ -48,4 +48,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "mps"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

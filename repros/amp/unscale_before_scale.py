@@ -7,7 +7,11 @@
 # kind = "error"
 # symptom = "Attempted unscale_ but _scale is None"
 # messages = ["Attempted unscale_ but _scale is None"]
-# sources = ["https://github.com/pytorch/pytorch/issues/109993", "https://github.com/pytorch/pytorch/issues/99301"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/109993", "https://github.com/pytorch/pytorch/issues/99301"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.make_grad_scaler"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
@@ -46,4 +50,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

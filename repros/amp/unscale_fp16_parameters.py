@@ -7,7 +7,11 @@
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]
-# sources = ["https://github.com/pytorch/pytorch/issues/74739", "https://github.com/Lightning-AI/pytorch-lightning/issues/5140"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/74739", "https://github.com/Lightning-AI/pytorch-lightning/issues/5140"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.choose_precision"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
@@ -44,4 +48,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,11 +7,11 @@
 # kind = "error"
 # symptom = "unscale_\\(\\) has already been called"
 # messages = ["unscale_\\(\\) has already been called on this optimizer since the last update\\(\\)"]
-# sources = [
-#     "https://github.com/Haian-Jin/LVSM/issues/19",
-#     "https://github.com/huggingface/transformers/issues/23905",
-#     "https://github.com/espnet/espnet/issues/2362",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/Haian-Jin/LVSM/issues/19", "https://github.com/huggingface/transformers/issues/23905", "https://github.com/espnet/espnet/issues/2362"]
+# wrong = '''
+# TODO
+# '''
 # fix = "amp.train_epoch"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
@@ -54,4 +54,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

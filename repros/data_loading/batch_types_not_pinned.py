@@ -6,11 +6,12 @@
 # title = "Dataclass and set batches are silently left unpinned"
 # kind = "silent"
 # symptom = "pin_memory walked past: dataclass, object, set"
-# sources = [
-#     "https://github.com/ultralytics/yolov3/issues/1713",
-#     "https://github.com/pytorch/pytorch/pull/16743",
-#     "https://pytorch.org/docs/stable/data.html#memory-pinning",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/ultralytics/yolov3/issues/1713"]
+# documents = ["https://github.com/pytorch/pytorch/pull/16743", "https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
@@ -64,4 +65,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

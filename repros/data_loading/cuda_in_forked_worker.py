@@ -7,7 +7,11 @@
 # kind = "error"
 # symptom = "Cannot re-initialize CUDA in forked subprocess"
 # messages = ["Cannot re-initialize CUDA in forked subprocess"]
-# sources = ["https://github.com/pytorch/pytorch/issues/40403", "https://github.com/pytorch/pytorch/issues/77159"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/40403", "https://github.com/pytorch/pytorch/issues/77159"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
@@ -54,4 +58,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

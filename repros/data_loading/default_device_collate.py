@@ -7,10 +7,12 @@
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/5398",
-#     "https://pytorch.org/docs/stable/generated/torch.set_default_device.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/5398"]
+# documents = ["https://pytorch.org/docs/stable/generated/torch.set_default_device.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.make_loader"
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
@@ -51,4 +53,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

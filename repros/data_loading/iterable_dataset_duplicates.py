@@ -7,7 +7,11 @@
 # kind = "silent"
 # symptom = "8 rows delivered for 4"
 # keywords = ["epoch is longer with more workers", "duplicate samples"]
-# sources = ["https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
+# origin = "usage"
+# documents = ["https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.shard"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
@@ -48,4 +52,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,12 +6,11 @@
 # title = "Reading a tensor right after a non_blocking copy to the CPU reads garbage"
 # kind = "silent"
 # symptom = "of .* elements had not arrived"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/127612",
-#     "https://github.com/pytorch/pytorch/issues/139550",
-#     "https://github.com/pytorch/pytorch/issues/140296",
-#     "https://github.com/pytorch/pytorch/issues/137878",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/127612", "https://github.com/pytorch/pytorch/issues/139550", "https://github.com/pytorch/pytorch/issues/140296", "https://github.com/pytorch/pytorch/issues/137878"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.to_device"
 # affected = { cuda = ">=1.13" }
 # ///
@@ -52,4 +51,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cuda"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,12 @@
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]
-# sources = ["https://github.com/unit8co/darts/issues/436", "https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# origin = "usage"
+# reports = ["https://github.com/unit8co/darts/issues/436"]
+# documents = ["https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
@@ -62,4 +67,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,11 @@
 # title = "A custom batch whose pin_memory() returns nothing becomes None"
 # kind = "silent"
 # symptom = "batch became None"
-# sources = ["https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# origin = "usage"
+# documents = ["https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "the loader's own walk over a batch that holds no tensor" }
@@ -44,4 +48,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

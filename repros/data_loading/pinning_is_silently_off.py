@@ -11,7 +11,11 @@
 #     "'pin_memory' argument is set as true but not supported on MPS",
 # ]
 # keywords = ["pin_memory makes no difference", "slow host to device copy"]
-# sources = ["https://github.com/pytorch/pytorch/issues/146821", "https://github.com/pytorch/pytorch/issues/131858"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/146821", "https://github.com/pytorch/pytorch/issues/131858"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.pin_decision"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
@@ -49,4 +53,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,12 @@
 # title = "Pinning changes the type of a batch: tuples come out as lists"
 # kind = "silent"
 # symptom = "tuple came out as list"
-# sources = ["https://github.com/pytorch/pytorch/issues/48419", "https://github.com/pytorch/pytorch/pull/169690"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/48419"]
+# documents = ["https://github.com/pytorch/pytorch/pull/169690"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "the loader's own walk over a batch that holds no tensor" }
@@ -39,4 +44,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "silent"
 # symptom = "2 of 4 draws are distinct"
 # keywords = ["same augmentations in every worker", "identical random numbers"]
-# sources = ["https://github.com/pytorch/pytorch/issues/5059", "https://github.com/pytorch/pytorch/issues/56488"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/5059", "https://github.com/pytorch/pytorch/issues/56488"]
+# wrong = '''
+# TODO
+# '''
 # fix = "data_loading.seed_worker"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
@@ -57,4 +61,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

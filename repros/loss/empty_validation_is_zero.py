@@ -6,7 +6,11 @@
 # title = "A validation set of zero batches reports a loss of 0.0000 and stops training early"
 # kind = "silent"
 # symptom = "stopped after 4 epochs with a best loss of 0.0000"
-# sources = ["https://github.com/rasbt/LLMs-from-scratch/pull/124", "https://pytorch.org/docs/stable/data.html"]
+# origin = "usage"
+# documents = ["https://github.com/rasbt/LLMs-from-scratch/pull/124", "https://pytorch.org/docs/stable/data.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13" }
 # ///
@@ -43,4 +47,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,12 @@
 # kind = "silent"
 # symptom = "0 of 2 parameters have a gradient"
 # keywords = ["loss stays constant", "loss is always zero", "model does not learn", "training does nothing"]
-# sources = ["https://github.com/huggingface/transformers/issues/34191", "https://pytorch.org/docs/stable/notes/autograd.html"]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/transformers/issues/34191"]
+# documents = ["https://pytorch.org/docs/stable/notes/autograd.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -60,4 +65,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

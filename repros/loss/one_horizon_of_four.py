@@ -7,7 +7,11 @@
 # kind = "silent"
 # symptom = "3 of 4 heads have no gradient"
 # keywords = ["only one output learns", "other heads do not learn"]
-# sources = ["https://github.com/huggingface/transformers/issues/34191"]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/transformers/issues/34191"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -58,4 +62,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "error"
 # symptom = "'int' object has no attribute 'backward'"
 # messages = ["'(int|float)' object has no attribute 'backward'"]
-# sources = ["https://pytorch.org/docs/stable/notes/autograd.html"]
+# origin = "usage"
+# documents = ["https://pytorch.org/docs/stable/notes/autograd.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -41,4 +45,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,10 +6,12 @@
 # title = "Unwrapping `predictions` cures one model and leaves its relatives at a silent zero loss"
 # kind = "silent"
 # symptom = "silent zero for nested, renamed, UserDict, int keys"
-# sources = [
-#     "https://github.com/huggingface/transformers/issues/34191",
-#     "https://docs.python.org/3/library/collections.html#collections.UserDict",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/transformers/issues/34191"]
+# documents = ["https://docs.python.org/3/library/collections.html#collections.UserDict"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -64,4 +66,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,10 +7,12 @@
 # kind = "error"
 # symptom = "has no attribute 'items'"
 # messages = ["'\\w{0,60}[Oo]utput\\w{0,60}' object has no attribute 'items'"]
-# sources = [
-#     "https://huggingface.co/docs/transformers/main_classes/output",
-#     "https://github.com/huggingface/transformers/issues/34191",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/transformers/issues/34191"]
+# documents = ["https://huggingface.co/docs/transformers/main_classes/output"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -48,4 +50,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "silent"
 # symptom = "every gradient is zero and the weights moved"
 # keywords = ["weights change but the model does not learn"]
-# sources = ["https://github.com/pytorch/pytorch/issues/92656", "https://github.com/pytorch/pytorch/issues/92731"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/92656", "https://github.com/pytorch/pytorch/issues/92731"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -43,4 +47,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,12 +7,11 @@
 # kind = "error"
 # symptom = "can't allocate memory|not enough memory|Invalid buffer size|out of memory"
 # messages = ["DefaultCPUAllocator: (can't allocate|not enough) memory", "MPS backend out of memory", "Invalid buffer size"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/148642",
-#     "https://github.com/pytorch/pytorch/issues/83146",
-#     "https://github.com/Lightning-AI/pytorch-lightning/issues/6819",
-#     "https://github.com/huggingface/accelerate/issues/4226",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/148642", "https://github.com/pytorch/pytorch/issues/83146", "https://github.com/Lightning-AI/pytorch-lightning/issues/6819", "https://github.com/huggingface/accelerate/issues/4226"]
+# wrong = '''
+# TODO
+# '''
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
@@ -49,4 +48,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

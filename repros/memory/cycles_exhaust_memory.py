@@ -8,11 +8,12 @@
 # symptom = "can't allocate memory|out of memory"
 # messages = ["DefaultCPUAllocator: can't allocate memory", "CUDA out of memory. Tried to allocate"]
 # keywords = ["memory not freed after del model"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/27600",
-#     "https://github.com/pytorch/pytorch/issues/18853",
-#     "https://pytorch.org/docs/stable/notes/faq.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/27600", "https://github.com/pytorch/pytorch/issues/18853"]
+# documents = ["https://pytorch.org/docs/stable/notes/faq.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "memory.release"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
@@ -83,4 +84,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

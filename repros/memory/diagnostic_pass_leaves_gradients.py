@@ -6,11 +6,12 @@
 # title = "A diagnostic backward before training leaves a gradient for every parameter"
 # kind = "leak"
 # symptom = "MiB of gradients"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/27600",
-#     "https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
-#     "https://pytorch.org/docs/stable/notes/faq.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/27600"]
+# documents = ["https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html", "https://pytorch.org/docs/stable/notes/faq.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "memory.scratch_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -52,4 +53,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

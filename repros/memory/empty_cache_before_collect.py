@@ -6,11 +6,12 @@
 # title = "empty_cache() before gc.collect() gives nothing back that the collector frees"
 # kind = "leak"
 # symptom = "MiB still reserved"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/27600",
-#     "https://pytorch.org/docs/stable/notes/faq.html",
-#     "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/27600"]
+# documents = ["https://pytorch.org/docs/stable/notes/faq.html", "https://pytorch.org/docs/stable/notes/cuda.html#memory-management"]
+# wrong = '''
+# TODO
+# '''
 # fix = "memory.release"
 # affected = { cuda = ">=1.13" }
 # ///
@@ -52,4 +53,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cuda"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

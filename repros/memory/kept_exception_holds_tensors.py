@@ -7,11 +7,12 @@
 # kind = "leak"
 # symptom = "kept exception holds the activations"
 # keywords = ["memory not freed after an exception"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/27600",
-#     "https://pytorch.org/docs/stable/notes/faq.html",
-#     "https://docs.python.org/3/library/traceback.html#traceback.clear_frames",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/27600"]
+# documents = ["https://pytorch.org/docs/stable/notes/faq.html", "https://docs.python.org/3/library/traceback.html#traceback.clear_frames"]
+# wrong = '''
+# TODO
+# '''
 # fix = "memory.drop_frames"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -67,4 +68,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

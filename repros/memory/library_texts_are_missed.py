@@ -7,10 +7,11 @@
 # kind = "error"
 # symptom = "not recognised: cuBLAS, cuDNN, MIG"
 # messages = ["CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED"]
-# sources = [
-#     "https://github.com/huggingface/accelerate/issues/3803",
-#     "https://github.com/huggingface/accelerate/issues/4226",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/accelerate/issues/3803", "https://github.com/huggingface/accelerate/issues/4226"]
+# wrong = '''
+# TODO
+# '''
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "the texts as public reports print them, raised by hand" }
@@ -62,4 +63,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "leak"
 # symptom = "5 of 5 graphs are alive"
 # keywords = ["memory leak", "memory grows with every step", "out of memory after some epochs"]
-# sources = ["https://pytorch.org/docs/stable/notes/faq.html"]
+# origin = "usage"
+# documents = ["https://pytorch.org/docs/stable/notes/faq.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -57,4 +61,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

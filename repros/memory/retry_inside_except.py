@@ -7,12 +7,12 @@
 # kind = "oom"
 # symptom = "activations of the failed step are still alive"
 # keywords = ["second try also out of memory", "smaller batch still out of memory"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/27600",
-#     "https://github.com/pytorch/pytorch/issues/18853",
-#     "https://pytorch.org/docs/stable/notes/faq.html",
-#     "https://github.com/huggingface/accelerate/issues/3475",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/27600", "https://github.com/pytorch/pytorch/issues/18853", "https://github.com/huggingface/accelerate/issues/3475"]
+# documents = ["https://pytorch.org/docs/stable/notes/faq.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "memory.find_batch_size"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -69,4 +69,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,10 +6,12 @@
 # title = "detect_anomaly() does not notice an infinite gradient"
 # kind = "silent"
 # symptom = "detect_anomaly was silent about a gradient of inf"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/46849",
-#     "https://pytorch.org/docs/stable/autograd.html#anomaly-detection",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/46849"]
+# documents = ["https://pytorch.org/docs/stable/autograd.html#anomaly-detection"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -45,4 +47,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,11 +7,11 @@
 # kind = "silent"
 # symptom = "norm 0, gradient still 2000"
 # keywords = ["clip_grad_norm_ has no effect"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/148259",
-#     "https://github.com/pytorch/pytorch/issues/151529",
-#     "https://github.com/PixArt-alpha/PixArt-alpha/issues/160",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/148259", "https://github.com/pytorch/pytorch/issues/151529", "https://github.com/PixArt-alpha/PixArt-alpha/issues/160"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -50,4 +50,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,12 @@
 # title = "Skipping batches that contain NaN throws most of the data away and reports success"
 # kind = "silent"
 # symptom = "of 100 batches were skipped for 3 % dirty rows"
-# sources = ["https://pytorch.org/docs/stable/data.html", "https://github.com/pytorch/pytorch/issues/46849"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/46849"]
+# documents = ["https://pytorch.org/docs/stable/data.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13" }
 # ///
@@ -44,4 +49,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

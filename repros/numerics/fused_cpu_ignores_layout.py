@@ -6,7 +6,11 @@
 # title = "A fused optimizer on the CPU steps by a transposed gradient when that is laid out unlike its parameter"
 # kind = "silent"
 # symptom = "stepped by the transposed gradient"
-# sources = ["https://github.com/pytorch/pytorch/issues/106951"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/106951"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.clip_or_skip"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
@@ -43,4 +47,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,12 @@
 # title = "Fused SGD on the CPU leaves most of a bfloat16 or float16 parameter as it was"
 # kind = "silent"
 # symptom = "weights of 64 did not move"
-# sources = ["https://github.com/pytorch/pytorch/issues/191763", "https://github.com/pytorch/pytorch/pull/192545"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/191763"]
+# documents = ["https://github.com/pytorch/pytorch/pull/192545"]
+# wrong = '''
+# TODO
+# '''
 # fix = "upgrade"
 # requires = ">=2.4"
 # affected = { cpu = "<2.14", cuda = "never" }
@@ -38,4 +43,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

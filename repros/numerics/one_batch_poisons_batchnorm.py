@@ -7,11 +7,12 @@
 # kind = "silent"
 # symptom = "eval output is nan after 100 clean batches"
 # keywords = ["nan only in eval mode", "predictions nan but training loss fine"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/1206",
-#     "https://github.com/pytorch/pytorch/issues/10008",
-#     "https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/1206", "https://github.com/pytorch/pytorch/issues/10008"]
+# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -54,4 +55,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,10 +7,12 @@
 # kind = "silent"
 # symptom = "nan again after one clean step"
 # keywords = ["nan comes back after loading the checkpoint"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/196083",
-#     "https://pytorch.org/docs/stable/generated/torch.optim.Adam.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/196083"]
+# documents = ["https://pytorch.org/docs/stable/generated/torch.optim.Adam.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -58,4 +60,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

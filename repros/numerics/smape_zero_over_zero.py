@@ -6,7 +6,12 @@
 # title = "One row with target and prediction zero makes the whole SMAPE nan"
 # kind = "silent"
 # symptom = "SMAPE is nan with finite predictions"
-# sources = ["https://github.com/unit8co/darts/issues/2983", "https://github.com/uber/causalml/pull/1050"]
+# origin = "usage"
+# reports = ["https://github.com/unit8co/darts/issues/2983"]
+# documents = ["https://github.com/uber/causalml/pull/1050"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -45,4 +50,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,11 +6,12 @@
 # title = "The gradient of a Euclidean distance is NaN where the distance is zero"
 # kind = "silent"
 # symptom = "loss 0 is finite, gradient nan"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/68425",
-#     "https://github.com/pytorch/pytorch/issues/52248",
-#     "https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/68425", "https://github.com/pytorch/pytorch/issues/52248"]
+# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -52,4 +53,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,12 +6,11 @@
 # title = "torch.where hides a NaN in the forward and passes it on in the backward"
 # kind = "silent"
 # symptom = "loss is finite, gradient .*nan"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/68425",
-#     "https://github.com/pytorch/pytorch/issues/52248",
-#     "https://github.com/pytorch/pytorch/issues/156212",
-#     "https://github.com/pytorch/pytorch/issues/23395",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/68425", "https://github.com/pytorch/pytorch/issues/52248", "https://github.com/pytorch/pytorch/issues/156212", "https://github.com/pytorch/pytorch/issues/23395"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -48,4 +47,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

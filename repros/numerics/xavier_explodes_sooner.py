@@ -6,11 +6,12 @@
 # title = "Xavier initialisation makes a residual network explode where the default does not"
 # kind = "silent"
 # symptom = "xavier: weights are nan"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/57109",
-#     "https://github.com/pytorch/pytorch/issues/15314",
-#     "https://pytorch.org/docs/stable/nn.init.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/57109", "https://github.com/pytorch/pytorch/issues/15314"]
+# documents = ["https://pytorch.org/docs/stable/nn.init.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -65,4 +66,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

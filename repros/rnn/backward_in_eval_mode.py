@@ -7,12 +7,11 @@
 # kind = "error"
 # symptom = "cudnn RNN backward can only be called in training mode"
 # messages = ["cudnn RNN backward can only be called in training mode", "backward_input can only be called in training mode"]
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/5878",
-#     "https://github.com/pytorch/pytorch/issues/10006",
-#     "https://github.com/pytorch/pytorch/issues/15788",
-#     "https://github.com/pytorch/pytorch/issues/37965",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/pytorch/pytorch/issues/10006", "https://github.com/pytorch/pytorch/issues/15788", "https://github.com/pytorch/pytorch/issues/37965"]
+# wrong = '''
+# TODO
+# '''
 # fix = "rnn.input_gradients"
 # affected = { cpu = "never", cuda = ">=1.13", mps = "never" }
 # ///
@@ -56,4 +55,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,11 @@
 # title = "cudnn.flags(enabled=False) silently drops deterministic and allow_tf32"
 # kind = "silent"
 # symptom = "inside the block"
-# sources = ["https://github.com/meta-pytorch/captum/issues/564", "https://github.com/meta-pytorch/captum/issues/1159"]
+# origin = "usage"
+# reports = ["https://github.com/meta-pytorch/captum/issues/564", "https://github.com/meta-pytorch/captum/issues/1159"]
+# wrong = '''
+# TODO
+# '''
 # fix = "rnn.without_cudnn"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
@@ -41,4 +45,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "error"
 # symptom = "Inplace update to inference tensor outside InferenceMode"
 # messages = ["Inplace update to inference tensor outside InferenceMode is not allowed"]
-# sources = ["https://github.com/pytorch/pytorch/issues/53343", "https://github.com/pytorch/pytorch/issues/74094"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/53343", "https://github.com/pytorch/pytorch/issues/74094"]
+# wrong = '''
+# TODO
+# '''
 # fix = "rnn.predict"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -41,4 +45,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

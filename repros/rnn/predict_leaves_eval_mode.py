@@ -8,7 +8,11 @@
 # symptom = "dropout is off|cudnn RNN backward can only be called in training mode"
 # messages = ["cudnn RNN backward can only be called in training mode"]
 # keywords = ["overfits after the first validation", "accuracy drops after predict", "dropout has no effect"]
-# sources = ["https://github.com/pytorch/pytorch/issues/37965", "https://github.com/meta-pytorch/captum/issues/564"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/37965", "https://github.com/meta-pytorch/captum/issues/564"]
+# wrong = '''
+# TODO
+# '''
 # fix = "rnn.predict"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -54,4 +58,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -7,7 +7,11 @@
 # kind = "silent"
 # symptom = "frozen BatchNorm is training again"
 # keywords = ["frozen layers change", "fine-tuning worse after evaluation"]
-# sources = ["https://pytorch.org/docs/stable/generated/torch.nn.Module.html"]
+# origin = "usage"
+# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.Module.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "rnn.restore_modes"
 # affected = { cpu = ">=1.13" }
 # ///
@@ -51,4 +55,12 @@ def control(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -6,7 +6,11 @@
 # title = "Saliency computed in train mode ranks the features differently at every call"
 # kind = "silent"
 # symptom = "two saliencies of one input differ"
-# sources = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/meta-pytorch/captum/issues/564"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/meta-pytorch/captum/issues/564"]
+# wrong = '''
+# TODO
+# '''
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -61,4 +65,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

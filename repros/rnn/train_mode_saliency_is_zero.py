@@ -6,10 +6,12 @@
 # title = "Saliency through a BatchNorm in train mode is zero for every feature"
 # kind = "silent"
 # symptom = "saliency is .* of its eval value"
-# sources = [
-#     "https://github.com/pytorch/pytorch/issues/5878",
-#     "https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
-# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/5878"]
+# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html"]
+# wrong = '''
+# TODO
+# '''
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -51,4 +53,12 @@ def popular_fix(device):
 if __name__ == "__main__":
     import sys
 
-    sys.exit(reproduce(sys.argv[1] if sys.argv[1:] else "cpu"))
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
