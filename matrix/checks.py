@@ -56,6 +56,7 @@ def lint(
     problems += _python(reproducers)
     problems += _endings(reproducers)
     problems += _snippets(reproducers, fixes)
+    problems += _citations(reproducers)
     problems += _changes(reproducers, known)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
@@ -104,6 +105,18 @@ def _called(snippet: str) -> list[str]:
     calls = [node.func for node in ast.walk(ast.parse(snippet)) if isinstance(node, ast.Call)]
     names = [getattr(call, "attr", getattr(call, "id", None)) for call in calls]
     return [name for name in names if name]
+
+
+def _citations(reproducers: list[Reproducer]) -> list[str]:
+    """A number that a docstring cites is one that the header links to."""
+    problems = []
+    for one in reproducers:
+        links = {*one.reports, *one.documents, one.fixing_change}
+        for name, number in re.findall(r"([\w./-]+)#(\d+)", one.doc):
+            if not any(re.search(rf"/{number}\b", link) for link in links):
+                cited = f"{name}#{number}"
+                problems.append(f"{one.path}:1: {cited} is not among reports, documents, fixed_by")
+    return problems
 
 
 def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> list[str]:
