@@ -10,13 +10,14 @@ import subprocess
 from pathlib import Path
 from string import Template
 
+from packaging.version import Version
+
 from .. import __version__
-from ..catalog import CLONE, Reproducer
+from ..catalog import CLONE, ORIGINS, Reproducer
 from ..evidence.observation import NothingObserved, Observation, versions_of
 from ..evidence.records import Record, fresh
 from ..evidence.states import States
 
-UPSTREAM = re.compile(r"https://github\.com/pytorch/pytorch/(issues|pull)/\d+")
 TEMPLATES = Path(__file__).with_name("reports")
 VENUES = ("github", "forum", "stackoverflow", "markdown")
 
@@ -33,41 +34,61 @@ CONTROL = "`control()` in the same file is the same scenario without the cause, 
 ReportError = NothingObserved
 
 
-def from_records(reproducer: Reproducer, records: list[Record], device: str | None) -> Observation:
-    """The newest torch on which it was recorded to show itself, else the newest recorded.
+def from_records(
+    reproducer: Reproducer, records: list[Record], device: str | None, minor: str | None = None
+) -> Observation:
+    """What was measured on this release, or on the newest one that was measured.
 
-    Raises ReportError.
+    Of several devices the first on which it shows. Raises ReportError where nothing was measured.
     """
-    devices = [device] if device else reproducer.devices
-    measured = [pair for name in devices for pair in fresh(records, reproducer, name)]
-    if not measured:
+    affected = [name for name in reproducer.devices if reproducer.affected[name] != "never"]
+    devices = [device] if device else affected or reproducer.devices
+    found = [pair for name in devices for pair in fresh(records, reproducer, name)]
+    newest = max((record.minor for record, _ in found), key=Version, default=None)
+    found = [pair for pair in found if pair[0].minor == (minor or newest)]
+    if not found:
+        on = f" of torch {minor}" if minor else ""
         raise ReportError(
-            f"{reproducer.id} has no record on {', '.join(devices)}: measure it with --run"
+            f"{reproducer.id} has no record{on} on {', '.join(devices)}: measure it with --run"
         )
-    reproduced = [pair for pair in measured if pair[1].verdict == "reproduced"]
-    record, newest = (reproduced or measured)[-1]
-    runs = f"{newest.agreeing} of {newest.runs} runs on {record.device}"
+    record, best = next((pair for pair in found if pair[1].verdict == "reproduced"), found[0])
+    runs = f"{best.agreeing} of {best.runs} runs on {record.device}"
     return Observation(
-        verdict=newest.verdict,
-        text=newest.text or newest.detail,
+        verdict=best.verdict,
+        text=best.text or best.detail,
         device=record.device,
-        origin=f"From a record of {newest.date}, {runs}; not measured on this machine.",
+        torch=record.torch,
+        origin=f"From a record of {best.date}, {runs}; not measured on this machine.",
         versions=versions_of(
-            {"torch": record.torch, **newest.source.build}, newest.source.hardware.get("name")
+            {"torch": record.torch, **best.source.build}, best.source.hardware.get("name")
         ),
     )
 
 
 def report(
-    reproducer: Reproducer, seen: Observation, ranges: list[str], venue: str, upstream: bool = False
+    reproducer: Reproducer,
+    seen: Observation,
+    ranges: list[str],
+    venue: str | None = None,
+    upstream: bool = False,
 ) -> str:
-    """The text to paste. Raises ReportError where a new report to PyTorch is wanted and there is
-    one already.
+    """The text to paste: for PyTorch's tracker (`github`) where the bug is PyTorch's.
+
+    Raises ReportError where there is nothing to report, or not there.
     """
-    known = [source for source in reproducer.sources if UPSTREAM.match(source)]
-    if upstream and known:
-        raise ReportError(f"{reproducer.id} is reported upstream already: {', '.join(known)}")
-    state = "" if seen.verdict == "reproduced" else f" The verdict there is {seen.verdict}."
+    ours = reproducer.origin == "torch"
+    venue = venue or ("github" if ours else "forum")
+    whose = f"{reproducer.origin} ({ORIGINS[reproducer.origin]})"
+    if not ours and (upstream or venue == "github"):
+        raise ReportError(
+            f"{reproducer.id} is no bug to report to PyTorch; its origin is {whose}. "
+            f"Ask about it elsewhere: --venue {', '.join(VENUES[1:])}"
+        )
+    if upstream and reproducer.upstream_reports:
+        known = ", ".join(reproducer.upstream_reports)
+        raise ReportError(f"{reproducer.id} is reported upstream already: {known}")
+    if seen.verdict != "reproduced":
+        raise ReportError(_nothing_to_report(reproducer, seen, ranges))
     expected = EXPECTED[reproducer.kind]
     if venue == "stackoverflow" and expected.startswith("No"):
         expected = expected.lower()  # it goes on a sentence there
@@ -75,15 +96,36 @@ def report(
         title=reproducer.title,
         doc=reproducer.doc,
         code=_block(reproducer.program(seen.device), "python"),
-        observed=f"{_block(seen.text or 'None')}\n{seen.origin}{state}",
+        observed=f"{_block(seen.text)}\n{seen.origin}",
         expected=expected,
         control=CONTROL,
         ranges="\n".join(f"- {line}" for line in ranges),
-        related="Related, none of them in pytorch/pytorch:" if upstream else "Reported before:",
-        sources="\n".join(f"- {source}" for source in reproducer.sources),
+        origin=f"Origin: {whose}.",
+        sources=_sources(reproducer),
         link=permalink(reproducer),
         versions=_block(seen.versions),
     )
+
+
+def _nothing_to_report(reproducer: Reproducer, seen: Observation, ranges: list[str]) -> str:
+    """Since when it is absent, and by which change, as far as that is known."""
+    lines = [f"{reproducer.id} is {seen.verdict} on torch {seen.torch}, {seen.device}"]
+    if reproducer.fixed_by:
+        lines.append(f"fixed by {reproducer.fixed_by}: {reproducer.fixing_change}")
+    lines += ranges
+    lines.append("name an older release with --torch to quote its record")
+    return "\n  ".join(lines)
+
+
+def _sources(reproducer: Reproducer) -> str:
+    parts = []
+    for title, links in (
+        ("Reported before:", reproducer.reports),
+        ("Stated in:", reproducer.documents),
+    ):
+        if links:
+            parts.append("\n".join([title, "", *(f"- {link}" for link in links)]))
+    return "\n\n".join(parts)
 
 
 def _block(text: str, language: str = "") -> str:
@@ -124,7 +166,8 @@ def unreported(reproducers: list[Reproducer], states: States) -> list[Reproducer
     return [
         reproducer
         for reproducer in reproducers
-        if not any(UPSTREAM.match(source) for source in reproducer.sources)
+        if reproducer.origin == "torch"
+        and not reproducer.upstream_reports
         and any(
             states.state(reproducer, device, newest) == "reproduced"
             for device in reproducer.devices

@@ -16,11 +16,12 @@ import jinja2
 from markupsafe import Markup, escape
 
 from .. import __version__, causes, torches
-from ..catalog import KINDS, Reproducer
+from ..catalog import KINDS, ORIGINS, Reproducer
 from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
-from ..evidence.states import BY_NAME, ROWS, States
+from ..evidence.states import BY_NAME, EXPECTED, ROWS, States
 from . import explain
+from .text import Measured
 
 TEMPLATES = Path(__file__).with_name("templates")
 MANIFEST = (
@@ -33,6 +34,8 @@ HEADER_KEYS = (
     "symptom",
     "messages",
     "keywords",
+    "wrong",
+    "right",
     "fix",
 )  # what the page's script reads
 
@@ -163,6 +166,7 @@ def data(reproducers: list[Reproducer]) -> Markup:
                 {key: getattr(reproducer, key) for key in HEADER_KEYS} for reproducer in reproducers
             ],
             "causes": causes.load(),
+            "expected": {word[0]: word for word in EXPECTED.values()},
             **explain.JS_DATA,
         },
         separators=(",", ":"),
@@ -180,12 +184,26 @@ class Bug:
         self.reproducer = reproducer
         self.id, self.family, self.kind = reproducer.id, reproducer.family, reproducer.kind
         self.title, self.retired = reproducer.title, reproducer.retired
-        self.sources, self.stand_in = reproducer.sources, reproducer.stand_in
+        self.origin = f"{reproducer.origin}: {ORIGINS[reproducer.origin]}"
+        self.reports, self.documents = reproducer.reports, reproducer.documents
+        self.wrong, self.right = reproducer.wrong.strip("\n"), reproducer.right.strip("\n")
+        self.fixed_by, self.fixing_change = reproducer.fixed_by, reproducer.fixing_change
+        self.upstream, self.stand_in = reproducer.upstream, reproducer.stand_in
         self.module, self.function = reproducer.fix_module, reproducer.fix_function
         self.rows = {
             device: [states.state(reproducer, device, torch.minor) for torch in releases]
             for device in reproducer.devices
         }
+        # Device -> a letter per release: what its header expects where nobody has measured it.
+        self.expected = {
+            device: "".join(
+                " " if standing.date else EXPECTED[standing.expected][0]
+                for torch in releases
+                for standing in [states.standing(reproducer, device, torch.minor)]
+            )
+            for device in reproducer.devices
+        }
+        self.ranges = Measured(releases, states).ranges(reproducer)
 
     @property
     def code(self) -> str:

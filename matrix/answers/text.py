@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from packaging.version import Version
+
 from .. import torches
-from ..catalog import Reproducer
+from ..catalog import ORIGINS, Reproducer
 from ..evidence.records import Record
-from ..evidence.states import States
+from ..evidence.states import EXPECTED, States
+
+NOT_MEASURED = "expected, not measured"
 
 
 @dataclass(frozen=True)
@@ -22,41 +27,74 @@ class Measured:
         return cls(torches.load(), States(records))
 
     def sentence(self, reproducer: Reproducer, version: str | None) -> str:
-        """Whether the user's torch was measured, and with what outcome."""
-        first, last = self.releases[0].minor, self.releases[-1].minor
-        affected = f"affects torch {_affected(reproducer)}"
+        """Whether the user's torch is affected: as measured, or else as its header expects."""
         if version is None:
-            return f"{affected}; measured on {first} to {last} (use --torch to check yours)"
-        minor = ".".join(version.split(".")[:2])
-        if minor not in {torch.minor for torch in self.releases}:
-            return f"torch {version} has not been measured ({first} to {last} have); {affected}"
-        states = [
-            f"{device} {self.states.state(reproducer, device, minor)}"
+            return f"affects torch {', '.join(self._since(reproducer)) or 'on no device'}"
+        minor = torches.minor(version)
+        oldest, newest = self.releases[0].minor, self.releases[-1].minor
+        if Version(minor) < Version(oldest):
+            return f"torch {version} is older than all that was measured ({oldest} to {newest})"
+        standings = [
+            f"{device} {self.states.standing(reproducer, device, minor)}"
             for device in reproducer.devices
         ]
-        return f"on torch {minor} measured: " + ", ".join(states)
+        return f"on torch {minor}: {', '.join(standings)}"
+
+    def _since(self, reproducer: Reproducer) -> list[str]:
+        """Per affected device: the releases by its header, and what was measured of them."""
+        return [
+            f"{specifier} on {device} ({self._measured(reproducer, device) or NOT_MEASURED})"
+            for device in reproducer.devices
+            if (specifier := reproducer.affected[device]) != "never"
+        ]
 
     def ranges(self, reproducer: Reproducer) -> list[str]:
-        """Per device, which releases were measured to be in which state."""
+        """Per device: what was measured on which releases, and what is expected on the others."""
         lines = []
         for device in reproducer.devices:
-            found = self.states.releases(reproducer, device, self.releases)
-            star = (
-                f" (stand-in: {reproducer.stand_in[device]})"
-                if device in reproducer.stand_in
-                else ""
-            )
-            spans = [
-                f"{state} on {torches.span(minors, self.releases)}"
-                for state, minors in found.items()
-            ]
-            lines.append(f"{device}{star}: {'; '.join(spans)}")
+            parts = (self._measured(reproducer, device), self._expected(reproducer, device))
+            star = reproducer.stand_in.get(device, "")
+            star = f" (stand-in: {star})" if star else ""
+            lines.append(f"{device}{star}: {'; '.join(filter(None, parts))}")
         return lines
+
+    def _measured(self, reproducer: Reproducer, device: str) -> str:
+        """ "measured 2026-11-21: absent on 2.2, reproduced on 2.3 to 2.15", or ""."""
+        found = [
+            (standing, torch.minor)
+            for torch in self.releases
+            if (standing := self.states.standing(reproducer, device, torch.minor)).date
+        ]
+        if not found:
+            return ""
+        newest = max(standing.date for standing, _ in found)
+        return f"measured {newest}: {self._spans((one.state, minor) for one, minor in found)}"
+
+    def _expected(self, reproducer: Reproducer, device: str) -> str:
+        """The same of what nobody has measured, by the header."""
+        found = [
+            (EXPECTED[standing.expected], torch.minor)
+            for torch in self.releases
+            if not (standing := self.states.standing(reproducer, device, torch.minor)).date
+        ]
+        return f"{NOT_MEASURED}: {self._spans(found)}" if found else ""
+
+    def _spans(self, pairs: Iterable[tuple[str, str]]) -> str:
+        """ "reproduced on 2.3 to 2.15" of ("reproduced", "2.3") and so on."""
+        spans: dict[str, list[str]] = {}
+        for word, minor in pairs:
+            spans.setdefault(word, []).append(minor)
+        return ", ".join(
+            f"{word} on {torches.span(minors, self.releases)}" for word, minors in spans.items()
+        )
 
 
 def summary(reproducer: Reproducer, measured: Measured, version: str | None) -> str:
     """The answer to a message that has this one cause."""
     lines = [f"{reproducer.id}: {measured.sentence(reproducer, version)}", "", reproducer.doc]
+    for title, lines_of in (("Wrong:", reproducer.wrong), ("Right:", reproducer.right)):
+        if lines_of:
+            lines += ["", title, _indented(lines_of)]
     for title, role in (
         ("Control (the same code without the cause):", "control"),
         ("Popular fix that does not help:", "popular_fix"),
@@ -71,6 +109,9 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
     """Everything about one reproducer."""
     facts = {
         "kind": reproducer.kind,
+        "origin": f"{reproducer.origin}: {ORIGINS[reproducer.origin]}",
+        "wrong": snippet(reproducer.wrong),
+        "right": snippet(reproducer.right),
         "needs": " ".join(
             filter(
                 None, [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform]
@@ -80,6 +121,8 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
         "popular fix": "in the file; it leaves a symptom"
         if "popular_fix" in reproducer.roles
         else "",
+        "fixed by": reproducer.fixing_change,
+        "upstream": reproducer.upstream,
         "retired": reproducer.retired,
     }
     return "\n".join(
@@ -91,7 +134,8 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
             *(f"  {line}" for line in measured.ranges(reproducer)),
             "",
             *(f"{name}: {fact}" for name, fact in facts.items() if fact),
-            *(f"source: {source}" for source in reproducer.sources),
+            *(f"report: {link}" for link in reproducer.reports),
+            *(f"document: {link}" for link in reproducer.documents),
         ]
     )
 
@@ -105,14 +149,10 @@ def fix(reproducer: Reproducer) -> str:
     return f"{reproducer.fix_function}() of {where}"
 
 
+def snippet(lines: str) -> str:
+    """On one line where it is one, else below its name."""
+    return f"\n{_indented(lines)}" if "\n" in lines.strip() else lines.strip()
+
+
 def _indented(code: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in code.splitlines())
-
-
-def _affected(reproducer: Reproducer) -> str:
-    ranges = [
-        f"{specifier} on {device}"
-        for device, specifier in reproducer.affected.items()
-        if specifier != "never"
-    ]
-    return ", ".join(ranges) or "none"
+    return "\n".join(f"    {line}".rstrip() for line in code.strip("\n").splitlines())

@@ -10,6 +10,7 @@ from .. import catalog
 from ..answers import explain as explaining
 from ..answers import report, text
 from ..answers import search as searching
+from ..torches import minor
 from . import options
 
 
@@ -18,7 +19,7 @@ from . import options
 @click.option(
     "--torch",
     "version",
-    metavar="VERSION",
+    type=options.VERSION,
     help="The torch it happened on. Default: what the text names.",
 )
 def explain(what: str | None, version: str | None) -> None:
@@ -123,7 +124,17 @@ def search(words: tuple[str, ...], limit: int) -> None:
 
 @click.command()
 @click.argument("id", metavar="[ID]", required=False)
-@click.option("--venue", type=click.Choice(report.VENUES), default="github", show_default=True)
+@click.option(
+    "--venue",
+    type=click.Choice(report.VENUES),
+    help="Where it is to be pasted. Default: github for a bug of PyTorch, forum for others.",
+)
+@click.option(
+    "--torch",
+    "version",
+    type=options.VERSION,
+    help="The release whose record is quoted. Default: the newest that was measured.",
+)
 @click.option(
     "--run",
     "run_it",
@@ -142,13 +153,22 @@ def search(words: tuple[str, ...], limit: int) -> None:
     help="As a new report to PyTorch. Without ID: list what is not reported there.",
 )
 def cite(
-    id: str | None, venue: str, run_it: bool, python: str | None, device: str | None, upstream: bool
+    id: str | None,
+    venue: str | None,
+    version: str | None,
+    run_it: bool,
+    python: str | None,
+    device: str | None,
+    upstream: bool,
 ) -> None:
     """Write a bug report about one reproducer.
 
     \b
-    torch-repros cite amp/unscale_before_scale --run   in the form of PyTorch's bug template
-    torch-repros cite amp/unscale_before_scale --venue forum
+    torch-repros cite amp/fused_sgd_skip_leaves_garbage --run   in the form of PyTorch's template
+    torch-repros cite amp/unscale_twice --venue forum
+
+    A failure that is absent on that torch and device is not reported, and to PyTorch nothing but
+    its own bugs.
 
     Exit status: 0 the report is on standard output; 1 there is none to make; 3 the device or
     interpreter cannot be used.
@@ -172,11 +192,13 @@ def cite(
         )
     if python and not run_it:
         raise click.UsageError("--python goes with --run")
+    if version and run_it:
+        raise click.UsageError("--torch quotes a record; --run measures the torch of --python")
     try:
         seen = (
             observe.measured_here(reproducer, python or sys.executable, device)
             if run_it
-            else report.from_records(reproducer, records, device)
+            else report.from_records(reproducer, records, device, version and minor(version))
         )
         click.echo(
             report.report(reproducer, seen, measured.ranges(reproducer), venue, upstream), nl=False

@@ -50,7 +50,10 @@ def list_(names: tuple[str, ...], rows: bool, as_json: bool) -> None:
 @click.command()
 @click.argument("id", metavar="ID")
 @click.option(
-    "--torch", "version", metavar="VERSION", help="Your torch, to see what was measured on it."
+    "--torch",
+    "version",
+    type=options.VERSION,
+    help="Your torch, to see what was measured on it.",
 )
 def show(id: str, version: str | None) -> None:
     """Show everything about one reproducer."""

@@ -9,14 +9,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+from packaging.version import InvalidVersion
 
 from .. import catalog
 from ..devices import DEVICES
 from ..evidence import records as evidence
 from ..evidence.records import Record
+from ..torches import minor
 
 OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
 
+
+class TorchVersion(click.ParamType):  # type: ignore[type-arg]  # click is not generic on 3.9
+    """A version of torch, such as 2.4 or 2.4.1+cu121."""
+
+    name = "version"
+
+    def convert(self, value: str, parameter: object, context: object) -> str:
+        try:
+            minor(value)
+        except InvalidVersion:
+            self.fail(f"{value!r} is not a version of torch, such as 2.4 or 2.4.1")
+        return value
+
+
+VERSION = TorchVersion()
 DEVICE = click.Choice(DEVICES)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 RECORDS_OPTION = click.option(

@@ -11,6 +11,7 @@ class Observation:
     verdict: str
     text: str
     device: str
+    torch: str  # the version on which it was observed
     origin: str  # a sentence: measured here, or which record
     versions: str  # as `python -m torch.utils.collect_env` prints them
 

@@ -1,15 +1,17 @@
 """What the records say of a cell: a verdict, or why there is none.
 
-Never from what a header promises.
+A state is never taken from what a header promises. A Standing has both, each under its own name.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from packaging.version import Version
 
 from .. import verdicts
 from ..catalog import Reproducer
-from ..torches import Torch
+from ..torches import Torch, satisfies
 from . import records
 
 # Of a cell that was measured on several machines, or on none. Same columns as the verdicts.
@@ -25,6 +27,23 @@ ROWS = (
     ),
 )
 BY_NAME = {row.name: row for row in ROWS}
+
+
+EXPECTED = {"reproduced": "affected", "absent": "not affected", "unavailable": "unavailable"}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of a reproducer on a device and release."""
+
+    state: str  # one of BY_NAME
+    date: str  # of the newest measurement that counts, "" where there is none
+    expected: str  # by the header: one of EXPECTED
+
+    def __str__(self) -> str:
+        if self.date:
+            return f"{self.state} (measured {self.date})"
+        return f"{EXPECTED[self.expected]} (expected, not measured)"
 
 
 class States:
@@ -50,6 +69,19 @@ class States:
         if fresh:
             return fresh.pop() if len(fresh) == 1 else "mixed"
         return "stale" if found else "unknown"
+
+    def standing(self, reproducer: Reproducer, device: str, minor: str) -> Standing:
+        """Of a device that the reproducer concerns."""
+        dates = [
+            one.date
+            for one in self._found.get((reproducer.id, device, minor), [])
+            if not one.is_stale(reproducer)
+        ]
+        if reproducer.requires and not satisfies(minor, reproducer.requires):
+            expected = "unavailable"
+        else:
+            expected = reproducer.expects(device, minor)
+        return Standing(self.state(reproducer, device, minor), max(dates, default=""), expected)
 
     def verdicts(self, reproducer: Reproducer, device: str) -> dict[str, str]:
         """Release -> state, oldest first, of those where it was run."""

@@ -32,6 +32,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
         verdict=best.verdict,
         text=best.text or best.detail,
         device=best.device,
+        torch=report.build["torch"],
         origin=f"Measured on this machine, on {best.device}.",
         versions=_collect_env(python, report.build),
     )

@@ -99,10 +99,19 @@ function cellOf(row, minor) {
   return row.querySelector(`td[data-minor="${CSS.escape(minor)}"]`);
 }
 
-function state(id, minor) {
-  const rows = [...document.querySelectorAll(`tbody[data-id="${id}"] tr`)];
-  const states = rows.filter((row) => cellOf(row, minor)).map((row) => `${row.dataset.device} ${cellOf(row, minor).title}`);
-  return states.length ? `On torch ${minor} measured: ${states.join(", ")}.` : "";
+// What the header expects of a cell that nobody has measured, else undefined.
+function expectation(row, minor, data) {
+  const column = [...row.querySelectorAll("td[data-minor]")].indexOf(cellOf(row, minor));
+  return data.expected[row.dataset.expected[column]];
+}
+
+function state(id, minor, data) {
+  const rows = [...document.querySelectorAll(`tbody[data-id="${id}"] tr`)].filter((row) => cellOf(row, minor));
+  const standing = (row) => {
+    const expected = expectation(row, minor, data);
+    return expected ? `${expected} (expected, not measured)` : `${cellOf(row, minor).title} (measured)`;
+  };
+  return rows.length ? `On torch ${minor}: ${rows.map((row) => `${row.dataset.device} ${standing(row)}`).join(", ")}.` : "";
 }
 
 function link(id) {
@@ -129,7 +138,7 @@ function showAnswers(text, data, where) {
     box.append(element("h3", answer.title), element("p", "Matched: ", element("code", answer.matched)));
     const about = (id) => {
       const entry = data.entries.find((entry) => entry.id === id);
-      return element("p", "", link(id), element("span", ` ${minor ? state(id, minor) : ""} `), element("span", fix(entry)));
+      return element("p", "", link(id), element("span", ` ${minor ? state(id, minor, data) : ""} `), element("span", fix(entry)));
     };
     if (answer.causes.length) {
       const list = element("ol");
@@ -150,21 +159,25 @@ function filter(data) {
   const value = (id) => document.getElementById(id).value;
   const words = value("words").toLowerCase().split(/\s+/).filter(Boolean);
   const minor = value("torch");
-  let count = 0;
+  let [count, expected] = [0, 0];
   for (const body of document.querySelectorAll("#grid tbody")) {
     const entry = data.entries.find((entry) => entry.id === body.dataset.id);
     const text = `${entry.id} ${entry.title} ${entry.keywords.join(" ")} ${entry.messages.join(" ")}`.toLowerCase();
     const rows = [...body.rows].filter((row) => !value("device") || row.dataset.device === value("device"));
-    const affected = (row) => cellOf(row, minor).title === "reproduced";
+    const measured = rows.some((row) => minor && cellOf(row, minor).title === "reproduced");
+    const affected = measured || (minor && rows.some((row) => expectation(row, minor, data) === "affected"));
     body.hidden = !(
       (!value("family") || body.dataset.family === value("family")) &&
       (!value("kind") || body.dataset.kind === value("kind")) &&
       words.every((word) => text.includes(word)) &&
-      rows.length > 0 && (!minor || rows.some(affected))
+      rows.length > 0 && (!minor || affected)
     );
     count += !body.hidden;
+    expected += !body.hidden && !measured;
   }
-  document.getElementById("count").textContent = `${count} of ${data.entries.length} bugs`;
+  const found = `${count} of ${data.entries.length} bugs`;
+  const evidence = `: ${count - expected} measured, ${expected} expected but not measured`;
+  document.getElementById("count").textContent = minor ? found + evidence : found;
   const query = new URLSearchParams(["words", "family", "device", "kind", "torch"].filter(value).map((id) => [id, value(id)]));
   history.replaceState(null, "", query.size ? `#${query}` : location.pathname.split("/").pop() || "./");
 }
