@@ -217,7 +217,7 @@ class Reproducer:
 
     def program(self, device: str) -> str:
         """Its code, which runs on this device where none is named."""
-        return self.code.replace(' else "cpu"\n', f' else "{device}"\n')
+        return self.code.replace(' else "cpu",', f' else "{device}",')
 
     @cached_property
     def hash(self) -> str:

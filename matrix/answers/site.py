@@ -34,8 +34,6 @@ HEADER_KEYS = (
     "symptom",
     "messages",
     "keywords",
-    "wrong",
-    "right",
     "fix",
 )  # what the page's script reads
 

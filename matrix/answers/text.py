@@ -133,7 +133,7 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
             measured.sentence(reproducer, version),
             *(f"  {line}" for line in measured.ranges(reproducer)),
             "",
-            *(f"{name}: {fact}" for name, fact in facts.items() if fact),
+            *(f"{name}: {fact}".replace(": \n", ":\n") for name, fact in facts.items() if fact),
             *(f"report: {link}" for link in reproducer.reports),
             *(f"document: {link}" for link in reproducer.documents),
         ]

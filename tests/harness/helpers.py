@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from matrix import catalog, commands
+from matrix import catalog, checks, commands
 
 HEADER = """\
 # /// script
@@ -23,7 +23,9 @@ DEFAULTS = {
     "title": '"planted"',
     "kind": '"error"',
     "symptom": '"boom"',
-    "sources": '["https://example.org/1"]',
+    "origin": '"usage"',
+    "reports": '["https://github.com/someone/project/issues/1"]',
+    "wrong": '"reproduce(device)"',
     "fix": '"upgrade"',
     "affected": '{ cpu = ">=1.13" }',
 }
@@ -39,7 +41,9 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     text = (
         HEADER.format(lines="".join(f"# {key} = {value}\n" for key, value in values.items())) + code
     )
-    path.write_text(text + ("" if "def control(" in code else CONTROL))
+    text += "" if "def control(" in code else CONTROL
+    roles = [role for role in catalog.ROLES if f"def {role}(device" in text]
+    path.write_text(f"{text.rstrip()}\n\n\n{checks.MAIN.format(roles=', '.join(roles))}")
     return path
 
 

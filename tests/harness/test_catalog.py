@@ -69,31 +69,74 @@ def test_requirements_give_a_reason(root):
     [
         ({"kind": '"slient"'}, 7, "kind: 'slient' is not one of error, silent"),
         ({"kind": None}, 1, "kind: missing"),
-        ({"titel": '"x"'}, 12, "titel: unknown key; expected one of title, kind"),
+        ({"titel": '"x"'}, 14, "titel: unknown key; expected one of title, kind"),
         ({"symptom": '"("'}, 8, "symptom: '(' is not a regular expression"),
-        ({"messages": '["["]'}, 12, "messages: '[' is not a regular expression"),
-        ({"messages": '"text"'}, 12, "messages: 'text' is not a list of strings"),
+        ({"messages": '["["]'}, 14, "messages: '[' is not a regular expression"),
+        ({"messages": '"text"'}, 14, "messages: 'text' is not a list of strings"),
         ({"title": "3"}, 6, "title: 3 is not a string"),
         ({"title": '" "'}, 6, "title: ' ' is not a string"),
-        ({"timeout": "0"}, 12, "timeout: 0 is not a number of seconds from 0.001 to 600"),
-        ({"timeout": "true"}, 12, "timeout: True is not a number of seconds"),
-        ({"timeout": "inf"}, 12, "timeout: inf is not a number of seconds"),
-        ({"timeout": "nan"}, 12, "timeout: nan is not a number of seconds"),
-        ({"memory": "0.5"}, 12, "memory: 0.5 is not a whole number of MiB from 1 to 16384"),
-        ({"memory": "1e30"}, 12, "memory: 1e+30 is not a whole number of MiB"),
-        ({"sources": '["file:///x"]'}, 9, "sources: 'file:///x' is not a public https:// link"),
-        ({"sources": "[]"}, 9, "sources: empty"),
-        ({"fix": '"amp"'}, 10, "fix: 'amp' is neither 'module.function' nor 'upgrade'"),
-        ({"affected": '{ tpu = ">=2" }'}, 11, "affected: 'tpu' is not a device"),
+        ({"timeout": "0"}, 14, "timeout: 0 is not a number of seconds from 0.001 to 600"),
+        ({"timeout": "true"}, 14, "timeout: True is not a number of seconds"),
+        ({"timeout": "inf"}, 14, "timeout: inf is not a number of seconds"),
+        ({"timeout": "nan"}, 14, "timeout: nan is not a number of seconds"),
+        ({"memory": "0.5"}, 14, "memory: 0.5 is not a whole number of MiB from 1 to 16384"),
+        ({"memory": "1e30"}, 14, "memory: 1e+30 is not a whole number of MiB"),
+        ({"origin": '"numpy"'}, 9, "origin: 'numpy' is not one of torch, design, usage"),
+        ({"origin": None}, 1, "origin: missing"),
+        (
+            {"origin": '"torch"', "reports": "[]"},
+            9,
+            'origin: a bug of PyTorch has `reports`, or upstream = "unreported"',
+        ),
+        (
+            {"reports": None},
+            9,
+            "origin: neither `reports` nor `documents` shows this failure",
+        ),
+        (
+            {"reports": '["https://github.com/pytorch/pytorch/pull/7"]'},
+            10,
+            "reports: 'https://github.com/pytorch/pytorch/pull/7' is not a thread",
+        ),
+        (
+            {"reports": '["https://docs.pytorch.org/docs/stable/amp.html"]'},
+            10,
+            "reports: 'https://docs.pytorch.org/docs/stable/amp.html' is not a thread",
+        ),
+        (
+            {"documents": '["file:///x"]'},
+            14,
+            "documents: 'file:///x' is not a public https:// link",
+        ),
+        ({"fixed_by": '"165068"'}, 14, "fixed_by: '165068' is not such as 'pytorch#165068'"),
+        ({"upstream": '"yes"'}, 14, "upstream: 'yes' is not 'unreported'"),
+        (
+            {"upstream": '"unreported"'},
+            14,
+            "upstream: only a bug of PyTorch can be unreported there",
+        ),
+        (
+            {
+                "origin": '"torch"',
+                "reports": '["https://github.com/pytorch/pytorch/issues/7"]',
+                "upstream": '"unreported"',
+            },
+            14,
+            "upstream: it is reported: https://github.com/pytorch/pytorch/issues/7",
+        ),
+        ({"wrong": '"a\\nb\\nc\\nd"'}, 11, "wrong: 4 lines; at most 3"),
+        ({"right": '"x = ("'}, 14, "right: not Python: '(' was never closed in line 1"),
+        ({"fix": '"amp"'}, 12, "fix: 'amp' is neither 'module.function' nor 'upgrade'"),
+        ({"affected": '{ tpu = ">=2" }'}, 13, "affected: 'tpu' is not a device"),
         (
             {"affected": '{ cpu = "2.3 and up" }'},
-            11,
+            13,
             "affected: cpu = '2.3 and up' is neither a PEP 440 specifier nor 'never'",
         ),
-        ({"affected": '{ cpu = "" }'}, 11, "affected: {'cpu': ''} is not a table of strings"),
-        ({"affected": "{}"}, 11, "affected: empty"),
-        ({"requires": '"never"'}, 12, "requires: 'never' is not a PEP 440 specifier"),
-        ({"stand_in": '{ mps = "x" }'}, 12, "stand_in: 'mps' is not named in affected"),
+        ({"affected": '{ cpu = "" }'}, 13, "affected: {'cpu': ''} is not a table of strings"),
+        ({"affected": "{}"}, 13, "affected: empty"),
+        ({"requires": '"never"'}, 14, "requires: 'never' is not a PEP 440 specifier"),
+        ({"stand_in": '{ mps = "x" }'}, 14, "stand_in: 'mps' is not named in affected"),
     ],
 )
 def test_a_bad_header_is_named_with_file_line_and_key(root, header, line, text):
@@ -197,7 +240,7 @@ def test_a_relative_folder_gives_absolute_paths(root, monkeypatch):
 
 
 def test_a_new_header_key_is_one_field_of_the_dataclass():
-    assert set(catalog.REQUIRED) == {"title", "kind", "symptom", "sources", "fix", "affected"}
+    assert catalog.REQUIRED == ["title", "kind", "symptom", "origin", "wrong", "fix", "affected"]
     (reproducer, *_) = catalog.load()
     assert set(reproducer.header) == set(catalog.HEADER_KEYS)
 
@@ -248,11 +291,19 @@ def test_any_way_to_write_a_docstring_is_understood(root, docstring):
     assert (reproducer.doc, reproducer.body) == plain(reproducer)
 
 
-def test_the_program_prints_what_it_saw(root):
-    main = '\n\nif __name__ == "__main__":\n    import sys\n\n    sys.exit(reproduce("cpu"))\n'
-    plant(root, "amp/one", CODE + "\n\ndef control(device):\n    return None\n" + main)
+def test_the_program_takes_the_device_that_was_asked_for(root):
+    plant(root, "amp/one", CODE)
     (reproducer,) = catalog.load(root)
-    assert reproducer.program("cuda").endswith(
-        'if __name__ == "__main__":\n    print(reproduce("cuda"))'
-    )
-    assert "sys.exit" not in reproducer.program("cuda")
+    program = reproducer.program("cuda")
+    assert 'sys.argv[1] if sys.argv[1:] else "cuda"' in program
+    assert '"cpu"' not in program
+    assert reproducer.program("cpu") == reproducer.code
+
+
+def test_what_stands_under_main_decides_no_verdict(root):
+    path = plant(root, "amp/one", CODE)
+    before = catalog.load(root)[0].hash
+    path.write_text(path.read_text() + "    print()\n")
+    assert catalog.load(root)[0].hash == before
+    path.write_text(path.read_text().replace("def control", "TEXT = 1\n\n\ndef control"))
+    assert catalog.load(root)[0].hash != before

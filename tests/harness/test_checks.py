@@ -11,7 +11,14 @@ from matrix import catalog, checks
 @pytest.fixture
 def project(root, tmp_path):
     """Everything that lint looks at, in order: change one thing and it is the only problem."""
-    plant(root, "amp/one", RETURNS.format("boom"), affected='{ cpu = "<2.10" }', fix='"amp.fix"')
+    plant(
+        root,
+        "amp/one",
+        RETURNS.format("boom"),
+        affected='{ cpu = "<2.10" }',
+        fix='"amp.fix"',
+        fixed_by='"pytorch#7"',
+    )
     folders = {name: tmp_path / name for name in ("records", "fixes", "tests")}
     for folder in folders.values():
         folder.mkdir()
@@ -50,7 +57,7 @@ def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):
 def test_a_fix_that_is_not_public_is_a_problem_at_its_line(project):
     (project.folders["fixes"] / "amp.py").write_text('__all__ = ["other"]\n')
     (problem,) = project.lint()
-    assert problem.endswith("amp/one.py:10: fix: amp.py has no 'fix' in its __all__")
+    assert problem.endswith("amp/one.py:12: fix: amp.py has no 'fix' in its __all__")
 
 
 def test_a_fix_without_tests_is_a_problem(project):
@@ -66,12 +73,77 @@ def test_a_body_that_is_no_python_is_a_problem(project):
     assert problem.endswith("two.py:1: is not Python: it cannot be parsed")
 
 
+MAIN = checks.MAIN.format(roles="reproduce, control")
+
+
+@pytest.mark.parametrize(
+    "ending",
+    ["", MAIN.splitlines(True)[0] + "    print()\n", MAIN.replace("125", "1"), MAIN + "\n"],
+)
+def test_a_file_that_ends_in_another_way_is_a_problem_with_the_end_it_should_have(project, ending):
+    path = project.repros / "amp/one.py"
+    path.write_text(path.read_text().replace(MAIN, ending))
+    (problem,) = project.lint()
+    assert f"one.py:{26 if 'main' in ending else 1}: the end of the file is not this:" in problem
+    assert problem.endswith(MAIN)
+
+
+def test_the_end_names_the_popular_fix_where_there_is_one(project):
+    path = project.repros / "amp/one.py"
+    role = "def popular_fix(device):\n    return 'boom'\n\n\nif __name__"
+    path.write_text(path.read_text().replace("if __name__", role))
+    (problem,) = [line for line in project.lint() if "the end of" in line]
+    assert "for role in (reproduce, control, popular_fix):" in problem
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after", "names"),
+    [
+        ("wrong", "reproduce(device)", "model.fit(x)", ["fit"]),
+        ("wrong", "reproduce(device)", "a().b(c())", ["b", "c", "a"]),
+        ("right", 'wrong = "', 'right = "fix(1, cure())"\n# wrong = "', ["cure"]),
+    ],
+)
+def test_lines_that_call_what_was_never_run_are_a_problem(project, key, before, after, names):
+    path = project.repros / "amp/one.py"
+    path.write_text(path.read_text().replace(before, after, 1))
+    (project.folders["fixes"] / "amp.py").write_text('__all__ = ["fix"]\n\n\ndef fix(): ...\n')
+    found = [line.split(": ", 1)[1] for line in project.lint()]
+    assert found == [f"{key}: {name}() is not in the code that is run" for name in names]
+
+
+def test_a_number_in_the_docstring_that_the_header_does_not_link_to_is_a_problem(project):
+    path = project.repros / "amp/one.py"
+    path.write_text(path.read_text().replace("Planted.", "See pytorch#7, project#1, pytorch#12."))
+    (problem,) = project.lint()
+    assert problem == f"{path}:1: pytorch#12 is not among reports, documents, fixed_by"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        (
+            '# fixed_by = "pytorch#7"\n',
+            "",
+            "13: affected: ends with '<2.10'; `fixed_by` says by what",
+        ),
+        ('cpu = "<2.10"', 'cpu = ">=2.9"', "14: fixed_by: torch 2.15 is still affected"),
+        ('cpu = "<2.10"', 'cpu = "never"', "14: fixed_by: torch 2.15 is still affected"),
+    ],
+)
+def test_what_ended_is_fixed_by_a_change_and_what_did_not_is_not(project, before, after, problem):
+    path = project.repros / "amp/one.py"
+    path.write_text(path.read_text().replace(before, after))
+    found = [line for line in project.lint() if "to fix, run" not in line]
+    assert found == [f"{path}:{problem}"]
+
+
 def test_a_header_that_differs_is_a_problem_with_the_command_that_fixes_it(project):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace('"<2.10"', '"never"'))
-    (problem,) = project.lint()
+    *_, problem = project.lint()
     assert re.search(
-        r"one.py:11: affected: cpu: 'never' but measured torch 2.9 reproduced; ", problem
+        r"one.py:13: affected: cpu: 'never' but measured torch 2.9 reproduced; ", problem
     )
     assert problem.endswith("to fix, run: torch-repros headers --write (writes '>=2.9')")
 

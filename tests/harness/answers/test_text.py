@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from helpers import plant
 from recorded import measurement, record
@@ -15,6 +17,10 @@ def reproducer(root):
         affected='{ cpu = ">=2.4", cuda = "never" }',
         stand_in='{ cpu = "a meta tensor" }',
         fix='"amp.make_grad_scaler"',
+        origin='"torch"',
+        documents='["https://example.org/2"]',
+        fixed_by='"pytorch#7"',
+        right='"reproduce(1)\\nreproduce(2)"',
     )
     return catalog.load(root)[0]
 
@@ -26,6 +32,7 @@ def measured(reproducer):
 
 def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, measured):
     shown = text.summary(reproducer, measured, None)
+    assert "Wrong:\n    reproduce(device)\n\nRight:\n    reproduce(1)\n    reproduce(2)\n" in shown
     assert "Control (the same code without the cause):\n    def control(device):" in shown
     assert "Popular fix that does not help:\n    def popular_fix(device):" in shown
     assert (
@@ -38,23 +45,75 @@ def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, mea
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        ("2.4.1+cu121", "on torch 2.4 measured: cpu reproduced, cuda unknown"),
-        ("2.5", "on torch 2.5 measured: cpu unknown, cuda unknown"),
-        ("1.9.0", "torch 1.9.0 has not been measured (1.13 to "),
-        (None, "affects torch >=2.4 on cpu; measured on 1.13 to "),
+        (
+            "2.4.1+cu121",
+            "on torch 2.4: cpu reproduced (measured 2026-01-01), "
+            "cuda not affected (expected, not measured)",
+        ),
+        (
+            "2.5",
+            "on torch 2.5: cpu affected (expected, not measured), "
+            "cuda not affected (expected, not measured)",
+        ),
+        (
+            "2.3",
+            "on torch 2.3: cpu not affected (expected, not measured), "
+            "cuda not affected (expected, not measured)",
+        ),
+        ("1.9.0", "torch 1.9.0 is older than all that was measured (1.13 to 2.15)"),
+        (
+            "3.0",
+            "on torch 3.0: cpu affected (expected, not measured), "
+            "cuda not affected (expected, not measured)",
+        ),
+        (None, "affects torch >=2.4 on cpu (measured 2026-01-01: reproduced on 2.4)"),
     ],
 )
-def test_the_sentence_is_about_the_users_own_torch(reproducer, measured, version, sentence):
-    assert measured.sentence(reproducer, version).startswith(sentence)
+def test_the_sentence_tells_measured_from_expected_and_from_not_affected(
+    reproducer, measured, version, sentence
+):
+    assert measured.sentence(reproducer, version) == sentence
+
+
+def test_a_device_that_nobody_measured_is_expected_alone(reproducer):
+    nothing = text.Measured.load([])
+    sentence = "affects torch >=2.4 on cpu (expected, not measured)"
+    assert nothing.sentence(reproducer, None) == sentence
+    assert nothing.ranges(reproducer) == [
+        "cpu (stand-in: a meta tensor): expected, not measured: "
+        "not affected on 1.13 to 2.3, affected on 2.4 to 2.15",
+        "cuda: expected, not measured: not affected on 1.13 to 2.15",
+    ]
+
+
+def test_a_stale_measurement_is_none(reproducer):
+    stale = text.Measured.load([record("2.4.1", {"amp/one": measurement(hash="0" * 16)})])
+    assert "measured 2026" not in stale.sentence(reproducer, None)
+    assert "cpu affected (expected, not measured)" in stale.sentence(reproducer, "2.4")
+
+
+def test_a_release_without_the_api_is_expected_to_be_unavailable(reproducer):
+    newer = replace(reproducer, requires=">=2.3", affected={"cpu": "<2.6"})
+    ranges = text.Measured.load([]).ranges(newer)
+    assert ranges == [
+        "cpu (stand-in: a meta tensor): expected, not measured: unavailable on 1.13 to 2.2, "
+        "affected on 2.3 to 2.5, not affected on 2.6 to 2.15"
+    ]
 
 
 def test_the_full_text_has_the_code_the_states_and_the_sources(reproducer, measured):
     shown = text.full_text(reproducer, measured, None)
     for part in (
         "def reproduce(device):",
-        "; reproduced on 2.4",
+        "cpu (stand-in: a meta tensor): measured 2026-01-01: reproduced on 2.4; "
+        "expected, not measured: not affected on 1.13 to 2.3, affected on ",
         "kind: error",
-        "source: https://example.org/1",
+        "origin: torch: a bug of PyTorch\n",
+        "wrong: reproduce(device)\n",
+        "right:\n    reproduce(1)\n    reproduce(2)\n",
+        "fixed by: https://github.com/pytorch/pytorch/pull/7",
+        "report: https://github.com/someone/project/issues/1",
+        "document: https://example.org/2",
     ):
         assert part in shown
 

@@ -87,7 +87,7 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "def reproduce(device):\n    raise KeyError('other')\n",
         {},
         "broken",
-        r"reproduce\(\) raised KeyError: 'other' \(line 16\)",
+        r"reproduce\(\) raised KeyError: 'other' \(line 18\)",
     ),
     "raises_control": (
         RETURNS.format("boom") + "\n\ndef control(device):\n    1 / 0\n",
@@ -211,7 +211,31 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "reproduced",
         "^$",
     ),
-    "writes_files": (reproduce("open('litter', 'w').write('x')"), {}, "reproduced", "^$"),
+    "writes_files": (
+        reproduce("open('litter', 'w').write('x')"),
+        {},
+        "broken",
+        r"reproduce\(\) left changed: files in the working directory$",
+    ),
+    "seeds_torch": (
+        reproduce("import torch; torch.manual_seed(1)"),
+        {},
+        "broken",
+        r"reproduce\(\) left changed: torch.initial_seed$",
+    ),
+    "seeds_when_imported": (
+        "import random\n\nrandom.seed(0)\n\n\n" + RETURNS.format("boom"),
+        {},
+        "broken",
+        r"reproduce\(\) left changed: the random state of Python$",
+    ),
+    "control_leaves_a_variable": (
+        RETURNS.format("boom")
+        + "\n\ndef control(device):\n    import os\n\n    os.environ['X'] = '1'\n",
+        {},
+        "broken",
+        r"control\(\) left changed: os.environ$",
+    ),
     "writes_temporary_files": (
         "import tempfile, torch._dynamo\n\n\ndef reproduce(device):\n"
         "    tempfile.mkdtemp(prefix='litter-')\n    return 'boom'\n",
