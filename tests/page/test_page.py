@@ -7,6 +7,7 @@ import pytest
 from matrix import catalog, causes, toml, torches
 from matrix.answers import explain
 from matrix.answers import site as building
+from matrix.devices import DEVICES
 from matrix.evidence import records
 from matrix.evidence.states import States
 
@@ -80,7 +81,8 @@ def test_a_pasted_traceback_is_answered_and_back_brings_the_answer_back(open_pag
     answers = tab.locator("#answers")
     assert "A model cast to half cannot be trained with a GradScaler" in answers.inner_text()
     assert (
-        "On torch 2.4 measured: cpu reproduced, cuda unknown, mps unknown." in answers.inner_text()
+        "On torch 2.4: cpu reproduced (measured), cuda affected (expected, not measured), "
+        "mps not affected (expected, not measured)." in answers.inner_text()
     )
     assert "torch-repros vendor amp --into DIR" in answers.inner_text()
     tab.locator("#answers a").first.click()
@@ -113,19 +115,62 @@ def test_a_pasted_text_is_never_taken_for_markup(open_page):
     assert tab.locator("#answers img").count() == 0
 
 
+def standing(reproducer, minor, devices=DEVICES):
+    """How the reproducer affects a release: "measured", "expected" or "not affected"."""
+    found = [
+        STATES.standing(reproducer, device, minor)
+        for device in devices
+        if device in reproducer.affected
+    ]
+    if any(one.state == "reproduced" for one in found):
+        return "measured"
+    if any(one.expected == "reproduced" and not one.date for one in found):
+        return "expected"
+    return "not affected"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_nobody_measured_on_a_device_is_shown_as_expected(open_page, device):
+    tab = open_page()
+    tab.get_by_label("Device").select_option(device)
+    tab.get_by_label("Affects my torch").select_option("2.13")
+    found = {one.id: standing(one, "2.13", [device]) for one in REPRODUCERS}
+    affected = {id for id, how in found.items() if how != "not affected"}
+    assert set(visible(tab)) == affected
+    assert len(affected) > 40
+    expected = sum(how == "expected" for how in found.values())
+    assert f"{expected} expected but not measured" in tab.locator("#count").inner_text()
+
+
+def test_a_page_has_the_wrong_lines_the_right_ones_and_whose_failure_it_is(open_page):
+    for reproducer in REPRODUCERS[::9]:
+        tab = open_page(f"bugs/{reproducer.id}.html")
+        shown = tab.locator("main").inner_text()
+        assert f"Origin: {reproducer.origin}: {catalog.ORIGINS[reproducer.origin]}." in shown
+        wrong = tab.get_by_label("What a user wrote").inner_text()
+        assert wrong.strip() == reproducer.wrong.strip()
+        right = tab.get_by_label("What to write instead")
+        assert right.count() == bool(reproducer.right)
+        links = [*reproducer.reports, *reproducer.documents, reproducer.fixing_change]
+        found = tab.eval_on_selector_all("main a", "links => links.map(link => link.href)")
+        assert {link.split("#")[0] for link in links if link} <= {
+            link.split("#")[0] for link in found
+        }
+
+
 def test_filters_narrow_the_grid_and_survive_a_link(open_page):
     tab = open_page()
     assert len(visible(tab)) == len(REPRODUCERS)
     tab.get_by_label("Family").select_option("amp")
     assert set(visible(tab)) == {one.id for one in REPRODUCERS if one.family == "amp"}
     tab.get_by_label("Affects my torch").select_option("2.11")
-    affected = {
-        e.id
-        for e in REPRODUCERS
-        if e.family == "amp" and any(STATES.state(e, d, "2.11") == "reproduced" for d in e.affected)
-    }
+    measured = {one.id for one in REPRODUCERS if standing(one, "2.11") == "measured"}
+    expected = {one.id for one in REPRODUCERS if standing(one, "2.11") == "expected"}
+    affected = {id for id in measured | expected if id.startswith("amp/")}
     assert set(visible(tab)) == affected
-    assert tab.locator("#count").inner_text() == f"{len(affected)} of {len(REPRODUCERS)} bugs"
+    count = f"{len(affected)} of {len(REPRODUCERS)} bugs: {len(affected & measured)} measured, "
+    shown = tab.locator("#count").inner_text()
+    assert shown == count + f"{len(affected & expected)} expected but not measured"
     tab.reload()
     assert set(visible(tab)) == affected
     tab.get_by_role("button", name="Show all").click()
@@ -149,9 +194,9 @@ def test_code_is_copied_also_where_there_is_no_clipboard_to_write_to(open_page, 
     tab.evaluate(
         "document.addEventListener('copy', () => { window.copied = document.activeElement.value; })"
     )
-    tab.get_by_role("button", name="Copy").first.click()
+    tab.locator(".copyable", has=tab.get_by_label("The failing code")).locator("button").click()
     tab.wait_for_selector("button:text('Copied')")
-    code = tab.locator("pre").first.inner_text()
+    code = tab.get_by_label("The failing code").inner_text()
     assert code.startswith("import torch")
     found = tab.evaluate("navigator.clipboard.readText()" if clipboard else "window.copied")
     assert found.strip() == code.strip()
