@@ -24,9 +24,8 @@ from .devices import DEVICES
 from .torches import satisfies, specifier_set
 
 PACKAGE = Path(__file__).resolve().parent
-CLONE = (
-    PACKAGE.parent / "noxfile.py"
-).is_file()  # else an installed wheel, which holds everything in the package
+# Else an installed wheel, which holds everything in the package.
+CLONE = (PACKAGE.parent / "noxfile.py").is_file()
 ROOT = PACKAGE.parent if CLONE else PACKAGE
 REPROS = ROOT / "repros"
 FIXES = ROOT / "reference_fixes"
@@ -100,9 +99,8 @@ class Reproducer:
     kind: str = _key(_text)
     symptom: str = _key(_text)  # regex, matched against what reproduce() returns
     messages: tuple[str, ...] = _key(_texts, default=())  # regexes of what users see
-    keywords: tuple[str, ...] = _key(
-        _texts, default=()
-    )  # users' words that title and docstring do not have
+    # users' words that title and docstring do not have
+    keywords: tuple[str, ...] = _key(_texts, default=())
     sources: tuple[str, ...] = _key(_texts)
     fix: str = _key(_text)  # "module.function" of reference_fixes, or "upgrade"
     requires: str = _key(_text, default="")  # the torch that has the API at all
@@ -222,9 +220,8 @@ def promised(specifier: str, torch_version: str) -> str:
     )
 
 
-@lru_cache(
-    maxsize=1
-)  # whoever asks for one function asks for the next; ten thousand trees fill a machine
+# Whoever asks for one function asks for the next; ten thousand trees would fill the memory.
+@lru_cache(maxsize=1)
 def _tree(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():

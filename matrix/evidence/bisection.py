@@ -31,9 +31,8 @@ class History:
     """What is known of a reproducer over the releases, oldest first."""
 
     releases: list[Torch]
-    verdicts: dict[str, str] = field(
-        default_factory=dict
-    )  # minor -> verdict, of those that are known
+    # minor -> verdict, of those that are known
+    verdicts: dict[str, str] = field(default_factory=dict)
 
     def verdict(self, number: int) -> str:
         return self.verdicts.get(self.releases[number].minor, "")

@@ -340,9 +340,8 @@ def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
 
 def read(path: Path) -> tuple[Record | None, list[str]]:
     """One file with its journal: what is good in them, or None, and one line per problem."""
-    journalled = _read_journal(
-        path
-    )  # first: a line that leaves the journal meanwhile is in the file by then
+    # First: a line that leaves the journal meanwhile is in the file by then.
+    journalled = _read_journal(path)
     parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]
     record = replace(parts[0], measurements={}) if parts else None

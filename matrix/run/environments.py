@@ -16,9 +16,8 @@ from packaging.version import Version
 from ..devices import BY_NAME
 from ..torches import Torch
 
-SMALL_DISK = (
-    15 * 2**30
-)  # bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB)
+# Bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB).
+SMALL_DISK = 15 * 2**30
 
 
 class EnvironmentFailed(Exception):
