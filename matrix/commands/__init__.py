@@ -43,4 +43,4 @@ main.add(
 main.add("Run", running.run)
 main.add("Use the fixes", *vendoring.COMMANDS)
 main.add("Measure", measuring.record, measuring.bisect, measuring.merge, measuring.torches)
-main.add("Maintain (in a clone)", *checking.COMMANDS)
+main.add(main.IN_A_CLONE, *checking.COMMANDS)

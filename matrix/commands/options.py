@@ -44,23 +44,23 @@ class Sections(click.Group):
     cannot run.
     """
 
-    SECTIONS = ("Look up", "Run", "Use the fixes", "Measure", "Maintain (in a clone)")
+    IN_A_CLONE = "Maintain (in a clone)"
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self.section_of: dict[str, str] = {}
 
     def add(self, section: str, *commands: click.Command) -> None:
-        """Adds the commands; those of the last section need a clone."""
+        """Adds the commands, in the order in which --help lists them."""
         for command in commands:
             assert command.name is not None
             self.section_of[command.name] = section
-            if section == self.SECTIONS[-1] and not catalog.CLONE:
+            if section == self.IN_A_CLONE and not catalog.CLONE:
                 command = _needs_a_clone(command.name)
             self.add_command(command)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        for section in self.SECTIONS:
+        for section in dict.fromkeys(self.section_of.values()):
             commands = [
                 self.commands[name] for name, of in self.section_of.items() if of == section
             ]
