@@ -15,6 +15,7 @@ from .evidence import headers, records
 from .evidence.states import States
 
 IDS = catalog.PACKAGE / "ids.txt"
+NAMES = catalog.PACKAGE / "fixes.txt"
 
 
 def lint(
@@ -24,6 +25,7 @@ def lint(
     fixes: Path = catalog.FIXES,
     tests: Path = catalog.TESTS,
     releases: Path = torches.TORCHES,
+    names: Path = NAMES,
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
@@ -38,6 +40,7 @@ def lint(
     problems += _python(reproducers)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
+    problems += _names(fixes, names)
     problems += _records(reproducers, folder)
     problems += explain.problems(reproducers)
     if repros == catalog.REPROS:
@@ -76,7 +79,7 @@ def _fixes(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]
     for reproducer in reproducers:
         module, function = reproducer.fix_module, reproducer.fix_function
         if module and module not in public:
-            public[module] = _all(fixes / f"{module}.py")
+            public[module] = _all(module, fixes)
         if module and function not in public[module]:
             where = f"{reproducer.path}:{reproducer.line_of('fix')}"
             problems.append(f"{where}: fix: {module}.py has no {function!r} in its __all__")
@@ -87,7 +90,27 @@ def _fixes(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]
     return problems
 
 
-def _all(path: Path) -> set[str]:
+def _names(fixes: Path, names: Path) -> list[str]:
+    """Projects that vendored a fix import its public names: none is dropped without notice."""
+    listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
+    public = {f"{fix}.{name}": fix for fix in catalog.fixes(fixes) for name in _all(fix, fixes)}
+    lost = [
+        f"{names}:{line}: {name} is no longer public; keep it as an alias for one minor version, "
+        "then delete this line"
+        for name, line in listed.items()
+        if name not in public
+    ]
+    new = [
+        f"{fixes / fix}.py:1: {name} is not in {names.name}; add it"
+        for name, fix in sorted(public.items())
+        if name not in listed
+    ]
+    return lost + new
+
+
+def _all(fix: str, fixes: Path) -> set[str]:
+    """The public names of a fix; none where there is no such fix."""
+    path = fixes / f"{fix}.py"
     if not path.is_file():
         return set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
