@@ -10,7 +10,7 @@ from .catalog import Reproducer
 JUDGING = 5.0  # seconds that a match of the symptom may take
 TEXT = 20_000  # characters of a text or a detail that are kept
 
-TONES = {  # how a verdict is shown: the style of the terminal; the site has a class of the name
+TONES = {  # tone of a verdict -> its style in the terminal; the site has a CSS class of that name
     "bad": "yellow",
     "good": "green",
     "quiet": "dim",
@@ -86,7 +86,7 @@ ENDINGS = {  # how a run can end -> the verb before its detail
     "timeout": "is ",
     "signal": "was ",
     "no report": "",
-    "died": "",  # its worker did, not it alone
+    "died": "",  # its worker ended while it ran
 }
 
 

@@ -22,8 +22,8 @@ from . import options
 def headers(write: bool, folder: Path) -> None:
     """Bring `affected` in line with the records.
 
-    Exit status: 0 nothing differs any more; 1 something does, or no header can express it (a
-    broken or flaky record).
+    Exit status: 0 all headers match the records; 1 some differ, or no header can express a record
+    (one that is broken or flaky).
     """
     open_ends = 0
     sources: dict[Path, str] = {}  # as rewritten so far: a file may differ on several devices

@@ -40,8 +40,8 @@ class State:
 
 
 class Sections(click.Group):
-    """A group whose --help lists its commands by purpose, and not those that an installed package
-    cannot run.
+    """A group whose --help lists its commands by purpose, without those that need a clone where
+    there is none.
     """
 
     IN_A_CLONE = "Maintain (in a clone)"
