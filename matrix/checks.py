@@ -12,6 +12,7 @@ from . import catalog, causes, torches
 from .answers import explain
 from .catalog import Reproducer
 from .evidence import headers, records
+from .evidence.records import Record
 from .evidence.states import States
 
 IDS = catalog.PACKAGE / "ids.txt"
@@ -122,24 +123,29 @@ def _all(fix: str, fixes: Path) -> set[str]:
 
 def _records(reproducers: list[Reproducer], folder: Path) -> list[str]:
     measured, problems = records.read_all(folder)
-    by_id = {reproducer.id: reproducer for reproducer in reproducers}
     for record in measured:
-        path = record.path(folder)
-        unusable = {
-            id: one
-            for id, one in record.measurements.items()
-            if id not in by_id or one.is_stale(by_id[id])
-        }
-        for id, one in unusable.items():
-            where = f"{path}:{records.line_of(path, id)}: {id}"
-            if id not in by_id:
-                problems.append(
-                    f"{where}: no such reproducer; delete this measurement or bring the file back"
-                )
-            else:
-                again = f"torch-repros record {record.minor} --device {record.device} --only {id}"
-                stale = f"stale: its code has changed since {one.date}"
-                problems.append(f"{where}: {stale}; measure it again: {again}")
+        problems += _measurements(record, reproducers, record.path(folder))
+    return problems + _differences(reproducers, measured)
+
+
+def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> list[str]:
+    """What of a record is about no reproducer, or about code that has changed."""
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
+    unusable = {
+        id: "no such reproducer; delete this measurement or bring the file back"
+        for id in record.measurements
+        if id not in by_id
+    }
+    for id, one in record.measurements.items():
+        if id in by_id and one.is_stale(by_id[id]):
+            again = f"torch-repros record {record.minor} --device {record.device} --only {id}"
+            stale = f"stale: its code has changed since {one.date}"
+            unusable[id] = f"{stale}; measure it again: {again}"
+    return [f"{path}:{records.line_of(path, id)}: {id}: {why}" for id, why in unusable.items()]
+
+
+def _differences(reproducers: list[Reproducer], measured: list[Record]) -> list[str]:
+    problems = []
     for difference in headers.differences(reproducers, States(measured)):
         reproducer = difference.reproducer
         where = f"{reproducer.path}:{reproducer.line_of('affected')}: affected: {difference.device}"

@@ -25,37 +25,39 @@ def headers(write: bool, folder: Path) -> None:
     Exit status: 0 all headers match the records; 1 some differ, or no header can express a record
     (one that is broken or flaky).
     """
-    open_ends = 0
-    sources: dict[Path, str] = {}  # as rewritten so far: a file may differ on several devices
+    rewritten: dict[Path, str] = {}  # a file may differ on several devices
+    impossible = 0
     for difference in comparing.differences(options.load(), States(options.records(folder))):
         reproducer = difference.reproducer
         click.echo(f"{reproducer.id} on {difference.device}: {difference.why}")
-        if not difference.measured:
-            click.echo("  a header cannot express this", err=True)
-            open_ends += 1
-            continue
-        before = sources.get(reproducer.path, reproducer.source)
+        before = rewritten.get(reproducer.path, reproducer.source)
         try:
-            after = comparing.rewrite(before, difference.device, difference.measured)
+            after = _corrected(difference, before)
         except ValueError as error:
-            click.echo(f"  {reproducer.path}: {error}", err=True)
-            open_ends += 1
-            continue
-        name = str(reproducer.path)
-        click.echo(
-            "".join(
-                difflib.unified_diff(
-                    before.splitlines(True), after.splitlines(True), name, name, n=0
-                )
-            )
-        )
-        sources[reproducer.path] = after
+            click.echo(f"  {error}", err=True)
+            impossible += 1
+        else:
+            click.echo(_diff(reproducer.path, before, after))
+            rewritten[reproducer.path] = after
     if write:
-        for path, text in sources.items():
+        for path, text in rewritten.items():
             path.write_text(text, encoding="utf-8")
-    elif sources:
-        open_ends += len(sources)
-    sys.exit(options.FINDINGS if open_ends else options.OK)
+    sys.exit(options.FINDINGS if impossible or (rewritten and not write) else options.OK)
+
+
+def _corrected(difference: comparing.Difference, source: str) -> str:
+    """The source with what was measured in its header. Raises ValueError with the reason."""
+    if not difference.measured:
+        raise ValueError("a header cannot express this")
+    try:
+        return comparing.rewrite(source, difference.device, difference.measured)
+    except ValueError as error:
+        raise ValueError(f"{difference.reproducer.path}: {error}") from None
+
+
+def _diff(path: Path, before: str, after: str) -> str:
+    lines = before.splitlines(True), after.splitlines(True)
+    return "".join(difflib.unified_diff(*lines, str(path), str(path), n=0))
 
 
 @click.command()
