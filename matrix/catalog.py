@@ -99,8 +99,9 @@ class Reproducer:
     kind: str = _key(_text)
     symptom: str = _key(_text)  # regex, matched against what reproduce() returns
     messages: tuple[str, ...] = _key(_texts, default=())  # regexes of what users see
-    # users' words that title and docstring do not have
-    keywords: tuple[str, ...] = _key(_texts, default=())
+    keywords: tuple[str, ...] = _key(
+        _texts, default=()
+    )  # users' words that title and docstring do not have
     sources: tuple[str, ...] = _key(_texts)
     fix: str = _key(_text)  # "module.function" of reference_fixes, or "upgrade"
     requires: str = _key(_text, default="")  # the torch that has the API at all

@@ -80,7 +80,7 @@ def _fixes(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]
     for reproducer in reproducers:
         module, function = reproducer.fix_module, reproducer.fix_function
         if module and module not in public:
-            public[module] = _all(module, fixes)
+            public[module] = _all(fixes / f"{module}.py")
         if module and function not in public[module]:
             where = f"{reproducer.path}:{reproducer.line_of('fix')}"
             problems.append(f"{where}: fix: {module}.py has no {function!r} in its __all__")
@@ -91,27 +91,7 @@ def _fixes(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]
     return problems
 
 
-def _names(fixes: Path, names: Path) -> list[str]:
-    """Projects that vendored a fix import its public names: none is dropped without notice."""
-    listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
-    public = {f"{fix}.{name}": fix for fix in catalog.fixes(fixes) for name in _all(fix, fixes)}
-    lost = [
-        f"{names}:{line}: {name} is no longer public; keep it as an alias for one minor version, "
-        "then delete this line"
-        for name, line in listed.items()
-        if name not in public
-    ]
-    new = [
-        f"{fixes / fix}.py:1: {name} is not in {names.name}; add it"
-        for name, fix in sorted(public.items())
-        if name not in listed
-    ]
-    return lost + new
-
-
-def _all(fix: str, fixes: Path) -> set[str]:
-    """The public names of a fix; none where there is no such fix."""
-    path = fixes / f"{fix}.py"
+def _all(path: Path) -> set[str]:
     if not path.is_file():
         return set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -119,6 +99,25 @@ def _all(fix: str, fixes: Path) -> set[str]:
         if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
             return set(ast.literal_eval(node.value))  # type: ignore[attr-defined]
     return set()
+
+
+def _names(fixes: Path, names: Path) -> list[str]:
+    """Projects that vendored a fix import its public names: none is dropped without notice."""
+    listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
+    files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]
+    public = {f"{file.stem}.{name}": file for file in files for name in _all(file)}
+    lost = [
+        f"{names}:{line}: {name} is no longer public; keep it as an alias for one minor version, "
+        "then delete this line"
+        for name, line in listed.items()
+        if name not in public
+    ]
+    new = [
+        f"{file}:1: {name} is not in {names.name}; add it"
+        for name, file in sorted(public.items())
+        if name not in listed
+    ]
+    return lost + new
 
 
 def _records(reproducers: list[Reproducer], folder: Path) -> list[str]:

@@ -23,10 +23,18 @@ from ..evidence.states import BY_NAME, ROWS, States
 from . import explain
 
 TEMPLATES = Path(__file__).with_name("templates")
-# Names the files that a build wrote, so that the next one deletes nothing else.
-MANIFEST = ".torch-repros-site"
-# What the page's script reads.
-HEADER_KEYS = ("id", "title", "kind", "symptom", "messages", "keywords", "fix")
+MANIFEST = (
+    ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
+)
+HEADER_KEYS = (
+    "id",
+    "title",
+    "kind",
+    "symptom",
+    "messages",
+    "keywords",
+    "fix",
+)  # what the page's script reads
 
 
 class SiteError(Exception):

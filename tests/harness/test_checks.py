@@ -58,18 +58,6 @@ def test_a_fix_that_is_not_public_is_a_problem_at_its_line(project):
     assert problem.endswith("amp/one.py:10: fix: amp.py has no 'fix' in its __all__")
 
 
-def test_a_public_name_that_was_dropped_and_one_that_is_not_listed_are_problems(project):
-    fix = project.folders["fixes"] / "amp.py"
-    fix.write_text('__all__ = ["fix", "new"]\n')
-    project.names.write_text("amp.fix\namp.old\n")
-    lost, new = project.lint()
-    assert lost.endswith(
-        "fixes.txt:2: amp.old is no longer public; "
-        "keep it as an alias for one minor version, then delete this line"
-    )
-    assert new == f"{fix}:1: amp.new is not in fixes.txt; add it"
-
-
 def test_a_fix_without_tests_is_a_problem(project):
     (project.folders["tests"] / "test_amp.py").unlink()
     (problem,) = project.lint()
@@ -126,6 +114,18 @@ def test_bad_releases_and_bad_headers_are_both_reported(project, tmp_path):
     first, second = checks.lint(project.repros, project.folders["records"], releases=releases)
     assert "no [[torch]] entry" in first
     assert "two.py:7: kind: 'slient'" in second
+
+
+def test_a_public_name_that_was_dropped_and_one_that_is_not_listed_are_problems(project):
+    fix = project.folders["fixes"] / "amp.py"
+    fix.write_text('__all__ = ["fix", "new"]\n')
+    project.names.write_text("amp.fix\namp.old\n")
+    lost, new = project.lint()
+    assert lost.endswith(
+        "fixes.txt:2: amp.old is no longer public; "
+        "keep it as an alias for one minor version, then delete this line"
+    )
+    assert new == f"{fix}:1: amp.new is not in fixes.txt; add it"
 
 
 def test_lint_counts_its_problems_and_fails(project):
