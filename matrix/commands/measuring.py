@@ -84,7 +84,7 @@ class Recording:
     surprises: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
-    def interpreter(self, python: str, title: str) -> None:
+    def interpreter(self, python: str, title: str, release: str = "") -> None:
         """Measures what the record of this interpreter's torch lacks."""
         from ..run import measure
         from . import table
@@ -100,6 +100,7 @@ class Recording:
                 self.command,
                 self.again,
                 advance,
+                release,
             )
         differ = [f"{record.torch}: {one.id}: {one.surprise}" for one in results if one.surprise]
         self.surprises += differ
@@ -115,7 +116,7 @@ class Recording:
         if count := self._lacking(torch):
             click.echo(f"{title}: {count} to measure; making its environment", err=True)
             with environments.environment(torch, self.device, envs, keep) as python:
-                self.interpreter(python, title)
+                self.interpreter(python, title, torch.version)
         else:
             click.echo(f"{title}: nothing to measure")
 
@@ -257,6 +258,7 @@ class Looks:
                     self.kind,
                     self.command,
                     again=True,
+                    release=torch.version,
                 )
         except (runner.RunnerError, environments.EnvironmentFailed) as error:
             click.echo(f"Error: torch {torch.version}: {error}", err=True)

@@ -69,10 +69,22 @@ def environment(
                     raise EnvironmentFailed(why) from None
                 raise
         try:
-            yield str(python)
+            with _without_pythonpath():
+                yield str(python)
         finally:
             if not keep:
                 _remove(folder)
+
+
+@contextlib.contextmanager
+def _without_pythonpath() -> Iterator[None]:
+    """It would put other packages, perhaps another torch, before those of the environment."""
+    path = os.environ.pop("PYTHONPATH", None)
+    try:
+        yield
+    finally:
+        if path is not None:
+            os.environ["PYTHONPATH"] = path
 
 
 def _remove(folder: Path) -> None:

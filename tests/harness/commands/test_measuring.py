@@ -207,6 +207,26 @@ def test_wrong_use_is_refused_with_the_reason(arguments, status, text, folder):
     assert text in words(result)
 
 
+@pytest.mark.parametrize("command", [("record", MINORS[0]), ("bisect", "planted/one")])
+def test_another_torch_than_the_one_asked_for_is_not_recorded(
+    root, folder, made, monkeypatch, command
+):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    works = environments.environment
+
+    @contextlib.contextmanager
+    def other(torch, *arguments):
+        with works(torch, *arguments) as python:
+            monkeypatch.setenv("STUB_TORCH", "9.9.0+cpu")
+            yield python
+
+    monkeypatch.setattr(environments, "environment", other)
+    result = call("--repros", root, *command, "--repeat", 1, "--records", folder)
+    assert result.exit_code == 3
+    assert "its environment has torch 9.9.0+cpu, not " in words(result)
+    assert records.load(folder) == []
+
+
 # --- where the device or the folder is missing --------------------------------------------------
 
 

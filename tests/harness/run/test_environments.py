@@ -69,6 +69,14 @@ def test_an_environment_is_made_used_and_removed(uv, tmp_path):
         assert "--torch-backend auto torch==2.4.1" in log.read_text()
 
 
+def test_an_environment_is_not_handed_other_packages(uv, tmp_path, monkeypatch):
+    uv()
+    monkeypatch.setenv("PYTHONPATH", "another/torch")
+    with environments.environment(TORCH, root=tmp_path / "envs"):
+        assert "PYTHONPATH" not in os.environ
+    assert os.environ["PYTHONPATH"] == "another/torch"
+
+
 def test_where_pytorchs_index_cannot_be_reached_the_default_one_serves(uv, tmp_path):
     log = uv(own_build="exit 2")
     with environments.environment(TORCH, root=tmp_path / "envs"):
