@@ -348,7 +348,10 @@ def read(path: Path) -> tuple[Record | None, list[str]]:
     record = replace(parts[0], measurements={}) if parts else None
     for part in parts:
         assert record is not None
-        record.measurements.update(part.measurements)
+        held = record.measurements
+        for id, one in part.measurements.items():
+            if id not in held or one.date >= held[id].date:  # a newer file came beside an old line
+                held[id] = one
     return record, problems + journalled[1]
 
 
@@ -385,6 +388,8 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
             raw = _parse(line)
         except (ValueError, RecursionError):
             continue  # a kill or a full disk cut it off
+        if not isinstance(raw, dict):
+            continue  # the rest of such a line
         record, wrong = _build(raw, path.name)
         if record is not None:
             records.append(record)

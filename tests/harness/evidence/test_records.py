@@ -307,6 +307,20 @@ def test_what_is_journalled_is_read_at_once_and_goes_into_the_file_at_the_next_s
     assert records.load(folder) == [held]
 
 
+def test_a_line_that_a_killed_run_left_does_not_hide_a_newer_file(folder):
+    def dated(verdict, date):
+        return record(measurements={"amp/one": measurement(verdict, date=date)})
+
+    dated("reproduced", "2026-01-02").append(folder)
+    newer = dated("absent", "2026-01-03")
+    newer.path(folder).write_text(json.dumps(newer.to_json()))  # as git does
+    assert records.load(folder) == [newer]
+    record(measurements={}).save(folder)
+    assert records.load(folder) == [newer]
+    dated("flaky", "2026-01-03").append(folder)
+    assert records.load(folder) == [dated("flaky", "2026-01-03")]
+
+
 def test_a_journal_without_a_file_is_read_too(folder):
     record().append(folder)
     assert files(folder) == []
@@ -323,6 +337,15 @@ def test_a_line_that_a_kill_cut_off_costs_no_other_line(folder):
     assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/three"]
     record(measurements={}).save(folder)
     assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/three"]
+
+
+@pytest.mark.parametrize("line", ["5", "[]", "null", '"half', "{"])
+def test_a_line_of_a_journal_that_is_no_record_stops_nothing(folder, line):
+    record().append(folder)
+    journal = folder / ".journal" / record().name
+    journal.write_text(f"{line}\n{journal.read_text()}")
+    record(measurements={"amp/two": measurement()}).save(folder)
+    assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/two"]
 
 
 def test_a_journal_is_checked_like_a_file(folder):
