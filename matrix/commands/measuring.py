@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from .. import catalog, devices
 from .. import torches as axis
 from ..catalog import Reproducer
 from ..evidence import records
+from ..evidence.records import Measurement, Record
 from ..torches import Torch
 from . import options
 
@@ -347,6 +348,26 @@ def bisect(
     )
 
 
+@dataclass
+class Merging:
+    """What one record from elsewhere brings to the one that is there."""
+
+    record: Record
+    source: Path
+    current: dict[str, Reproducer]
+    changes_only: bool
+    updates: dict[str, Measurement] = field(default_factory=dict)
+    contradictions: list[str] = field(default_factory=list)
+
+    def choose(self, old: Record) -> dict[str, Measurement]:
+        for id in records.contradictions(old, self.record):
+            stays, other = old.measurements[id], self.record.measurements[id]
+            both = f"{stays} stays; {self.source} has {other}"
+            self.contradictions.append(f"{old.name}: {id}: {both}")
+        self.updates = records.updates(old, self.record, self.current, self.changes_only)
+        return self.updates
+
+
 @click.command()
 @click.argument(
     "folders",
@@ -373,26 +394,22 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     _refuse_the_packages_own(folder)
     current = {reproducer.id: reproducer for reproducer in options.load()}
     there, problems = records.read_all(folder)
-    known = {record.name: record for record in there}
+    known = {record.name for record in there}
     changed = set()
     for source in folders:
         new, wrong = records.read_all(source)
         problems += wrong if new or wrong else [f"{source}: no records in this folder"]
         for record in new:
-            old = known.setdefault(record.name, replace(record, measurements={}))
-            for id in records.contradictions(old, record):
-                both = f"{old.measurements[id]} stays; {source} has {record.measurements[id]}"
-                problems.append(f"{record.name}: {id}: {both}")
-            updates = records.updates(old, record, current, changes_only)
-            if not updates:
-                continue
+            known.add(record.name)
+            merging = Merging(record, source, current, changes_only)
             try:
-                replace(record, measurements=updates).save(folder)
+                record.save(folder, merging.choose)
             except (records.RecordsError, OSError) as error:
                 problems.append(f"{source / record.name} was not merged: {error}")
             else:
-                old.measurements.update(updates)
-                changed.add(record.name)
+                problems += merging.contradictions
+                if merging.updates:
+                    changed.add(record.name)
     for name in sorted(changed):
         click.echo(f"wrote {folder / name}")
     for problem in problems:

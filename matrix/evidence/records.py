@@ -262,11 +262,14 @@ class Record:
                     line = b"\n" + line
             journal.write(line)
 
-    def save(self, folder: Path) -> Path:
+    def save(
+        self, folder: Path, choose: Callable[[Record], dict[str, Measurement]] | None = None
+    ) -> Path:
         """Joins the measurements with those in the file and in its journal, and writes the file.
 
-        It is written whole or not at all. Raises RecordsError when what is there cannot be read, or
-        what is new could not be read again.
+        `choose` takes the record that is there and returns the measurements that belong in it; no
+        other process writes between. The file is written whole or not at all. Raises RecordsError
+        when what is there cannot be read, or what is new could not be read again.
         """
         path = self.path(folder)
         with _locked(path):
@@ -275,9 +278,10 @@ class Record:
                 there, problems = read(path)
                 if problems:
                     raise RecordsError("\n".join(problems))
-                known = there.measurements if there else {}
-                whole = replace(self, measurements={**known, **self.measurements})
-                if whole.measurements:
+                there = there or replace(self, measurements={})
+                new = choose(there) if choose else self.measurements
+                whole = replace(self, measurements={**there.measurements, **new})
+                if whole.measurements and (new or journal.exists()):
                     _write(path, json.dumps(whole._readable(), indent=1) + "\n")
                 journal.unlink(missing_ok=True)
         return path
@@ -550,11 +554,13 @@ def updates(
 ) -> dict[str, Measurement]:
     """What of `new` belongs in `old`: what is not there, is about the code as it is now, or newer.
 
-    Never where the two contradict each other, and with `changes_only` not where they agree.
+    Never where the two contradict each other, and with `changes_only` not where they agree. Of two
+    that are of one day, the content decides: merging in another order gives the same.
     """
 
-    def rank(id: str, measurement: Measurement) -> tuple[bool, str]:
-        return id in current and not measurement.is_stale(current[id]), measurement.date
+    def rank(id: str, measurement: Measurement) -> tuple[bool, str, str]:
+        is_current = id in current and not measurement.is_stale(current[id])
+        return is_current, measurement.date, repr(measurement)
 
     contradicting = contradictions(old, new)
 

@@ -453,6 +453,24 @@ def test_merging_keeps_everything_and_of_two_the_newer(folder, tmp_path):
     assert "0 of 2 records changed" in call("merge", tmp_path / "a", "--records", folder).output
 
 
+def test_what_another_process_records_while_merging_stays(folder, tmp_path, monkeypatch):
+    record(measurements=at("2026-01-01")).save(folder)
+    record(measurements=at("2026-01-05")).save(tmp_path / "a")
+    read_all = records.read_all
+
+    def and_then_another_records(of):
+        found = read_all(of)
+        if of == tmp_path / "a":
+            record(measurements=at("2026-01-09")).save(folder)
+        return found
+
+    monkeypatch.setattr(records, "read_all", and_then_another_records)
+    result = call("merge", tmp_path / "a", "--records", folder)
+    assert "0 of 1 record changed" in result.output
+    monkeypatch.undo()
+    assert verdicts_of(folder) == {("2.4", "amp/one"): ("reproduced", "2026-01-09")}
+
+
 def test_merging_leaves_what_others_say_of_their_origin(folder, tmp_path):
     old = {id: measurement(source=OLD) for id in ("amp/one", "amp/two")}
     record(measurements=old).save(folder)

@@ -443,6 +443,14 @@ def test_of_two_measurements_the_newer_one_stays():
     assert not updated(old, old)
 
 
+@pytest.mark.parametrize(
+    "changed", [{"source": source("user")}, {"seconds": 9.0}, {"hash": "1" * 16}]
+)
+def test_of_two_measurements_of_one_day_the_same_one_stays_in_either_order(changed):
+    one, other = measurement(), measurement(**changed)
+    assert updated(one, other) != updated(other, one)
+
+
 def test_a_measurement_of_the_code_as_it_is_now_outranks_a_newer_one(root):
     plant(root, "amp/one", "def reproduce(device):\n    return None\n")
     (current,) = catalog.load(root)
