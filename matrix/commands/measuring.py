@@ -240,13 +240,17 @@ class Looks:
         return verdicts
 
     def measure(self, torch: Torch) -> str:
-        """A verdict, or that there is none. Exits where the first release cannot be measured."""
+        """A verdict, or that there is none.
+
+        Raises Stopped where the first release cannot be measured, or the records cannot be written.
+        """
+        from ..evidence import bisection
         from ..run import environments, measure, runner
 
         _refuse_the_packages_own(self.folder)
         if reason := devices.missing(self.device):
             click.echo(f"Error: {reason}", err=True)
-            sys.exit(options.UNUSABLE)
+            raise bisection.Stopped
         click.echo(f"torch {torch.version}: making its environment", err=True)
         try:
             with environments.environment(torch, self.device, self.envs, self.keep) as python:
@@ -264,8 +268,11 @@ class Looks:
         except (runner.RunnerError, environments.EnvironmentFailed) as error:
             click.echo(f"Error: torch {torch.version}: {error}", err=True)
             if not self.measured:
-                sys.exit(options.UNUSABLE)
+                raise bisection.Stopped from None
             return "not measurable"
+        except (records.RecordsError, OSError) as error:
+            click.echo(f"Error: torch {torch.version}: {error}", err=True)
+            raise bisection.Stopped from None
         self.measured += 1
         verdict = record.measurements[self.reproducer.id].verdict
         click.echo(f"torch {torch.version}: {verdict}")
@@ -319,11 +326,11 @@ def bisect(
     Otherwise releases are measured, each in an environment of its own, and recorded. The search is
     binary: the change that it finds lies between two releases that were measured and differ, but
     need not be the latest or the only one. A release that is neither reproduced nor absent is
-    skipped for its neighbour.
+    skipped for its neighbour. Where no release can be measured, the line says what records answer.
 
     Exit status: 0 the line printed holds; 1 no release is reproduced or absent; 2 usage error; 3
-    nothing can be measured here. For a checkout of torch itself, give the reproducer's file to
-    `git bisect run`.
+    nothing can be measured here, and no record answers. For a checkout of torch itself, give the
+    reproducer's file to `git bisect run`.
     """
     from ..evidence import bisection
 
@@ -337,14 +344,13 @@ def bisect(
     try:
         history = bisection.bisect(releases, looks.measure, known)
     except bisection.Undecided as error:
+        if not known and not looks.measured:  # Looks.measure has said why
+            sys.exit(options.UNUSABLE)
         raise click.ClickException(str(error)) from None
-    except (records.RecordsError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(options.UNUSABLE)
     click.echo(f"{id} on {device}: {history.sentence}")
     click.echo(
-        f"{len(history.verdicts)} of {len(releases)} releases known: {len(known)} from records, "
-        f"{looks.measured} measured now"
+        f"{len(known) + looks.measured} of {len(releases)} releases known: {len(known)} from "
+        f"records, {looks.measured} measured now"
     )
 
 
