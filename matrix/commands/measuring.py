@@ -111,20 +111,22 @@ class Recording:
         )
 
     def release(self, torch: Torch, title: str, envs: Path | None, keep: bool) -> None:
-        """Measures what this platform's records lack of a release, in an environment of its own."""
+        """Measures what the records lack of a release, in an environment of its own."""
         from ..run import environments
 
         if count := self._lacking(torch):
-            click.echo(f"{title}: {count} to measure; making its environment", err=True)
+            records.check_writable(self.folder)
+            click.echo(f"{title}: up to {count} to measure; making its environment", err=True)
             with environments.environment(torch, self.device, envs, keep) as python:
                 self.interpreter(python, title, torch.version)
         else:
             click.echo(f"{title}: nothing to measure")
 
     def _lacking(self, torch: Torch) -> int:
+        """How many to measure at most; only on the CPU does the platform say which record it is."""
         from ..run import measure
 
-        known, _ = records.read_all(self.folder)
+        known = records.read_all(self.folder)[0] if self.device == "cpu" else []
         have = {
             reproducer.id: measurement
             for reproducer in self.reproducers
@@ -251,8 +253,9 @@ class Looks:
         if reason := devices.missing(self.device):
             click.echo(f"Error: {reason}", err=True)
             raise bisection.Stopped
-        click.echo(f"torch {torch.version}: making its environment", err=True)
         try:
+            records.check_writable(self.folder)
+            click.echo(f"torch {torch.version}: making its environment", err=True)
             with environments.environment(torch, self.device, self.envs, self.keep) as python:
                 record, _ = measure.record(
                     [self.reproducer],

@@ -19,6 +19,7 @@ import math
 import os
 import re
 import reprlib
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
@@ -294,16 +295,29 @@ def _journal(path: Path) -> Path:
     return path.parent / ".journal" / path.name
 
 
+def _hidden(folder: Path) -> Path:
+    """The folder of journals and locks, made where it is not there."""
+    hidden = folder / ".journal"
+    hidden.mkdir(parents=True, exist_ok=True)
+    ignore = hidden / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return hidden
+
+
+def check_writable(folder: Path) -> None:
+    """Raises OSError where no record can be written: ask before work that takes long."""
+    for place in (_hidden(folder), folder):
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"x")
+
+
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """For one process at a time. The lock ends with the process, however that ends."""
     import filelock  # here: reading does without it
 
-    folder = _journal(path).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    folder = _hidden(path.parent)
     with filelock.FileLock(folder / f"{path.name}.lock", timeout=LOCK_TIMEOUT):
         yield
 

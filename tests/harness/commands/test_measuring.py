@@ -227,6 +227,17 @@ def test_another_torch_than_the_one_asked_for_is_not_recorded(
     assert records.load(folder) == []
 
 
+def test_a_record_of_another_gpu_does_not_count_as_this_one(root, folder, made, monkeypatch):
+    plant(root, "planted/one", RETURNS.format("boom"), affected='{ cuda = ">=1.13" }')
+    (one,) = catalog.load(root)
+    monkeypatch.setattr(devices, "missing", lambda name: None)
+    held = {"planted/one": measurement(hash=one.hash)}
+    record(RELEASES[0].version, held, "cuda", gpu="Another GPU").save(folder)
+    result = call("--repros", root, "record", MINORS[0], "--device", "cuda", "--records", folder)
+    assert made == MINORS[:1]
+    assert "nothing to measure" not in result.output
+
+
 # --- where the device or the folder is missing --------------------------------------------------
 
 
@@ -238,6 +249,18 @@ def test_without_the_device_no_environment_is_made(root, folder, made, monkeypat
     result = call("--repros", root, *command, *tail)
     assert result.exit_code == 3
     assert "Error: cuda is not usable: no driver" in result.output
+    assert made == []
+
+
+@pytest.mark.parametrize("command", [("record", MINORS[0]), ("bisect", "planted/one")])
+def test_where_records_cannot_be_written_no_environment_is_made(root, folder, made, command):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    folder.mkdir()
+    (folder / ".journal").write_text("a file")
+    result = call("--repros", root, *command, "--records", folder)
+    assert result.exit_code == 3
+    assert "Error: torch" in result.output
+    assert "File exists" in result.output
     assert made == []
 
 

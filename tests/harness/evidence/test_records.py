@@ -2,6 +2,7 @@
 
 import datetime
 import errno
+import io
 import json
 import subprocess
 import sys
@@ -412,6 +413,23 @@ def test_a_killed_process_leaves_no_lock_behind(folder):
     record().save(folder)
     assert time.monotonic() - started < 5
     assert records.load(folder) == [record()]
+
+
+def test_a_folder_that_takes_no_file_is_noticed_before_anything_is_measured(folder, monkeypatch):
+    records.check_writable(folder)
+    assert files(folder) == []
+    tried = []
+
+    def read_only(dir):
+        tried.append(dir)
+        if dir == folder:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return io.BytesIO()
+
+    monkeypatch.setattr(records.tempfile, "TemporaryFile", read_only)
+    with pytest.raises(OSError, match="Read-only"):
+        records.check_writable(folder)
+    assert tried == [folder / ".journal", folder]
 
 
 def test_what_is_hidden_beside_records_is_ignored_by_git(folder):
