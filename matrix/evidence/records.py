@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import hashlib
 import json
-import math
 import os
 import re
 import reprlib
+import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
@@ -37,6 +39,7 @@ RECORDS = catalog.PACKAGE / "records"
 KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
 FIRST_DAY = "2026-01-01"  # nothing was measured before
 MAX_RUNS = 1000
+LARGE = 1e300  # no number reaches it, so that each fits into a float
 BUILD = ("python", "cuda", "numpy", "os")  # what a source states of the build under test
 LOCK_TIMEOUT = 60.0  # seconds; a lock is held while one file is written
 
@@ -55,12 +58,25 @@ def _key(check: Check, **default: Any) -> Any:
     return field(metadata={"check": check}, **default)
 
 
+# Control characters would steer the reader's terminal; a surrogate fits into no file.
+_UNPRINTABLE = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\U0010ffff]")
+
+
+def printable(text: str) -> str:
+    """The text with escapes for what no record may hold."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) else "is not text"
+    if not isinstance(value, str):
+        return "is not text"
+    return "holds characters that cannot be printed" if _UNPRINTABLE.search(value) else None
 
 
 def _text_or_null(value: Any) -> str | None:
-    return None if isinstance(value, (str, type(None))) else "is neither text nor null"
+    if isinstance(value, (str, type(None))):
+        return None if value is None else _text(value)
+    return "is neither text nor null"
 
 
 def _flag(value: Any) -> str | None:
@@ -70,8 +86,14 @@ def _flag(value: Any) -> str | None:
 def _facts(value: Any) -> str | None:
     if not isinstance(value, dict):
         return "is not a table of facts"
-    odd = [key for key, fact in value.items() if not isinstance(fact, (str, int, type(None)))]
+    odd = [key for key, fact in value.items() if _text(key) or not _is_plain(fact)]
     return f"states no plain fact for {', '.join(odd)}" if odd else None
+
+
+def _is_plain(fact: Any) -> bool:
+    if isinstance(fact, int):
+        return abs(fact) < LARGE
+    return fact is None or _text(fact) is None
 
 
 def _build_facts(value: Any) -> str | None:
@@ -93,7 +115,7 @@ def _matches(pattern: str, what: str) -> Check:
 
 
 def _amount(value: Any) -> str | None:
-    fine = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+    fine = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < LARGE
     return None if fine else "is not a finite number of 0 or more"
 
 
@@ -146,6 +168,13 @@ class Source:
         return _digest(asdict(self))
 
 
+def _slug(gpu: str) -> str:
+    """Part of a file's name, of its own for each of "A B", "A-B" and "A/B"."""
+    if re.fullmatch(r"[\w.+]+( [\w.+]+)*", gpu):
+        return gpu
+    return f"{gpu}-{hashlib.sha256(gpu.encode()).hexdigest()[:8]}"
+
+
 def _digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -170,9 +199,9 @@ class Measurement:
     def of(cls, result: Result, reproducer: Reproducer, source: Source, date: str) -> Measurement:
         return cls(
             verdict=result.verdict,
-            text=result.text,
-            detail=result.detail,
-            popular_fix=result.popular_fix,
+            text=printable(result.text),
+            detail=printable(result.detail),
+            popular_fix=None if result.popular_fix is None else printable(result.popular_fix),
             runs=result.runs,
             agreeing=result.agreeing,
             seconds=round(result.seconds, 3),
@@ -218,7 +247,7 @@ class Record:
     @property
     def name(self) -> str:
         """The same wherever the file was made, so that files merge."""
-        gpu = [] if self.device == "cpu" else [self.gpu or "unknown"]
+        gpu = [] if self.device == "cpu" else [_slug(self.gpu or "unknown")]
         parts = [self.device, *gpu, "paravirtual" if self.virtual else "", self.system]
         parts += [f"{self.platform}-{self.machine}", f"torch-{self.torch}"]
         return "_".join(re.sub(r"[^\w.+]+", "-", part) for part in parts if part).lower() + ".json"
@@ -323,10 +352,14 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _write(path: Path, text: str) -> None:
-    scratch = _journal(path).with_name(f"{path.name}.tmp")
+    target = path.resolve()  # a link stays one; its file may be on another disk
+    beside = target.with_name(f".{target.name}")
+    scratch = Path(f"{beside if path.is_symlink() else _journal(path)}.tmp")
     try:
         scratch.write_text(text, encoding="utf-8")
-        os.replace(scratch, path)
+        if target.exists():
+            shutil.copymode(target, scratch)
+        os.replace(scratch, target)
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
@@ -373,9 +406,15 @@ def read(path: Path) -> tuple[Record | None, list[str]]:
     return record, problems + journalled[1]
 
 
+def _read_text(path: Path, errors: str = "strict") -> str:
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for a writer
+        raise OSError(errno.EINVAL, "Not a regular file")
+    return path.read_text(encoding="utf-8", errors=errors)
+
+
 def _read_file(path: Path) -> tuple[list[Record], list[str]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         return [], [f"{path}:1: cannot be read: {why}"]
@@ -388,7 +427,7 @@ def _read_file(path: Path) -> tuple[list[Record], list[str]]:
         return [], [f"{path}:{getattr(error, 'lineno', 1)}: not JSON: {error}"]
     record, problems = _build(raw, path.name)
     return [record] if record else [], [
-        f"{path}:{_line(text, key)}: {problem}" for key, problem in problems
+        f"{path}:{_line(text, key)}: {printable(problem)}" for key, problem in problems
     ]
 
 
@@ -396,7 +435,7 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
     journal = _journal(path)
     records, problems = [], []
     try:
-        lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = _read_text(journal, errors="replace").splitlines()
     except FileNotFoundError:
         return [], []
     except OSError as error:
@@ -411,7 +450,7 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
         record, wrong = _build(raw, path.name)
         if record is not None:
             records.append(record)
-        problems += [f"{journal}:{number}: {problem}" for _, problem in wrong]
+        problems += [f"{journal}:{number}: {printable(problem)}" for _, problem in wrong]
     return records, problems
 
 
@@ -430,7 +469,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def line_of(path: Path, id: str) -> int:
     """The line of a record at which a measurement begins; 1 where it is not in the file."""
     try:
-        return _line(path.read_text(encoding="utf-8"), id)
+        return _line(_read_text(path), id)
     except (OSError, UnicodeDecodeError):
         return 1
 
@@ -519,7 +558,7 @@ def _wrong_measurement(id: str, raw: Any, sources: dict[str, Any]) -> list[str]:
     ]
     if wrong:
         return wrong
-    if not re.fullmatch(r"[^/]+/[^/]+", id):
+    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", id):
         wrong.append(f"{id!r} is not an id such as amp/unscale_twice")
     verdict, agreeing, runs = raw["verdict"], raw["agreeing"], raw["runs"]
     if not BY_NAME[verdict].ran:

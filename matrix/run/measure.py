@@ -61,7 +61,11 @@ def describe(
     """The record for measurements of this build and device, still empty, and their source."""
     from .. import __version__
 
-    hardware = {key: value for key, value in state.items() if key not in ("ok", "reason")}
+    hardware = {
+        key: records.printable(value) if isinstance(value, str) else value
+        for key, value in state.items()
+        if key not in ("ok", "reason")
+    }
     record = Record(
         device=device,
         torch=build["torch"],
