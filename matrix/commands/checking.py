@@ -10,6 +10,7 @@ import click
 
 from .. import catalog, checks
 from ..evidence import headers as comparing
+from ..evidence import records
 from ..evidence.states import States
 from . import options
 
@@ -34,10 +35,10 @@ def headers(write: bool, folder: Path) -> None:
             click.echo("  a header cannot express this", err=True)
             open_ends += 1
             continue
-        before = sources.get(reproducer.path, reproducer.source)
         try:
+            before = sources.get(reproducer.path) or _as_is(reproducer.path)
             after = comparing.rewrite(before, difference.device, difference.measured)
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             click.echo(f"  {reproducer.path}: {error}", err=True)
             open_ends += 1
             continue
@@ -52,10 +53,19 @@ def headers(write: bool, folder: Path) -> None:
         sources[reproducer.path] = after
     if write:
         for path, text in sources.items():
-            path.write_text(text, encoding="utf-8")
+            try:
+                records.write_whole(path, text)
+            except OSError as error:
+                click.echo(f"{path}: not written: {error.strerror}", err=True)
+                open_ends += 1
     elif sources:
         open_ends += len(sources)
     sys.exit(options.FINDINGS if open_ends else options.OK)
+
+
+def _as_is(path: Path) -> str:
+    """A file's text with the line ends that it has."""
+    return path.read_bytes().decode("utf-8")
 
 
 @click.command()

@@ -352,11 +352,16 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _write(path: Path, text: str) -> None:
-    target = path.resolve()  # a link stays one; its file may be on another disk
-    beside = target.with_name(f".{target.name}")
-    scratch = Path(f"{beside if path.is_symlink() else _journal(path)}.tmp")
+    write_whole(path, text, _journal(path).with_name(f"{path.name}.tmp"))
+
+
+def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
+    """Writes a file whole or not at all. It keeps its mode, and a link stays one."""
+    target = path.resolve()
+    if scratch is None or path.is_symlink():  # what is linked to may be on another disk
+        scratch = target.with_name(f".{target.name}.tmp")
     try:
-        scratch.write_text(text, encoding="utf-8")
+        scratch.write_text(text, encoding="utf-8", newline="")
         if target.exists():
             shutil.copymode(target, scratch)
         os.replace(scratch, target)
