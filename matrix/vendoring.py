@@ -8,6 +8,8 @@ A copy is a header of three lines and the file as it is upstream. .torch-repros/
     copies.txt                the files that were vendored, one per line
     <file>.<number>.before    the text of a copy before an update
     lock, tmp/                for one writer at a time, and what it has not finished
+    .gitattributes            so that git leaves line ends alone
+    .gitignore                so that git keeps the first two and ignores the last
 """
 
 from __future__ import annotations
@@ -32,6 +34,11 @@ ROOT = catalog.ROOT
 KEPT = ".torch-repros"
 SCRATCH = "tmp"
 COPIES = "copies.txt"
+SETTINGS = {
+    ".gitattributes": b"* -text\n",  # git leaves their line ends alone
+    # Many projects ignore *.orig, without which nothing can be merged.
+    ".gitignore": f"!*.orig\n!{COPIES}\nlock\n{SCRATCH}/\n".encode(),
+}
 CONFTEST = "tests/fixes/vendored_conftest.py"
 
 BASE_ENDINGS = (".orig", ".py")  # ".py" is what 0.1.0 wrote, until formatters rewrote such files
@@ -443,8 +450,9 @@ def _write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[
     # Bases first: whichever header is in place at a kill, the text it speaks of is there.
     everything = {kept / f"{digest(text)}.orig": text.encode() for text in bases}
     everything[kept / COPIES] = _record(home, copies)
-    if not (kept / ".gitattributes").exists():
-        everything[kept / ".gitattributes"] = b"* -text\n"  # git leaves their line ends alone
+    for name, content in SETTINGS.items():
+        if not (kept / name).exists():
+            everything[kept / name] = content
     everything |= files
     changed = [item for item in everything.items() if not _holds(*item)]
     scratch = kept / SCRATCH

@@ -639,6 +639,34 @@ def test_git_leaves_the_line_ends_of_the_kept_texts_alone(folder):
     assert done.stdout == f"{base}: text: unset\n"
 
 
+def test_git_keeps_what_a_merge_needs_whatever_it_ignores_elsewhere(tmp_path, folder):
+    (tmp_path / ".gitignore").write_text("*.orig\n*.txt\n")
+    (folder / vendoring.KEPT / vendoring.SCRATCH).mkdir()
+    (folder / vendoring.KEPT / vendoring.SCRATCH / "0.new").touch()
+    (folder / vendoring.KEPT / "lock").touch()
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    done = subprocess.run(
+        ["git", "ls-files", "--others", "--exclude-standard", vendoring.KEPT],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    names = {Path(line).name for line in done.stdout.splitlines()}
+    bases = {path.name for path in folder.rglob("*.orig")}
+    assert len(bases) == 2
+    assert names == bases | {vendoring.COPIES, ".gitattributes", ".gitignore"}
+
+
+def test_your_own_settings_for_git_are_kept(folder, upstream):
+    for name in (".gitattributes", ".gitignore"):
+        (folder / vendoring.KEPT / name).write_text("# mine\n")
+    upstream("amp", "new\n")
+    assert call("vendored", folder, "--update").exit_code == 0
+    for name in (".gitattributes", ".gitignore"):
+        assert (folder / vendoring.KEPT / name).read_text() == "# mine\n"
+
+
 @pytest.mark.parametrize("name", ["tests", "sub"])
 def test_the_base_is_found_whatever_the_folder_is_called(tmp_path, upstream, name):
     vendoring.vendor(["amp"], tmp_path / "p" / name)
