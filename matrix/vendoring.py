@@ -27,6 +27,7 @@ from pathlib import Path
 
 import filelock
 import merge3
+from packaging.version import InvalidVersion, Version
 
 from . import __version__, catalog
 
@@ -82,13 +83,28 @@ class Copy:
         return self.theirs is not None and digest(self.theirs) != self.sha
 
     @property
-    def conflicted(self) -> bool:
-        return self.edited and CONFLICT_PATTERN.search(self.mine) is not None
+    def newer(self) -> bool:
+        """Whether this tool is too old for it: what it calls upstream's is older than the copy."""
+        if self.theirs is not None and not self.moved:
+            return False
+        try:
+            return Version(self.version) > Version(__version__)
+        except InvalidVersion:
+            return False
+
+    @property
+    def marker(self) -> int:
+        """The line of the file that has the first conflict marker, 0 where none has."""
+        found = CONFLICT_PATTERN.search(self.mine) if self.edited else None
+        above = self.raw.count("\n") - self.mine.count("\n")
+        return above + self.mine.count("\n", 0, found.start()) + 1 if found else 0
 
     @property
     def state(self) -> str:
         if self.conflicted:
             return "conflicts to resolve"
+        if self.newer:
+            return "newer than this tool" + (", you edited" if self.edited else "")
         if self.theirs is None:
             return "gone upstream" + (", you edited" if self.edited else "")
         if self.edited:
@@ -98,8 +114,16 @@ class Copy:
     @property
     def problem(self) -> str:
         """Why nothing can be merged into it, "" when it can."""
-        if self.conflicted:
-            return f"{self.path}: has conflict markers; resolve them before the next update"
+        if self.marker:
+            return (
+                f"{self.path}: line {self.marker} is a conflict marker; "
+                "resolve the conflict before the next update"
+            )
+        if self.newer:
+            return (
+                f"{self.path}: is from torch-repros {self.version}, and this is {__version__}: "
+                "update the tool"
+            )
         try:
             self.base  # noqa: B018
         except VendorError as error:
@@ -339,6 +363,8 @@ def _replaced(path: Path, folder: Path, origin: str) -> Copy | None:
             raise VendorError(f"{path}: exists and is not a vendored copy")
     elif copy.origin != origin:
         raise VendorError(f"{path}: exists and is a copy of {copy.origin}, not of {origin}")
+    elif copy.newer:
+        raise VendorError(copy.problem)
     elif copy.edited:
         raise VendorError(f"{path}: you edited it; `torch-repros vendored --update` merges")
     return copy

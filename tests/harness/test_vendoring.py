@@ -546,6 +546,61 @@ def test_vendoring_again_keeps_what_is_above_the_header(folder, upstream):
     )
 
 
+@pytest.fixture
+def newer(folder, upstream):
+    """amp.py as a later version of the tool left it, with an edit."""
+    (folder / "amp.py").write_text(
+        vendoring.render_header("reference_fixes/amp.py", "later\n").replace(
+            "torch-repros " + vendoring.__version__, "torch-repros 999.0"
+        )
+        + "later\n"
+    )
+    upstream("loss", "a\nb\nc\nd\n")
+    return folder
+
+
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize("gone", [False, True])
+def test_an_older_tool_leaves_a_newer_copy_alone(newer, edited, gone):
+    if edited:
+        edit(newer / "amp.py", "\nlater\n", "\nlater, edited\n")
+    if gone:  # the copy is of a file that this version does not have yet
+        (vendoring.ROOT / "reference_fixes/amp.py").unlink()
+    before = (newer / "amp.py").read_bytes()
+    problem = (
+        f"amp.py: is from torch-repros 999.0, and this is {vendoring.__version__}: update the tool"
+    )
+    done = call("vendored", newer)
+    assert done.exit_code == 1
+    assert problem in done.output
+    assert "amp.py: newer than this tool" in done.output
+    done = call("vendored", newer, "--update")
+    assert done.exit_code == 1
+    assert problem in done.output
+    assert_updated(newer, "loss.py")
+    assert (newer / "amp.py").read_bytes() == before
+
+
+def test_an_older_tool_does_not_vendor_over_a_newer_copy(newer):
+    before = contents(newer)
+    done = call("vendor", "amp", "--into", newer)
+    assert done.exit_code == 1
+    assert "nothing was written" in done.output
+    assert "update the tool" in done.output
+    assert contents(newer) == before
+
+
+def test_a_newer_version_of_the_same_text_is_no_problem(folder):
+    edit(folder / "amp.py", "torch-repros " + vendoring.__version__, "torch-repros 999.0")
+    assert call("vendored", folder).exit_code == 0
+
+
+def test_a_version_that_is_none_is_taken_for_an_older_one(moved):
+    edit(moved / "amp.py", "torch-repros " + vendoring.__version__, "torch-repros main")
+    assert call("vendored", moved, "--update").exit_code == 0
+    assert_updated(moved, "amp.py")
+
+
 # --- your own files ---
 
 
