@@ -50,7 +50,9 @@ HEADER_PATTERN = re.compile(
     r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})\n",
     re.M,
 )
-CONFLICT_PATTERN = re.compile(r"^(?:<{7}|>{7}) ", re.M)
+# What is left of a conflict. "=======" below a title of its length is a heading, which would block
+# every update; a marker that this misses is a syntax error anywhere but in a string.
+CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w\n)={7}$)", re.M)
 # What a header may name, now and before 0.2. Whatever else it names is never read.
 ORIGIN_PATTERN = re.compile(r"reference_fixes/[a-z0-9_]+\.py|tests/fixes/test_[a-z0-9_]+\.py")
 OLD_TEST_PATTERN = re.compile(r"tests/(test_[a-z0-9_]+\.py)")
@@ -101,7 +103,7 @@ class Copy:
 
     @property
     def state(self) -> str:
-        if self.conflicted:
+        if self.marker:
             return "conflicts to resolve"
         if self.newer:
             return "newer than this tool" + (", you edited" if self.edited else "")

@@ -803,7 +803,7 @@ def test_unresolved_conflicts_fail_until_they_are_resolved(conflicting, upstream
         done = call("vendored", conflicting)
         assert (done.exit_code, "amp.py: conflicts to resolve (from" in done.output) == (1, True)
         done = call("vendored", conflicting, "--update")
-        assert (done.exit_code, "amp.py: has conflict markers; resolve them" in done.output) == (
+        assert (done.exit_code, "is a conflict marker; resolve the conflict" in done.output) == (
             1,
             True,
         )
@@ -815,9 +815,38 @@ def test_unresolved_conflicts_fail_until_they_are_resolved(conflicting, upstream
     assert path.read_text().endswith("one\ntheirs, again\nthree\nfour\nfive\n")
 
 
-def test_a_half_resolved_conflict_still_fails(conflicting):
-    edit(conflicting / "amp.py", "<<<<<<< yours\nmine\n=======\n", "")
-    assert call("vendored", conflicting).exit_code == 1
+@pytest.mark.parametrize(
+    "marker", ["<<<<<<< yours", "<<<<<<<", "||||||| base", "|||||||", "=======", ">>>>>>> theirs"]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_half_resolved_conflict_still_fails(folder, marker, end):
+    path = folder / "amp.py"
+    path.write_bytes(path.read_bytes().replace(b"two\n", f"two\n{marker}{end}".encode()))
+    number = path.read_text().splitlines().index(marker) + 1
+    done = call("vendored", folder)
+    assert done.exit_code == 1
+    assert f"amp.py: line {number} is a conflict marker; resolve" in done.output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Example\n=======\n",
+        "A title\n=======\n",
+        "=======  =======\nshape    dtype\n",
+        "    =======\n",
+        "========\n",
+        ">>> x = 1\n",
+    ],
+)
+def test_a_heading_is_no_conflict(folder, text):
+    edit(folder / "amp.py", "two\n", f'"""\n{text}"""\n')
+    assert states(folder)["amp.py"] == "you edited"
+
+
+@pytest.mark.parametrize("origin", sorted(catalog.ROOT.glob("reference_fixes/*.py")))
+def test_no_fix_looks_like_a_conflict_once_it_is_edited(origin):
+    assert not vendoring.CONFLICT_PATTERN.search(origin.read_text())
 
 
 def test_the_text_from_before_an_update_is_never_overwritten(conflicting, upstream):
