@@ -392,8 +392,8 @@ def update(folder: Path) -> Update:
             if copy.theirs is not None and copy.moved:
                 bases.append(copy.theirs)
                 merged, conflicts[copy.path] = _merge(copy.base, copy.mine, copy.theirs)
-                files[copy.path] = _render(copy.origin, copy.theirs, merged, copy)
                 files[_before(copy.path, home, files)] = copy.raw.encode()
+                files[copy.path] = _render(copy.origin, copy.theirs, merged, copy)
         _write(home, files, bases, [copy.path for copy in copies])
     return Update(conflicts, problems, home / KEPT)
 
@@ -475,7 +475,8 @@ def _write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[
     Killed halfway, each file is whole, old or new, with its base kept.
     """
     kept = home / KEPT
-    # Bases first: whichever header is in place at a kill, the text it speaks of is there.
+    # In this order: whichever header is in place at a kill, the text it speaks of is there, and so
+    # is the text from before.
     everything = {kept / f"{digest(text)}.orig": text.encode() for text in bases}
     everything[kept / COPIES] = _record(home, copies)
     for name, content in SETTINGS.items():

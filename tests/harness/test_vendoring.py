@@ -364,9 +364,14 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
     assert subprocess.run([sys.executable, "-c", code], cwd=catalog.ROOT).returncode == 9
     new = MERGED
     assert {path.name for path in folder.iterdir()} == {"amp.py", "loss.py", vendoring.KEPT}
+    kept = folder / vendoring.KEPT
     for name in old:
         raw = (folder / name).read_bytes()
         assert raw == old[name] or raw.endswith(new[name])
+        sha = re.search(rb"[0-9a-f]{64}", raw)[0].decode()
+        assert (kept / f"{sha}.orig").is_file()  # what its header speaks of
+        if raw != old[name]:
+            assert (kept / f"{name}.1.before").read_bytes() == old[name]
     assert call("vendored", folder, "--update").exit_code == 0
     assert all((folder / name).read_bytes().endswith(new[name]) for name in new)
     assert states(folder) == {"amp.py": "you edited", "loss.py": "unchanged"}
@@ -730,6 +735,15 @@ def test_the_base_is_found_whatever_the_folder_is_called(tmp_path, upstream, nam
     done = call("vendored", tmp_path / "p" / name, "--update")
     assert done.exit_code == 0, done.output
     assert_updated(tmp_path / "p" / name, "amp.py")
+
+
+def test_the_base_is_found_two_folders_above(tmp_path, upstream):
+    (path,) = vendoring.vendor(["amp"], tmp_path / "p/q/tests")
+    (path.parent / vendoring.KEPT).rename(tmp_path / "p" / vendoring.KEPT)
+    edit(path, "two", "two, edited")
+    upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
+    assert call("vendored", path.parent, "--update").exit_code == 0
+    assert_updated(path.parent, "amp.py")
 
 
 def test_a_folder_called_tests_inside_another_keeps_its_own_record(folder, upstream):
