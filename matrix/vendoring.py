@@ -44,6 +44,7 @@ CONFTEST = "tests/fixes/vendored_conftest.py"
 
 BASE_ENDINGS = (".orig", ".py")  # ".py" is what 0.1.0 wrote, until formatters rewrote such files
 HEADER_WITHIN = 20  # lines: others may put a byte order mark, an encoding or a licence above it
+HEADER_WITHIN_BYTES = 1 << 16
 HEADER_PATTERN = re.compile(
     r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+)\n"
     r"# Copyright \(c\) \d+, the torch-repros authors\. SPDX-License-Identifier: BSD-3-Clause\n"
@@ -214,14 +215,16 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
     try:
         if not path.is_file():
             raise OSError(0, "not a file")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(HEADER_WITHIN_BYTES)
+            if _header(content):  # else it is not read whole: a neighbour may be of any size
+                content += file.read()
     except OSError as error:
         if not recorded:
             return None
         raise VendorError(f"{path}: cannot be read: {error.strerror}") from None
-    text = _normalised(content.decode("utf-8", "replace"))
-    found = HEADER_PATTERN.search(text)
-    if found is None or text.count("\n", 0, found.start()) >= HEADER_WITHIN:
+    found = _header(content)
+    if found is None:
         if not recorded:
             return None
         raise VendorError(
@@ -239,8 +242,14 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
             f"{path}: its header names {found['origin']!r}, which is not a file that torch-repros "
             "vendors (reference_fixes/<name>.py, tests/fixes/test_<name>.py)"
         )
-    above, mine = text[: found.start()], text[found.end() :]
+    above, mine = found.string[: found.start()], found.string[found.end() :]
     return Copy(path, origin, found["version"], found["sha"], raw, above, mine, upstream(origin))
+
+
+def _header(content: bytes) -> re.Match[str] | None:
+    text = _normalised(content.decode("utf-8", "replace"))
+    found = HEADER_PATTERN.search(text)
+    return found if found and text.count("\n", 0, found.start()) < HEADER_WITHIN else None
 
 
 def _known_origin(name: str) -> str | None:
@@ -432,7 +441,7 @@ def _with_line_ends_of(raw: str, text: str) -> str:
     old, new = _lines(raw), _lines(text)
     crlf = [line.endswith("\r\n") for line in old]
     ends = [2 * sum(crlf) > len(crlf)] * len(new)
-    matcher = difflib.SequenceMatcher(None, [*map(_normalised, old)], new, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, [*map(_normalised, old)], new)
     for start, target, size in matcher.get_matching_blocks():
         ends[target : target + size] = crlf[start : start + size]
     return "".join(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import click
@@ -483,14 +484,14 @@ def test_a_copy_that_became_a_directory_is_named_and_the_others_are_updated(move
 
 
 def test_a_copy_that_cannot_be_read_is_named_and_the_others_are_updated(moved, monkeypatch):
-    real = Path.read_bytes
+    real = Path.open
 
-    def refuse(path):
+    def refuse(path, *arguments, **options):
         if path.name == "amp.py":
             raise PermissionError(13, "Permission denied")
-        return real(path)
+        return real(path, *arguments, **options)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     done = call("vendored", moved, "--update")
     monkeypatch.undo()
     assert done.exit_code == 1
@@ -520,6 +521,16 @@ def test_neighbours_of_every_kind_are_none_of_its_business(moved):
     assert call("vendored", moved).exit_code == 12
     assert call("vendored", moved, "--update").exit_code == 0
     assert_updated(moved, "amp.py", "loss.py")
+
+
+def test_neighbours_are_not_read_whole(moved):
+    (moved / "large.py").write_bytes(b"# data\n" * (1 << 20))
+    vendoring.read(moved)
+    tracemalloc.start()
+    vendoring.read(moved)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 << 20
 
 
 @pytest.mark.parametrize(
@@ -905,6 +916,17 @@ def test_a_single_plain_line_end_changes_no_line_of_a_windows_file(moved):
     )
 
 
+def test_mixed_line_ends_are_kept_in_a_long_file_of_blank_lines():
+    lines = [line for number in range(3000) for line in (f"line {number}\r\n", "\r\n", "\r\n")]
+    lines[4] = "\n"
+    before = time.process_time()
+    text = vendoring._with_line_ends_of("".join(lines), "new\n" + "".join(lines).replace("\r", ""))
+    assert (
+        time.process_time() - before < 1
+    )  # seconds, where every blank line is compared with every other
+    assert text == "new\r\n" + "".join(lines)
+
+
 @pytest.mark.parametrize("mode", [0o755, 0o600, 0o444])
 def test_an_update_keeps_the_mode_of_the_file(moved, mode):
     (moved / "amp.py").chmod(mode)
@@ -933,6 +955,13 @@ def test_a_header_may_name_nothing_but_what_is_vendored(moved, origin):
     assert_amp_is_a_problem_and_loss_is_updated(
         moved, f"its header names {origin!r}, which is not a file that torch-repros vendors"
     )
+
+
+def test_a_blank_at_the_end_of_a_header_line_is_no_damage(moved):
+    raw = (moved / "amp.py").read_bytes().split(b"\n", 3)
+    (moved / "amp.py").write_bytes(b" \n".join(raw[:3]) + b"\t\n" + raw[3])
+    assert call("vendored", moved, "--update").exit_code == 0
+    assert_updated(moved, "amp.py")
 
 
 @pytest.mark.parametrize(
