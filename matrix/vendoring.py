@@ -46,9 +46,10 @@ BASE_ENDINGS = (".orig", ".py")  # ".py" is what 0.1.0 wrote, until formatters r
 HEADER_WITHIN = 20  # lines: others may put a byte order mark, an encoding or a licence above it
 HEADER_WITHIN_BYTES = 1 << 16
 HEADER_PATTERN = re.compile(
-    r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+)\n"
-    r"# Copyright \(c\) \d+, the torch-repros authors\. SPDX-License-Identifier: BSD-3-Clause\n"
-    r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})\n",
+    r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+?)[ \t]*\n"
+    r"# Copyright \(c\) \d+, the torch-repros authors\. "
+    r"SPDX-License-Identifier: BSD-3-Clause[ \t]*\n"
+    r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})[ \t]*\n",
     re.M,
 )
 # What is left of a conflict. "=======" below a title of its length is a heading, which would block
@@ -275,7 +276,7 @@ def _absolute(path: Path) -> Path:
 
 def _listed(home: Path) -> list[str]:
     try:
-        return (home / KEPT / COPIES).read_text(encoding="utf-8", errors="replace").splitlines()
+        return _normalised(os.fsdecode((home / KEPT / COPIES).read_bytes())).split("\n")
     except OSError:
         return []
 
@@ -520,7 +521,7 @@ def _record(home: Path, copies: list[Path]) -> bytes:
     """copies.txt: what it lists and is still there, and these."""
     names = {name for name in _listed(home) if name and (home / name).is_file()}
     names |= {os.path.relpath(path, home).replace(os.sep, "/") for path in copies}
-    return "".join(f"{name}\n" for name in sorted(names)).encode()
+    return os.fsencode("".join(f"{name}\n" for name in sorted(names) if "\n" not in name))
 
 
 def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:

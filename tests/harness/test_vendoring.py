@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from matrix import catalog, vendoring
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 FAMILIES = vendoring.families()
 
 
@@ -287,6 +288,16 @@ def test_a_folder_that_is_a_file_or_cannot_be_made_is_refused(tmp_path):
     done = call("vendor", "amp", "--into", tmp_path / "file/below")
     assert done.exit_code == 1
     assert "Not a directory; nothing was written" in done.output
+
+
+def test_an_empty_name_is_not_taken_for_the_folder_one_is_in(tmp_path, upstream, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = contents(tmp_path)
+    done = call("vendor", "amp", "--into", "")
+    assert done.exit_code == 2
+    assert "the name is empty" in done.output
+    assert call("vendored", "").exit_code == 2
+    assert contents(tmp_path) == before
 
 
 def test_a_read_only_folder_is_refused_and_left_alone(folder, upstream, monkeypatch):
@@ -669,6 +680,32 @@ def test_a_copy_of_another_file_is_not_replaced(folder, upstream):
         "rnn.py: exists and is a copy of reference_fixes/amp.py, not of reference_fixes/rnn.py"
         in done.output
     )
+
+
+@linux
+@pytest.mark.parametrize("name", [b"amp\xff.py", b"am\np.py", b"am\rp.py", "am\u2028p.py".encode()])
+def test_a_copy_of_any_name_is_updated(moved, name):
+    path = moved / os.fsdecode(name)
+    (moved / "amp.py").rename(path)
+    (moved / "p.py").write_text("mine\n")
+    assert call("vendored", moved).exit_code == 12
+    assert call("vendored", moved, "--update").exit_code == 0
+    assert path.read_bytes().endswith(MERGED["amp.py"])
+    listed = (moved / vendoring.KEPT / vendoring.COPIES).read_bytes()
+    assert listed == (b"" if b"\n" in name else name + b"\n") + b"loss.py\n"
+    assert call("vendored", moved).exit_code == 4
+    path.write_bytes(b"lost its header\n")
+    assert call("vendored", moved).exit_code == (0 if b"\n" in name else 1)
+
+
+@linux
+def test_a_name_that_cannot_be_printed_is_printed_all_the_same(moved):
+    (moved / "amp.py").rename(moved / os.fsdecode(b"amp\xff.py"))
+    for options in ((), ("--diff",), ("--update",)):
+        command = [sys.executable, "-m", "matrix", "vendored", str(moved), *options]
+        done = subprocess.run(command, cwd=catalog.ROOT, capture_output=True)
+        assert b"Traceback" not in done.stderr
+        assert b"amp" in done.stdout
 
 
 # --- what is kept ---
