@@ -99,9 +99,9 @@ class Copy:
     @property
     def marker(self) -> int:
         """The line of the file that has the first conflict marker, 0 where none has."""
-        found = CONFLICT_PATTERN.search(self.mine) if self.edited else None
-        above = self.raw.count("\n") - self.mine.count("\n")
-        return above + self.mine.count("\n", 0, found.start()) + 1 if found else 0
+        text = _normalised(self.raw)
+        found = CONFLICT_PATTERN.search(text)
+        return text.count("\n", 0, found.start()) + 1 if found else 0
 
     @property
     def state(self) -> str:

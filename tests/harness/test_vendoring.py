@@ -906,9 +906,17 @@ def test_a_heading_is_no_conflict(folder, text):
     assert states(folder)["amp.py"] == "you edited"
 
 
-@pytest.mark.parametrize("origin", sorted(catalog.ROOT.glob("reference_fixes/*.py")))
-def test_no_fix_looks_like_a_conflict_once_it_is_edited(origin):
-    assert not vendoring.CONFLICT_PATTERN.search(origin.read_text())
+def test_a_marker_above_the_header_is_one_too(folder):
+    path = folder / "amp.py"
+    path.write_text("# mine\n<<<<<<< HEAD\n" + path.read_text())
+    done = call("vendored", folder)
+    assert done.exit_code == 1
+    assert "amp.py: line 2 is a conflict marker" in done.output
+
+
+def test_no_file_of_upstreams_looks_like_a_conflict():
+    for path in [*catalog.ROOT.glob("reference_fixes/*.py"), *catalog.TESTS.glob("*.py")]:
+        assert not vendoring.CONFLICT_PATTERN.search(path.read_text()), path
 
 
 def test_the_text_from_before_an_update_is_never_overwritten(conflicting, upstream):
