@@ -369,6 +369,8 @@ def _replaced(path: Path, folder: Path, origin: str) -> Copy | None:
     """The copy that vendoring replaces, None where nothing is yet. Raises VendorError."""
     if problem := _leads_out(path, folder):
         raise VendorError(problem)
+    if path.parent.exists() and not path.parent.is_dir():
+        raise VendorError(f"{path.parent}: is not a folder")
     copy = read_copy(path)
     if copy is None:
         if os.path.lexists(path):
@@ -468,7 +470,8 @@ def _locked(folder: Path) -> Iterator[None]:
     except filelock.Timeout:
         raise VendorError(f"another torch-repros is writing to {folder}") from None
     except OSError as error:
-        raise VendorError(f"{folder}: {error.strerror or error}; nothing was written") from None
+        where = error.filename2 or error.filename or folder
+        raise VendorError(f"{where}: {error.strerror or error}; nothing was written") from None
 
 
 def _leads_out(path: Path, folder: Path) -> str:

@@ -640,6 +640,21 @@ def test_a_refusal_leaves_nothing_behind(tmp_path, upstream):
     assert [path.name for path in tmp_path.joinpath("v").iterdir()] == ["loss.py"]
 
 
+def test_a_file_where_a_folder_has_to_be_is_named(tmp_path, upstream):
+    for name in ("v", "w"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "v/tests").touch()
+    (vendoring.ROOT / "tests/fixes/test_amp.py").touch()
+    (vendoring.ROOT / vendoring.CONFTEST).touch()
+    done = call("vendor", "amp", "--tests", "--into", tmp_path / "v")
+    assert (done.exit_code, f"{tmp_path / 'v/tests'}: is not a folder" in done.output) == (1, True)
+    assert [path.name for path in tmp_path.joinpath("v").iterdir()] == ["tests"]
+    (tmp_path / "w" / vendoring.KEPT).touch()
+    done = call("vendor", "amp", "--into", tmp_path / "w")
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'w' / vendoring.KEPT}: File exists; nothing was written" in done.output
+
+
 def test_your_own_file_is_never_taken_for_a_damaged_copy(tmp_path, upstream):
     (tmp_path / "v").mkdir()
     (tmp_path / "v/loss.py").write_text("mine\n")
