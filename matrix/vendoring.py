@@ -358,6 +358,8 @@ def _replaceable(folder: Path, wanted: dict[str, tuple[str, str]]) -> dict[str, 
             copy = _replaced(path, folder, origin)
         except VendorError as error:
             problems.append(str(error))
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror}")
         else:
             old |= {target: copy} if copy else {}
     if problems:

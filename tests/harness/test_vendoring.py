@@ -315,6 +315,17 @@ def test_a_read_only_folder_is_refused_and_left_alone(folder, upstream, monkeypa
     assert contents(folder) == before
 
 
+def test_a_folder_that_may_not_be_looked_into_is_refused(folder, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_symlink", refuse)
+    done = call("vendor", "amp", "--into", folder)
+    monkeypatch.undo()
+    assert done.exit_code == 1
+    assert f"nothing was written\n{folder / 'amp.py'}: Permission denied\n" in done.output
+
+
 def test_a_folder_without_copies_says_how_to_make_some(tmp_path):
     done = call("vendored", tmp_path)
     assert done.exit_code == 1
