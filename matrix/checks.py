@@ -105,7 +105,10 @@ def _names(fixes: Path, names: Path) -> list[str]:
     """Projects that vendored a fix import its public names: none is dropped without notice."""
     listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
     files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]
-    public = {f"{file.stem}.{name}": file for file in files for name in _all(file)}
+    try:
+        public = {f"{file.stem}.{name}": file for file in files for name in _all(file)}
+    except (SyntaxError, ValueError):
+        return []  # a file that cannot be read is a problem of its own
     lost = [
         f"{names}:{line}: {name} is no longer public; keep it as an alias for one minor version, "
         "then delete this line"

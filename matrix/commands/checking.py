@@ -10,6 +10,7 @@ import click
 
 from .. import catalog, checks
 from ..evidence import headers as comparing
+from ..evidence import records
 from ..evidence.states import States
 from . import options
 
@@ -26,23 +27,27 @@ def headers(write: bool, folder: Path) -> None:
     (one that is broken or flaky).
     """
     rewritten: dict[Path, str] = {}  # a file may differ on several devices
-    impossible = 0
+    failed = 0
     for difference in comparing.differences(options.load(), States(options.records(folder))):
-        reproducer = difference.reproducer
-        click.echo(f"{reproducer.id} on {difference.device}: {difference.why}")
-        before = rewritten.get(reproducer.path, reproducer.source)
+        path = difference.reproducer.path
+        click.echo(f"{difference.reproducer.id} on {difference.device}: {difference.why}")
         try:
+            before = rewritten.get(path) or _as_is(path)
             after = _corrected(difference, before)
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             click.echo(f"  {error}", err=True)
-            impossible += 1
+            failed += 1
         else:
-            click.echo(_diff(reproducer.path, before, after))
-            rewritten[reproducer.path] = after
+            click.echo(_diff(path, before, after))
+            rewritten[path] = after
     if write:
-        for path, text in rewritten.items():
-            path.write_text(text, encoding="utf-8")
-    sys.exit(options.FINDINGS if impossible or (rewritten and not write) else options.OK)
+        failed += _write(rewritten)
+    sys.exit(options.FINDINGS if failed or (rewritten and not write) else options.OK)
+
+
+def _as_is(path: Path) -> str:
+    """A file's text with the line ends that it has."""
+    return path.read_bytes().decode("utf-8")
 
 
 def _corrected(difference: comparing.Difference, source: str) -> str:
@@ -58,6 +63,18 @@ def _corrected(difference: comparing.Difference, source: str) -> str:
 def _diff(path: Path, before: str, after: str) -> str:
     lines = before.splitlines(True), after.splitlines(True)
     return "".join(difflib.unified_diff(*lines, str(path), str(path), n=0))
+
+
+def _write(files: dict[Path, str]) -> int:
+    """Writes the files; returns how many could not be written."""
+    failed = 0
+    for path, text in files.items():
+        try:
+            records.write_whole(path, text)
+        except OSError as error:
+            click.echo(f"{path}: not written: {error.strerror}", err=True)
+            failed += 1
+    return failed
 
 
 @click.command()

@@ -5,6 +5,7 @@ are named and read.
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,23 @@ from ..evidence.records import Record
 OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
 
 DEVICE = click.Choice(DEVICES)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class Folder(click.Path):
+    """A folder that may not exist yet. Not "" (an unset variable), which would mean "."."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        if not os.fspath(value):
+            self.fail("the name is empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
+FOLDER = Folder(file_okay=False, path_type=Path)
 RECORDS_OPTION = click.option(
     "--records",
     "folder",
