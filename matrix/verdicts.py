@@ -10,7 +10,7 @@ from .catalog import Reproducer
 JUDGING = 5.0  # seconds that a match of the symptom may take
 TEXT = 20_000  # characters of a text or a detail that are kept
 
-TONES = {  # tone of a verdict -> its style in the terminal; the site has a CSS class of that name
+TONES = {  # how a verdict is shown: the style of the terminal; the site has a class of the name
     "bad": "yellow",
     "good": "green",
     "quiet": "dim",
