@@ -18,9 +18,8 @@ from matrix.torches import Torch
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_existing_virtualenvs = True
-nox.options.error_on_missing_interpreters = (
-    True  # a missing interpreter would otherwise be a skip, which passes
-)
+# A missing interpreter would otherwise be a skip, which passes.
+nox.options.error_on_missing_interpreters = True
 nox.options.sessions = ["repros"]
 
 TORCHES = torches.load()
@@ -28,9 +27,7 @@ NEWEST = TORCHES[-1]
 
 
 def installed(session: nox.Session) -> str:
-    """The version of torch in the session's environment, without its local part; "" where there is
-    none.
-    """
+    """The version of torch in the session's environment, without its local part, or ""."""
     program = (
         "import importlib.metadata as m; print(*[d.version for d in m.distributions(name='torch')])"
     )
@@ -38,7 +35,7 @@ def installed(session: nox.Session) -> str:
 
 
 def install(session: nox.Session, torch: Torch, backend: str) -> None:
-    """The project and this torch:
+    """Installs the project and this torch.
 
     PyTorch's own build where its index can be reached, else the default index's.
     """
@@ -50,24 +47,23 @@ def install(session: nox.Session, torch: Torch, backend: str) -> None:
     session.log(f"installing {requirement}, some 200 MB to 3 GB: this can take minutes")
     if session.venv_backend == "uv":
         own_build = ["--torch-backend", backend, *project, requirement]
-        # quiet, and allowed to fail: without that index this prints two screens of errors that
-        # concern nobody
+        # Quiet, and allowed to fail: without that index, uv prints two screens of errors.
         session.install(
             *own_build, silent=True, success_codes=[0, 1, 2], env={"UV_HTTP_RETRIES": "0"}
         )
         if installed(session) == torch.version:
             return
         session.log(
-            f"PyTorch's index has no {backend} build within reach; "
-            "taking the default one, on Linux a CUDA build"
+            f"PyTorch's index has no {backend} build or cannot be reached; "
+            "installing the default index's, on Linux a CUDA build"
         )
     session.install(*project, requirement)
 
 
 def require(session: nox.Session, device: str) -> None:
-    """Fails before gigabytes are installed for a device that cannot be here.
+    """Fails before gigabytes are installed for a device that this machine cannot have.
 
-    What is left is for the probe to say.
+    Whether a device that it may have works is for the probe to find out.
     """
     if reason := devices.missing(device):
         session.error(reason)
@@ -105,7 +101,7 @@ def repros(session: nox.Session) -> None:
 
 
 def add_device(device: str) -> None:
-    """tests-cpu and its like."""
+    """Adds the session tests-cpu, or that of another device."""
 
     @nox.session(name=f"tests-{device}", python=NEWEST.interpreter())
     def tests(session: nox.Session) -> None:
@@ -115,16 +111,15 @@ def add_device(device: str) -> None:
 
 
 def add_release(torch: Torch, device: str) -> None:
-    """tests-cpu-2.4, repros-cpu-2.4 and their like, tagged matrix-cpu:
+    """Adds the sessions tests-cpu-2.4 and repros-cpu-2.4, or those of another pair.
 
-    `nox -t matrix-cpu` runs them for every release.
+    They are tagged: `nox -t matrix-cpu` runs them for every release.
     """
     options = {"python": torch.interpreter(), "tags": [f"matrix-{device}"], "default": False}
 
     @nox.session(name=f"tests-{device}-{torch.minor}", **options)  # type: ignore[call-overload]
     def tests(session: nox.Session) -> None:
-        # the harness does not depend on the torch under test, and the reproducers have their own
-        # session
+        # The harness does not depend on the torch under test; reproducers have their own session.
         run_tests(session, torch, device, "tests/fixes")
 
     @nox.session(name=f"repros-{device}-{torch.minor}", **options)  # type: ignore[call-overload]
@@ -143,10 +138,7 @@ for device in devices.DEVICES:
 
 @nox.session(python=NEWEST.interpreter())
 def bench(session: nox.Session) -> None:
-    """Measure the harness's overhead, and time the fixes against what they replace:
-
-    `nox -s bench -- --device cuda`.
-    """
+    """Time the fixes and measure the harness's overhead: `nox -s bench -- --device cuda`."""
     pairs = zip(session.posargs, session.posargs[1:])
     device = next((value for option, value in pairs if option == "--device"), devices.DEVICES[0])
     require(session, device)
@@ -164,9 +156,7 @@ def record(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style, types, headers, ids, fixes and records, and whether the generated tables are up
-    to date.
-    """
+    """Check style, types, headers, ids, fixes, records, and that generated tables are current."""
     session.install("-e", ".[lint]")
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
@@ -178,10 +168,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST.interpreter())
 def mutants(session: nox.Session) -> None:
-    """Change the fixes in every way mutmut knows and count what their tests notice:
-
-    `nox -s mutants -- --minutes 20`.
-    """
+    """Mutate the fixes and count what their tests notice: `nox -s mutants -- amp --minutes 20`."""
     install(session, NEWEST, backend="cpu")
     session.install("-e", ".[mutants]")
     session.run("python", "-m", "tests.trials.mutants", *session.posargs)
@@ -189,9 +176,7 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session(name="bad-inputs", python=NEWEST.interpreter())
 def bad_inputs(session: nox.Session) -> None:
-    """Give every argument of every public function what it does not expect; writes docs/bad-
-    inputs.md.
-    """
+    """Give every public function input it does not expect; writes docs/bad-inputs.md."""
     install(session, NEWEST, backend="cpu")
     session.run("python", "-m", "tests.trials.bad_inputs", *session.posargs)
 
@@ -209,9 +194,8 @@ def peers(session: nox.Session, group: str) -> None:
     """Run other libraries against the properties of the fixes; writes docs/peers.md."""
     if group == "newest":
         install(session, NEWEST, backend="cpu")
-    session.install(
-        "-e", ".[test]", "setuptools<81", *PEERS[group]
-    )  # older releases still ask for pkg_resources
+    pkg_resources = "setuptools<81"  # older releases of the peers still import it
+    session.install("-e", ".[test]", pkg_resources, *PEERS[group])
     session.run("python", "-W", "ignore", "-m", "tests.trials.peers", group, *session.posargs)
 
 
@@ -224,9 +208,7 @@ def site(session: nox.Session) -> None:
 
 @nox.session(name="site-tests")
 def site_tests(session: nox.Session) -> None:
-    """Test the website in a headless Chromium: the system's where there is one, else Playwright's
-    own.
-    """
+    """Test the website in a headless Chromium: the system's, else Playwright's own."""
     session.install("-e", ".[site-tests]")
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
         session.run("playwright", "install", "--with-deps", "chromium")

@@ -24,9 +24,8 @@ from .devices import DEVICES
 from .torches import satisfies, specifier_set
 
 PACKAGE = Path(__file__).resolve().parent
-CLONE = (
-    PACKAGE.parent / "noxfile.py"
-).is_file()  # else an installed wheel, which holds everything in the package
+# Else an installed wheel, which holds everything in the package.
+CLONE = (PACKAGE.parent / "noxfile.py").is_file()
 ROOT = PACKAGE.parent if CLONE else PACKAGE
 REPROS = ROOT / "repros"
 FIXES = ROOT / "reference_fixes"
@@ -258,9 +257,8 @@ def promised(specifier: str, torch_version: str) -> str:
     )
 
 
-@lru_cache(
-    maxsize=1
-)  # whoever asks for one function asks for the next; ten thousand trees fill a machine
+# Whoever asks for one function asks for the next; ten thousand trees would fill the memory.
+@lru_cache(maxsize=1)
 def _tree(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():

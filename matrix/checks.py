@@ -13,9 +13,11 @@ from . import catalog, causes, torches
 from .answers import explain
 from .catalog import Reproducer
 from .evidence import headers, records
+from .evidence.records import Record
 from .evidence.states import States
 
 IDS = catalog.PACKAGE / "ids.txt"
+NAMES = catalog.PACKAGE / "fixes.txt"
 
 # How every reproducer ends. 125 is what `git bisect run` takes for "cannot tell".
 MAIN = """\
@@ -41,6 +43,7 @@ def lint(
     fixes: Path = catalog.FIXES,
     tests: Path = catalog.TESTS,
     releases: Path = torches.TORCHES,
+    names: Path = NAMES,
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
@@ -60,6 +63,7 @@ def lint(
     problems += _changes(reproducers, known)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
+    problems += _names(fixes, names)
     problems += _records(reproducers, folder)
     problems += explain.problems(reproducers)
     if repros == catalog.REPROS:
@@ -182,26 +186,53 @@ def _all(path: Path) -> set[str]:
     return set()
 
 
+def _names(fixes: Path, names: Path) -> list[str]:
+    """Projects that vendored a fix import its public names: none is dropped without notice."""
+    listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
+    files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]
+    try:
+        public = {f"{file.stem}.{name}": file for file in files for name in _all(file)}
+    except (SyntaxError, ValueError):
+        return []  # a file that cannot be read is a problem of its own
+    lost = [
+        f"{names}:{line}: {name} is no longer public; keep it as an alias for one minor version, "
+        "then delete this line"
+        for name, line in listed.items()
+        if name not in public
+    ]
+    new = [
+        f"{file}:1: {name} is not in {names.name}; add it"
+        for name, file in sorted(public.items())
+        if name not in listed
+    ]
+    return lost + new
+
+
 def _records(reproducers: list[Reproducer], folder: Path) -> list[str]:
     measured, problems = records.read_all(folder)
-    by_id = {reproducer.id: reproducer for reproducer in reproducers}
     for record in measured:
-        path = record.path(folder)
-        unusable = {
-            id: one
-            for id, one in record.measurements.items()
-            if id not in by_id or one.is_stale(by_id[id])
-        }
-        for id, one in unusable.items():
-            where = f"{path}:{records.line_of(path, id)}: {id}"
-            if id not in by_id:
-                problems.append(
-                    f"{where}: no such reproducer; delete this measurement or bring the file back"
-                )
-            else:
-                again = f"torch-repros record {record.minor} --device {record.device} --only {id}"
-                stale = f"stale: its code has changed since {one.date}"
-                problems.append(f"{where}: {stale}; measure it again: {again}")
+        problems += _measurements(record, reproducers, record.path(folder))
+    return problems + _differences(reproducers, measured)
+
+
+def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> list[str]:
+    """What of a record is about no reproducer, or about code that has changed."""
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
+    unusable = {
+        id: "no such reproducer; delete this measurement or bring the file back"
+        for id in record.measurements
+        if id not in by_id
+    }
+    for id, one in record.measurements.items():
+        if id in by_id and one.is_stale(by_id[id]):
+            again = f"torch-repros record {record.minor} --device {record.device} --only {id}"
+            stale = f"stale: its code has changed since {one.date}"
+            unusable[id] = f"{stale}; measure it again: {again}"
+    return [f"{path}:{records.line_of(path, id)}: {id}: {why}" for id, why in unusable.items()]
+
+
+def _differences(reproducers: list[Reproducer], measured: list[Record]) -> list[str]:
+    problems = []
     for difference in headers.differences(reproducers, States(measured)):
         reproducer = difference.reproducer
         where = f"{reproducer.path}:{reproducer.line_of('affected')}: affected: {difference.device}"

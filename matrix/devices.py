@@ -18,13 +18,11 @@ class Device:
     name: str  # torch's own, as in tensor.to(name)
     wheels: str  # which build of torch drives it: uv's --torch-backend
     platform: str  # sys.platform it needs; "" for any
-    drivers: tuple[
-        str, ...
-    ]  # programs or device files, one of which its driver brings; () for none
+    # programs or device files, one of which its driver brings; () for none
+    drivers: tuple[str, ...]
     facts: dict[str, tuple[str, ...]]  # a fact that a record states -> the command that prints it
-    synchronize: (
-        str  # the function of torch that waits for its work; "" where calls return when done
-    )
+    # the function of torch that waits for its work; "" where calls return when done
+    synchronize: str
     runner: str  # the label of the GitHub Actions runner that has one
 
 

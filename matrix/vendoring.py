@@ -8,6 +8,8 @@ A copy is a header of three lines and the file as it is upstream. .torch-repros/
     copies.txt                the files that were vendored, one per line
     <file>.<number>.before    the text of a copy before an update
     lock, tmp/                for one writer at a time, and what it has not finished
+    .gitattributes            so that git leaves line ends alone
+    .gitignore                so that git keeps the first two and ignores the last
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from pathlib import Path
 
 import filelock
 import merge3
+from packaging.version import InvalidVersion, Version
 
 from . import __version__, catalog
 
@@ -32,17 +35,26 @@ ROOT = catalog.ROOT
 KEPT = ".torch-repros"
 SCRATCH = "tmp"
 COPIES = "copies.txt"
+SETTINGS = {
+    ".gitattributes": b"* -text\n",  # git leaves their line ends alone
+    # Many projects ignore *.orig, without which nothing can be merged.
+    ".gitignore": f"!*.orig\n!{COPIES}\nlock\n{SCRATCH}/\n".encode(),
+}
 CONFTEST = "tests/fixes/vendored_conftest.py"
 
 BASE_ENDINGS = (".orig", ".py")  # ".py" is what 0.1.0 wrote, until formatters rewrote such files
 HEADER_WITHIN = 20  # lines: others may put a byte order mark, an encoding or a licence above it
+HEADER_WITHIN_BYTES = 1 << 16
 HEADER_PATTERN = re.compile(
-    r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+)\n"
-    r"# Copyright \(c\) \d+, the torch-repros authors\. SPDX-License-Identifier: BSD-3-Clause\n"
-    r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})\n",
+    r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+?)[ \t]*\n"
+    r"# Copyright \(c\) \d+, the torch-repros authors\. "
+    r"SPDX-License-Identifier: BSD-3-Clause[ \t]*\n"
+    r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})[ \t]*\n",
     re.M,
 )
-CONFLICT_PATTERN = re.compile(r"^(?:<{7}|>{7}) ", re.M)
+# What is left of a conflict. "=======" below a title of its length is a heading, which would block
+# every update; a marker that this misses is a syntax error anywhere but in a string.
+CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w\n)={7}$)", re.M)
 # What a header may name, now and before 0.2. Whatever else it names is never read.
 ORIGIN_PATTERN = re.compile(r"reference_fixes/[a-z0-9_]+\.py|tests/fixes/test_[a-z0-9_]+\.py")
 OLD_TEST_PATTERN = re.compile(r"tests/(test_[a-z0-9_]+\.py)")
@@ -75,13 +87,28 @@ class Copy:
         return self.theirs is not None and digest(self.theirs) != self.sha
 
     @property
-    def conflicted(self) -> bool:
-        return self.edited and CONFLICT_PATTERN.search(self.mine) is not None
+    def newer(self) -> bool:
+        """Whether this tool is too old for it: what it calls upstream's is older than the copy."""
+        if self.theirs is not None and not self.moved:
+            return False
+        try:
+            return Version(self.version) > Version(__version__)
+        except InvalidVersion:
+            return False
+
+    @property
+    def marker(self) -> int:
+        """The line of the file that has the first conflict marker, 0 where none has."""
+        text = _normalised(self.raw)
+        found = CONFLICT_PATTERN.search(text)
+        return text.count("\n", 0, found.start()) + 1 if found else 0
 
     @property
     def state(self) -> str:
-        if self.conflicted:
+        if self.marker:
             return "conflicts to resolve"
+        if self.newer:
+            return "newer than this tool" + (", you edited" if self.edited else "")
         if self.theirs is None:
             return "gone upstream" + (", you edited" if self.edited else "")
         if self.edited:
@@ -91,8 +118,16 @@ class Copy:
     @property
     def problem(self) -> str:
         """Why nothing can be merged into it, "" when it can."""
-        if self.conflicted:
-            return f"{self.path}: has conflict markers; resolve them before the next update"
+        if self.marker:
+            return (
+                f"{self.path}: line {self.marker} is a conflict marker; "
+                "resolve the conflict before the next update"
+            )
+        if self.newer:
+            return (
+                f"{self.path}: is from torch-repros {self.version}, and this is {__version__}: "
+                "update the tool"
+            )
         try:
             self.base  # noqa: B018
         except VendorError as error:
@@ -181,14 +216,16 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
     try:
         if not path.is_file():
             raise OSError(0, "not a file")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(HEADER_WITHIN_BYTES)
+            if _header(content):  # else it is not read whole: a neighbour may be of any size
+                content += file.read()
     except OSError as error:
         if not recorded:
             return None
         raise VendorError(f"{path}: cannot be read: {error.strerror}") from None
-    text = _normalised(content.decode("utf-8", "replace"))
-    found = HEADER_PATTERN.search(text)
-    if found is None or text.count("\n", 0, found.start()) >= HEADER_WITHIN:
+    found = _header(content)
+    if found is None:
         if not recorded:
             return None
         raise VendorError(
@@ -206,8 +243,14 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
             f"{path}: its header names {found['origin']!r}, which is not a file that torch-repros "
             "vendors (reference_fixes/<name>.py, tests/fixes/test_<name>.py)"
         )
-    above, mine = text[: found.start()], text[found.end() :]
+    above, mine = found.string[: found.start()], found.string[found.end() :]
     return Copy(path, origin, found["version"], found["sha"], raw, above, mine, upstream(origin))
+
+
+def _header(content: bytes) -> re.Match[str] | None:
+    text = _normalised(content.decode("utf-8", "replace"))
+    found = HEADER_PATTERN.search(text)
+    return found if found and text.count("\n", 0, found.start()) < HEADER_WITHIN else None
 
 
 def _known_origin(name: str) -> str | None:
@@ -233,7 +276,7 @@ def _absolute(path: Path) -> Path:
 
 def _listed(home: Path) -> list[str]:
     try:
-        return (home / KEPT / COPIES).read_text(encoding="utf-8", errors="replace").splitlines()
+        return _normalised(os.fsdecode((home / KEPT / COPIES).read_bytes())).split("\n")
     except OSError:
         return []
 
@@ -315,6 +358,8 @@ def _replaceable(folder: Path, wanted: dict[str, tuple[str, str]]) -> dict[str, 
             copy = _replaced(path, folder, origin)
         except VendorError as error:
             problems.append(str(error))
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror}")
         else:
             old |= {target: copy} if copy else {}
     if problems:
@@ -326,12 +371,16 @@ def _replaced(path: Path, folder: Path, origin: str) -> Copy | None:
     """The copy that vendoring replaces, None where nothing is yet. Raises VendorError."""
     if problem := _leads_out(path, folder):
         raise VendorError(problem)
+    if path.parent.exists() and not path.parent.is_dir():
+        raise VendorError(f"{path.parent}: is not a folder")
     copy = read_copy(path)
     if copy is None:
         if os.path.lexists(path):
             raise VendorError(f"{path}: exists and is not a vendored copy")
     elif copy.origin != origin:
         raise VendorError(f"{path}: exists and is a copy of {copy.origin}, not of {origin}")
+    elif copy.newer:
+        raise VendorError(copy.problem)
     elif copy.edited:
         raise VendorError(f"{path}: you edited it; `torch-repros vendored --update` merges")
     return copy
@@ -357,8 +406,8 @@ def update(folder: Path) -> Update:
             if copy.theirs is not None and copy.moved:
                 bases.append(copy.theirs)
                 merged, conflicts[copy.path] = _merge(copy.base, copy.mine, copy.theirs)
-                files[copy.path] = _render(copy.origin, copy.theirs, merged, copy)
                 files[_before(copy.path, home, files)] = copy.raw.encode()
+                files[copy.path] = _render(copy.origin, copy.theirs, merged, copy)
         _write(home, files, bases, [copy.path for copy in copies])
     return Update(conflicts, problems, home / KEPT)
 
@@ -397,7 +446,7 @@ def _with_line_ends_of(raw: str, text: str) -> str:
     old, new = _lines(raw), _lines(text)
     crlf = [line.endswith("\r\n") for line in old]
     ends = [2 * sum(crlf) > len(crlf)] * len(new)
-    matcher = difflib.SequenceMatcher(None, [*map(_normalised, old)], new, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, [*map(_normalised, old)], new)
     for start, target, size in matcher.get_matching_blocks():
         ends[target : target + size] = crlf[start : start + size]
     return "".join(
@@ -423,7 +472,8 @@ def _locked(folder: Path) -> Iterator[None]:
     except filelock.Timeout:
         raise VendorError(f"another torch-repros is writing to {folder}") from None
     except OSError as error:
-        raise VendorError(f"{folder}: {error.strerror or error}; nothing was written") from None
+        where = error.filename2 or error.filename or folder
+        raise VendorError(f"{where}: {error.strerror or error}; nothing was written") from None
 
 
 def _leads_out(path: Path, folder: Path) -> str:
@@ -440,11 +490,13 @@ def _write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[
     Killed halfway, each file is whole, old or new, with its base kept.
     """
     kept = home / KEPT
-    # Bases first: whichever header is in place at a kill, the text it speaks of is there.
+    # In this order: whichever header is in place at a kill, the text it speaks of is there, and so
+    # is the text from before.
     everything = {kept / f"{digest(text)}.orig": text.encode() for text in bases}
     everything[kept / COPIES] = _record(home, copies)
-    if not (kept / ".gitattributes").exists():
-        everything[kept / ".gitattributes"] = b"* -text\n"  # git leaves their line ends alone
+    for name, content in SETTINGS.items():
+        if not (kept / name).exists():
+            everything[kept / name] = content
     everything |= files
     changed = [item for item in everything.items() if not _holds(*item)]
     scratch = kept / SCRATCH
@@ -474,7 +526,7 @@ def _record(home: Path, copies: list[Path]) -> bytes:
     """copies.txt: what it lists and is still there, and these."""
     names = {name for name in _listed(home) if name and (home / name).is_file()}
     names |= {os.path.relpath(path, home).replace(os.sep, "/") for path in copies}
-    return "".join(f"{name}\n" for name in sorted(names)).encode()
+    return os.fsencode("".join(f"{name}\n" for name in sorted(names) if "\n" not in name))
 
 
 def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:

@@ -33,31 +33,45 @@ class Verdict:
 
 ROWS = (
     Verdict(
-        "reproduced",
-        "R",
-        "the bug occurs with the stated symptom, and the control passes",
-        "bad",
-        True,
-        True,
-    ),
-    Verdict("absent", "·", "the bug does not occur, and the control passes", "good", True, True),
-    Verdict(
-        "unavailable",
-        "x",
-        "cannot be run there: the API or the platform does not exist",
-        "quiet",
-        False,
-        False,
+        name="reproduced",
+        sign="R",
+        meaning="the bug occurs with the stated symptom, and the control passes",
+        tone="bad",
+        ran=True,
+        conclusive=True,
     ),
     Verdict(
-        "broken",
-        "B",
-        "a different error, a failing control, or an unrelated crash or time-out",
-        "wrong",
-        True,
-        False,
+        name="absent",
+        sign="·",
+        meaning="the bug does not occur, and the control passes",
+        tone="good",
+        ran=True,
+        conclusive=True,
     ),
-    Verdict("flaky", "F", "repeated runs disagree", "unsteady", True, False),
+    Verdict(
+        name="unavailable",
+        sign="x",
+        meaning="cannot be run there: the API or the platform does not exist",
+        tone="quiet",
+        ran=False,
+        conclusive=False,
+    ),
+    Verdict(
+        name="broken",
+        sign="B",
+        meaning="a different error, a failing control, or an unrelated crash or time-out",
+        tone="wrong",
+        ran=True,
+        conclusive=False,
+    ),
+    Verdict(
+        name="flaky",
+        sign="F",
+        meaning="repeated runs disagree",
+        tone="unsteady",
+        ran=True,
+        conclusive=False,
+    ),
 )
 
 BY_NAME = {row.name: row for row in ROWS}
@@ -73,7 +87,7 @@ ENDINGS = {  # how a run can end -> the verb before its detail
     "timeout": "is ",
     "signal": "was ",
     "no report": "",
-    "died": "",  # its worker did, not it alone
+    "died": "",  # its worker ended while it ran
 }
 
 
@@ -90,11 +104,8 @@ class Outcome(TypedDict):
 
 def checked(message: dict[str, Any]) -> Outcome:
     """The outcome in a worker's message, made valid: a reproducer may have had a hand in it."""
-    outcome, value, detail = (
-        message.get("outcome"),
-        message.get("value"),
-        message.get("detail") or "",
-    )
+    outcome, value = message.get("outcome"), message.get("value")
+    detail = message.get("detail") or ""
     if not isinstance(outcome, str) or outcome not in ENDINGS:
         outcome, detail = "no report", "left a report that cannot be read"
     elif outcome == "returned" and not isinstance(value, (str, type(None))):
@@ -133,9 +144,8 @@ class Result:
     expected: str  # reproduced | absent
     detail: str = ""  # why, for every verdict that is not conclusive
     text: str = ""  # what reproduce() saw
-    popular_fix: str | None = (
-        None  # the symptom that it leaves, "" when it leaves none, None when it was not run
-    )
+    # the symptom that it leaves, "" when it leaves none, None when it was not run
+    popular_fix: str | None = None
     runs: int = 0
     agreeing: int = 0  # runs that gave this verdict
     seconds: float = 0.0  # median of reproduce() alone

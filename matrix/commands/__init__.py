@@ -5,6 +5,8 @@ Installed as `torch-repros`; in a clone also `python -m matrix`.
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 import click
@@ -34,6 +36,8 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros run --python PATH              run every reproducer on that interpreter's torch
     torch-repros vendor amp --into DIR          copy a fix into your project
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may hold what cannot be encoded
+        sys.stdout.reconfigure(errors="backslashreplace")
     context.obj = options.State(repros)
 
 
@@ -43,4 +47,4 @@ main.add(
 main.add("Run", running.run)
 main.add("Use the fixes", *vendoring.COMMANDS)
 main.add("Measure", measuring.record, measuring.bisect, measuring.merge, measuring.torches)
-main.add("Maintain (in a clone)", *checking.COMMANDS)
+main.add(main.IN_A_CLONE, *checking.COMMANDS)

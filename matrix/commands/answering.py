@@ -30,7 +30,9 @@ def explain(what: str | None, version: str | None) -> None:
     torch-repros explain crash.log
     torch-repros explain "RuntimeError: cudnn RNN backward can only be called in training mode"
 
-    Reads the text given, the file of that name, or else standard input.
+    Reads the text given, the file of that name, or else standard input. For an ID, it prints what
+    `show` does.
+
     Exit status: 0 something matches, 1 nothing does.
     """
     reproducers = options.load()
@@ -102,7 +104,7 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
 @click.command()
 @click.argument("words", nargs=-1, required=True)
 @click.option(
-    "--limit", type=click.IntRange(1), default=5, show_default=True, help="Answers at most."
+    "--limit", type=click.IntRange(1), default=5, show_default=True, help="Show at most this many."
 )
 def search(words: tuple[str, ...], limit: int) -> None:
     """Find a silent failure by its symptom.

@@ -10,6 +10,7 @@ import click
 
 from .. import catalog, checks
 from ..evidence import headers as comparing
+from ..evidence import records
 from ..evidence.states import States
 from . import options
 
@@ -22,40 +23,58 @@ from . import options
 def headers(write: bool, folder: Path) -> None:
     """Bring `affected` in line with the records.
 
-    Exit status: 0 nothing differs any more; 1 something does, or no header can express it (a
-    broken or flaky record).
+    Exit status: 0 all headers match the records; 1 some differ, or no header can express a record
+    (one that is broken or flaky).
     """
-    open_ends = 0
-    sources: dict[Path, str] = {}  # as rewritten so far: a file may differ on several devices
+    rewritten: dict[Path, str] = {}  # a file may differ on several devices
+    failed = 0
     for difference in comparing.differences(options.load(), States(options.records(folder))):
-        reproducer = difference.reproducer
-        click.echo(f"{reproducer.id} on {difference.device}: {difference.why}")
-        if not difference.measured:
-            click.echo("  a header cannot express this", err=True)
-            open_ends += 1
-            continue
-        before = sources.get(reproducer.path, reproducer.source)
+        path = difference.reproducer.path
+        click.echo(f"{difference.reproducer.id} on {difference.device}: {difference.why}")
         try:
-            after = comparing.rewrite(before, difference.device, difference.measured)
-        except ValueError as error:
-            click.echo(f"  {reproducer.path}: {error}", err=True)
-            open_ends += 1
-            continue
-        name = str(reproducer.path)
-        click.echo(
-            "".join(
-                difflib.unified_diff(
-                    before.splitlines(True), after.splitlines(True), name, name, n=0
-                )
-            )
-        )
-        sources[reproducer.path] = after
+            before = rewritten.get(path) or _as_is(path)
+            after = _corrected(difference, before)
+        except (ValueError, OSError) as error:
+            click.echo(f"  {error}", err=True)
+            failed += 1
+        else:
+            click.echo(_diff(path, before, after))
+            rewritten[path] = after
     if write:
-        for path, text in sources.items():
-            path.write_text(text, encoding="utf-8")
-    elif sources:
-        open_ends += len(sources)
-    sys.exit(options.FINDINGS if open_ends else options.OK)
+        failed += _write(rewritten)
+    sys.exit(options.FINDINGS if failed or (rewritten and not write) else options.OK)
+
+
+def _as_is(path: Path) -> str:
+    """A file's text with the line ends that it has."""
+    return path.read_bytes().decode("utf-8")
+
+
+def _corrected(difference: comparing.Difference, source: str) -> str:
+    """The source with what was measured in its header. Raises ValueError with the reason."""
+    if not difference.measured:
+        raise ValueError("a header cannot express this")
+    try:
+        return comparing.rewrite(source, difference.device, difference.measured)
+    except ValueError as error:
+        raise ValueError(f"{difference.reproducer.path}: {error}") from None
+
+
+def _diff(path: Path, before: str, after: str) -> str:
+    lines = before.splitlines(True), after.splitlines(True)
+    return "".join(difflib.unified_diff(*lines, str(path), str(path), n=0))
+
+
+def _write(files: dict[Path, str]) -> int:
+    """Writes the files; returns how many could not be written."""
+    failed = 0
+    for path, text in files.items():
+        try:
+            records.write_whole(path, text)
+        except OSError as error:
+            click.echo(f"{path}: not written: {error.strerror}", err=True)
+            failed += 1
+    return failed
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from .. import catalog, devices
 from .. import torches as axis
 from ..catalog import Reproducer
 from ..evidence import records
+from ..evidence.records import Measurement, Record
 from ..torches import Torch
 from . import options
 
@@ -84,7 +85,7 @@ class Recording:
     surprises: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
-    def interpreter(self, python: str, title: str) -> None:
+    def interpreter(self, python: str, title: str, release: str = "") -> None:
         """Measures what the record of this interpreter's torch lacks."""
         from ..run import measure
         from . import table
@@ -100,6 +101,7 @@ class Recording:
                 self.command,
                 self.again,
                 advance,
+                release,
             )
         differ = [f"{record.torch}: {one.id}: {one.surprise}" for one in results if one.surprise]
         self.surprises += differ
@@ -109,20 +111,22 @@ class Recording:
         )
 
     def release(self, torch: Torch, title: str, envs: Path | None, keep: bool) -> None:
-        """Measures what this platform's records lack of a release, in an environment of its own."""
+        """Measures what the records lack of a release, in an environment of its own."""
         from ..run import environments
 
         if count := self._lacking(torch):
-            click.echo(f"{title}: {count} to measure; making its environment", err=True)
+            records.check_writable(self.folder)
+            click.echo(f"{title}: up to {count} to measure; making its environment", err=True)
             with environments.environment(torch, self.device, envs, keep) as python:
-                self.interpreter(python, title)
+                self.interpreter(python, title, torch.version)
         else:
             click.echo(f"{title}: nothing to measure")
 
     def _lacking(self, torch: Torch) -> int:
+        """How many to measure at most; only on the CPU does the platform say which record it is."""
         from ..run import measure
 
-        known, _ = records.read_all(self.folder)
+        known = records.read_all(self.folder)[0] if self.device == "cpu" else []
         have = {
             reproducer.id: measurement
             for reproducer in self.reproducers
@@ -238,15 +242,20 @@ class Looks:
         return verdicts
 
     def measure(self, torch: Torch) -> str:
-        """A verdict, or that there is none. Exits where the first release cannot be measured."""
+        """A verdict, or that there is none.
+
+        Raises Stopped where the first release cannot be measured, or the records cannot be written.
+        """
+        from ..evidence import bisection
         from ..run import environments, measure, runner
 
         _refuse_the_packages_own(self.folder)
         if reason := devices.missing(self.device):
             click.echo(f"Error: {reason}", err=True)
-            sys.exit(options.UNUSABLE)
-        click.echo(f"torch {torch.version}: making its environment", err=True)
+            raise bisection.Stopped
         try:
+            records.check_writable(self.folder)
+            click.echo(f"torch {torch.version}: making its environment", err=True)
             with environments.environment(torch, self.device, self.envs, self.keep) as python:
                 record, _ = measure.record(
                     [self.reproducer],
@@ -257,12 +266,16 @@ class Looks:
                     self.kind,
                     self.command,
                     again=True,
+                    release=torch.version,
                 )
         except (runner.RunnerError, environments.EnvironmentFailed) as error:
             click.echo(f"Error: torch {torch.version}: {error}", err=True)
             if not self.measured:
-                sys.exit(options.UNUSABLE)
+                raise bisection.Stopped from None
             return "not measurable"
+        except (records.RecordsError, OSError) as error:
+            click.echo(f"Error: torch {torch.version}: {error}", err=True)
+            raise bisection.Stopped from None
         self.measured += 1
         verdict = record.measurements[self.reproducer.id].verdict
         click.echo(f"torch {torch.version}: {verdict}")
@@ -316,11 +329,11 @@ def bisect(
     Otherwise releases are measured, each in an environment of its own, and recorded. The search is
     binary: the change that it finds lies between two releases that were measured and differ, but
     need not be the latest or the only one. A release that is neither reproduced nor absent is
-    skipped for its neighbour.
+    skipped for its neighbour. Where no release can be measured, the line says what records answer.
 
     Exit status: 0 the line printed holds; 1 no release is reproduced or absent; 2 usage error; 3
-    nothing can be measured here. For a checkout of torch itself, give the reproducer's file to
-    `git bisect run`.
+    nothing can be measured here, and no record answers. For a checkout of torch itself, give the
+    reproducer's file to `git bisect run`.
     """
     from ..evidence import bisection
 
@@ -334,15 +347,34 @@ def bisect(
     try:
         history = bisection.bisect(releases, looks.measure, known)
     except bisection.Undecided as error:
+        if not known and not looks.measured:  # Looks.measure has said why
+            sys.exit(options.UNUSABLE)
         raise click.ClickException(str(error)) from None
-    except (records.RecordsError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(options.UNUSABLE)
     click.echo(f"{id} on {device}: {history.sentence}")
     click.echo(
-        f"{len(history.verdicts)} of {len(releases)} releases known: {len(known)} from records, "
-        f"{looks.measured} measured now"
+        f"{len(known) + looks.measured} of {len(releases)} releases known: {len(known)} from "
+        f"records, {looks.measured} measured now"
     )
+
+
+@dataclass
+class Merging:
+    """What one record from elsewhere brings to the one that is there."""
+
+    record: Record
+    source: Path
+    current: dict[str, Reproducer]
+    changes_only: bool
+    updates: dict[str, Measurement] = field(default_factory=dict)
+    contradictions: list[str] = field(default_factory=list)
+
+    def choose(self, old: Record) -> dict[str, Measurement]:
+        for id in records.contradictions(old, self.record):
+            stays, other = old.measurements[id], self.record.measurements[id]
+            both = f"{stays} stays; {self.source} has {other}"
+            self.contradictions.append(f"{old.name}: {id}: {both}")
+        self.updates = records.updates(old, self.record, self.current, self.changes_only)
+        return self.updates
 
 
 @click.command()
@@ -371,26 +403,22 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     _refuse_the_packages_own(folder)
     current = {reproducer.id: reproducer for reproducer in options.load()}
     there, problems = records.read_all(folder)
-    known = {record.name: record for record in there}
+    known = {record.name for record in there}
     changed = set()
     for source in folders:
         new, wrong = records.read_all(source)
         problems += wrong if new or wrong else [f"{source}: no records in this folder"]
         for record in new:
-            old = known.setdefault(record.name, replace(record, measurements={}))
-            for id in records.contradictions(old, record):
-                both = f"{old.measurements[id]} stays; {source} has {record.measurements[id]}"
-                problems.append(f"{record.name}: {id}: {both}")
-            updates = records.updates(old, record, current, changes_only)
-            if not updates:
-                continue
+            known.add(record.name)
+            merging = Merging(record, source, current, changes_only)
             try:
-                replace(record, measurements=updates).save(folder)
+                record.save(folder, merging.choose)
             except (records.RecordsError, OSError) as error:
                 problems.append(f"{source / record.name} was not merged: {error}")
             else:
-                old.measurements.update(updates)
-                changed.add(record.name)
+                problems += merging.contradictions
+                if merging.updates:
+                    changed.add(record.name)
     for name in sorted(changed):
         click.echo(f"wrote {folder / name}")
     for problem in problems:

@@ -5,6 +5,7 @@ are named and read.
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +36,23 @@ class TorchVersion(click.ParamType):  # type: ignore[type-arg]  # click is not g
 
 VERSION = TorchVersion()
 DEVICE = click.Choice(DEVICES)
-FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class Folder(click.Path):
+    """A folder that may not exist yet. Not "" (an unset variable), which would mean "."."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        parameter: click.Parameter | None,
+        context: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        if not os.fspath(value):
+            self.fail("the name is empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
+FOLDER = Folder(file_okay=False, path_type=Path)
 RECORDS_OPTION = click.option(
     "--records",
     "folder",
@@ -57,27 +74,27 @@ class State:
 
 
 class Sections(click.Group):
-    """A group whose --help lists its commands by purpose, and not those that an installed package
-    cannot run.
+    """A group whose --help lists its commands by purpose, without those that need a clone where
+    there is none.
     """
 
-    SECTIONS = ("Look up", "Run", "Use the fixes", "Measure", "Maintain (in a clone)")
+    IN_A_CLONE = "Maintain (in a clone)"
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self.section_of: dict[str, str] = {}
 
     def add(self, section: str, *commands: click.Command) -> None:
-        """Adds the commands; those of the last section need a clone."""
+        """Adds the commands, in the order in which --help lists them."""
         for command in commands:
             assert command.name is not None
             self.section_of[command.name] = section
-            if section == self.SECTIONS[-1] and not catalog.CLONE:
+            if section == self.IN_A_CLONE and not catalog.CLONE:
                 command = _needs_a_clone(command.name)
             self.add_command(command)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        for section in self.SECTIONS:
+        for section in dict.fromkeys(self.section_of.values()):
             commands = [
                 self.commands[name] for name, of in self.section_of.items() if of == section
             ]

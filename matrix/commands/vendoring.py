@@ -96,12 +96,11 @@ def _update(folder: Path) -> int:
 
     done = vendoring.update(folder)
     for path, count in done.conflicts.items():
-        conflicts = f", {_number(count, 'conflict')} to resolve by hand" if count else ""
+        conflicts = f", {options.plural(count, 'conflict')} to resolve by hand" if count else ""
         click.echo(f"{path}: merged{conflicts}")
     if done.conflicts:
-        files, versions = _number(len(done.conflicts), "file"), "versions are"
-        if len(done.conflicts) == 1:
-            versions = "version is"
+        files = options.plural(len(done.conflicts), "file")
+        versions = "version is" if len(done.conflicts) == 1 else "versions are"
         click.echo(f"Updated {files}; the previous {versions} in {done.kept}/*.before")
     elif not done.problems:
         click.echo("nothing to merge")
@@ -113,10 +112,6 @@ def _show_problems(problems: list[str]) -> int:
     for problem in problems:
         click.echo(f"Error: {problem}", err=True)
     return options.FINDINGS if problems else options.OK
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 COMMANDS: tuple[click.Command, ...] = (vendor, vendored)

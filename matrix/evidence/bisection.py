@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,6 +16,10 @@ STARTS = {"reproduced": "first bad", "absent": "first good"}
 
 class Undecided(Exception):
     """No release was reproduced or absent."""
+
+
+class Stopped(Exception):
+    """Nothing more can be measured."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +36,8 @@ class History:
     """What is known of a reproducer over the releases, oldest first."""
 
     releases: list[Torch]
-    verdicts: dict[str, str] = field(
-        default_factory=dict
-    )  # minor -> verdict, of those that are known
+    # minor -> verdict, of those that are known
+    verdicts: dict[str, str] = field(default_factory=dict)
 
     def verdict(self, number: int) -> str:
         return self.verdicts.get(self.releases[number].minor, "")
@@ -90,7 +94,9 @@ class History:
     def sentence(self) -> str:
         """What was found, and no more than that."""
         boundaries = self.boundaries
-        parts = [self._describe(boundary) for boundary in boundaries] or [self._agreement()]
+        parts = [self._describe(boundary) for boundary in boundaries]
+        if not self.changes:
+            parts.append(self._agreement())
         closed = {(boundary.before, boundary.since) for boundary in boundaries}
         for low, high in self.changes:
             before, since = self.releases[low], self.releases[high]
@@ -98,7 +104,8 @@ class History:
                 sides = [
                     f"{torch.minor} ({self.verdicts[torch.minor]})" for torch in (before, since)
                 ]
-                parts.append(f"another change lies between {' and '.join(sides)}")
+                which = "another" if parts else "a"
+                parts.append(f"{which} change lies between {' and '.join(sides)}")
         told = {torch for boundary in boundaries for torch in boundary.between}
         decided = [self.releases[number] for number in self.decided]
         others = [
@@ -139,17 +146,20 @@ def bisect(
 
     It finds the change that a binary search meets, which need not be the latest or the only one.
     `known` (minor -> verdict) costs nothing and is all used. Of n releases, all of them reproduced
-    or absent, it measures at most ceil(log2(n - 1)) + 2. Raises Undecided when none is.
+    or absent, it measures at most ceil(log2(n - 1)) + 2. Where `measure` raises Stopped, the
+    history is what is known by then. Raises Undecided when no release is reproduced or absent.
     """
     minors = [torch.minor for torch in releases]
     history = History(
         releases, {minor: verdict for minor, verdict in (known or {}).items() if minor in minors}
     )
-    while (torch := history.next_to_measure()) is not None:
-        history.verdicts[torch.minor] = measure(torch)
+    with contextlib.suppress(Stopped):
+        while (torch := history.next_to_measure()) is not None:
+            history.verdicts[torch.minor] = measure(torch)
     if not history.decided:
         found = ", ".join(
-            f"torch {torch.version} is {history.verdicts[torch.minor]}" for torch in releases
+            f"torch {torch.version} is {history.verdicts.get(torch.minor, 'not measured')}"
+            for torch in releases
         )
         raise Undecided(f"cannot bisect: {found}; none is reproduced or absent")
     return history

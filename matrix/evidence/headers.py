@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from packaging.version import Version
+
+from .. import toml
 from ..catalog import Reproducer, promised
 from ..torches import satisfies
 from ..verdicts import BY_NAME
@@ -67,13 +70,16 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
         return "never"
     first, last = minors.index(affected[0]), minors.index(affected[-1])
     parts = []
-    if first > 0 or last == len(minors) - 1:
-        # where all that were tried are affected, keep the header's own statement of "since"
-        old = re.match(r">=[\d.]+", stated)
-        keep = old is not None and first == 0 and satisfies(affected[0], old[0])
-        parts.append(old[0] if old and keep else f">={affected[0]}")
+    at_end = last == len(minors) - 1
+    # the header's own "since" stays where it says more than was measured and is not contradicted
+    old = re.search(r">=\s*([\d.]+)", stated)
+    keep = old is not None and first == 0 and satisfies(affected[0], old[0])
+    if old and keep and (at_end or Version(old[1]) < Version(affected[0])):
+        parts.append(f">={old[1]}")
+    elif first > 0 or at_end:
+        parts.append(f">={affected[0]}")
     parts += [f"!={minor}.*" for minor in minors[first : last + 1] if known[minor] != "reproduced"]
-    if last < len(minors) - 1:
+    if not at_end:
         parts.append(f"<{minors[last + 1]}")
     return ",".join(parts)
 
@@ -83,8 +89,19 @@ def rewrite(source: str, device: str, measured: str) -> str:
 
     Raises ValueError where it cannot be put there.
     """
-    pattern = rf'^(# affected = .*\b{device} = )"[^"]*"'
-    changed, count = re.subn(pattern, rf'\g<1>"{measured}"', source, count=1, flags=re.M)
-    if count != 1:
+    key = rf"(?<=[{{,\s])([\"']?){device}\1"
+    pattern = rf"^# *affected *= *{{[^}}\n]*?{key} *= *([\"'])(?P<old>.*?)\2.*"
+    found = re.search(pattern, source, flags=re.M)
+    if found is None:
         raise ValueError("expected affected = { ... } on one line of the header")
+    start, end = found.span("old")
+    changed = source[:start] + measured + source[end:]
+    line = changed[found.start() : found.end() + len(measured) - (end - start)]
+    if _affected(line) != {**_affected(found[0]), device: measured}:
+        raise ValueError(f"cannot put {device} = {measured!r} there")
     return changed
+
+
+def _affected(line: str) -> dict[str, str]:
+    table: dict[str, str] = toml.loads(line.removeprefix("#").strip())["affected"]
+    return table

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import hashlib
 import json
-import math
 import os
 import re
 import reprlib
+import shutil
+import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
@@ -36,6 +39,7 @@ RECORDS = catalog.PACKAGE / "records"
 KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
 FIRST_DAY = "2026-01-01"  # nothing was measured before
 MAX_RUNS = 1000
+LARGE = 1e300  # no number reaches it, so that each fits into a float
 BUILD = ("python", "cuda", "numpy", "os")  # what a source states of the build under test
 LOCK_TIMEOUT = 60.0  # seconds; a lock is held while one file is written
 
@@ -54,12 +58,25 @@ def _key(check: Check, **default: Any) -> Any:
     return field(metadata={"check": check}, **default)
 
 
+# Control characters would steer the reader's terminal; a surrogate fits into no file.
+_UNPRINTABLE = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\U0010ffff]")
+
+
+def printable(text: str) -> str:
+    """The text with escapes for what no record may hold."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) else "is not text"
+    if not isinstance(value, str):
+        return "is not text"
+    return "holds characters that cannot be printed" if _UNPRINTABLE.search(value) else None
 
 
 def _text_or_null(value: Any) -> str | None:
-    return None if isinstance(value, (str, type(None))) else "is neither text nor null"
+    if isinstance(value, (str, type(None))):
+        return None if value is None else _text(value)
+    return "is neither text nor null"
 
 
 def _flag(value: Any) -> str | None:
@@ -69,8 +86,14 @@ def _flag(value: Any) -> str | None:
 def _facts(value: Any) -> str | None:
     if not isinstance(value, dict):
         return "is not a table of facts"
-    odd = [key for key, fact in value.items() if not isinstance(fact, (str, int, type(None)))]
+    odd = [key for key, fact in value.items() if _text(key) or not _is_plain(fact)]
     return f"states no plain fact for {', '.join(odd)}" if odd else None
+
+
+def _is_plain(fact: Any) -> bool:
+    if isinstance(fact, int):
+        return abs(fact) < LARGE
+    return fact is None or _text(fact) is None
 
 
 def _build_facts(value: Any) -> str | None:
@@ -92,7 +115,7 @@ def _matches(pattern: str, what: str) -> Check:
 
 
 def _amount(value: Any) -> str | None:
-    fine = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+    fine = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < LARGE
     return None if fine else "is not a finite number of 0 or more"
 
 
@@ -145,6 +168,13 @@ class Source:
         return _digest(asdict(self))
 
 
+def _slug(gpu: str) -> str:
+    """Part of a file's name, of its own for each of "A B", "A-B" and "A/B"."""
+    if re.fullmatch(r"[\w.+]+( [\w.+]+)*", gpu):
+        return gpu
+    return f"{gpu}-{hashlib.sha256(gpu.encode()).hexdigest()[:8]}"
+
+
 def _digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -169,9 +199,9 @@ class Measurement:
     def of(cls, result: Result, reproducer: Reproducer, source: Source, date: str) -> Measurement:
         return cls(
             verdict=result.verdict,
-            text=result.text,
-            detail=result.detail,
-            popular_fix=result.popular_fix,
+            text=printable(result.text),
+            detail=printable(result.detail),
+            popular_fix=None if result.popular_fix is None else printable(result.popular_fix),
             runs=result.runs,
             agreeing=result.agreeing,
             seconds=round(result.seconds, 3),
@@ -217,7 +247,7 @@ class Record:
     @property
     def name(self) -> str:
         """The same wherever the file was made, so that files merge."""
-        gpu = [] if self.device == "cpu" else [self.gpu or "unknown"]
+        gpu = [] if self.device == "cpu" else [_slug(self.gpu or "unknown")]
         parts = [self.device, *gpu, "paravirtual" if self.virtual else "", self.system]
         parts += [f"{self.platform}-{self.machine}", f"torch-{self.torch}"]
         return "_".join(re.sub(r"[^\w.+]+", "-", part) for part in parts if part).lower() + ".json"
@@ -262,11 +292,14 @@ class Record:
                     line = b"\n" + line
             journal.write(line)
 
-    def save(self, folder: Path) -> Path:
+    def save(
+        self, folder: Path, choose: Callable[[Record], dict[str, Measurement]] | None = None
+    ) -> Path:
         """Joins the measurements with those in the file and in its journal, and writes the file.
 
-        It is written whole or not at all. Raises RecordsError when what is there cannot be read, or
-        what is new could not be read again.
+        `choose` takes the record that is there and returns the measurements that belong in it; no
+        other process writes between. The file is written whole or not at all. Raises RecordsError
+        when what is there cannot be read, or what is new could not be read again.
         """
         path = self.path(folder)
         with _locked(path):
@@ -275,9 +308,10 @@ class Record:
                 there, problems = read(path)
                 if problems:
                     raise RecordsError("\n".join(problems))
-                known = there.measurements if there else {}
-                whole = replace(self, measurements={**known, **self.measurements})
-                if whole.measurements:
+                there = there or replace(self, measurements={})
+                new = choose(there) if choose else self.measurements
+                whole = replace(self, measurements={**there.measurements, **new})
+                if whole.measurements and (new or journal.exists()):
                     _write(path, json.dumps(whole._readable(), indent=1) + "\n")
                 journal.unlink(missing_ok=True)
         return path
@@ -290,25 +324,47 @@ def _journal(path: Path) -> Path:
     return path.parent / ".journal" / path.name
 
 
+def _hidden(folder: Path) -> Path:
+    """The folder of journals and locks, made where it is not there."""
+    hidden = folder / ".journal"
+    hidden.mkdir(parents=True, exist_ok=True)
+    ignore = hidden / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return hidden
+
+
+def check_writable(folder: Path) -> None:
+    """Raises OSError where no record can be written: ask before work that takes long."""
+    for place in (_hidden(folder), folder):
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"x")
+
+
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """For one process at a time. The lock ends with the process, however that ends."""
     import filelock  # here: reading does without it
 
-    folder = _journal(path).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    folder = _hidden(path.parent)
     with filelock.FileLock(folder / f"{path.name}.lock", timeout=LOCK_TIMEOUT):
         yield
 
 
 def _write(path: Path, text: str) -> None:
-    scratch = _journal(path).with_name(f"{path.name}.tmp")
+    write_whole(path, text, _journal(path).with_name(f"{path.name}.tmp"))
+
+
+def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
+    """Writes a file whole or not at all. It keeps its mode, and a link stays one."""
+    target = path.resolve()
+    if scratch is None or path.is_symlink():  # what is linked to may be on another disk
+        scratch = target.with_name(f".{target.name}.tmp")
     try:
-        scratch.write_text(text, encoding="utf-8")
-        os.replace(scratch, path)
+        scratch.write_text(text, encoding="utf-8", newline="")
+        if target.exists():
+            shutil.copymode(target, scratch)
+        os.replace(scratch, target)
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
@@ -340,21 +396,29 @@ def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
 
 def read(path: Path) -> tuple[Record | None, list[str]]:
     """One file with its journal: what is good in them, or None, and one line per problem."""
-    journalled = _read_journal(
-        path
-    )  # first: a line that leaves the journal meanwhile is in the file by then
+    # First: a line that leaves the journal meanwhile is in the file by then.
+    journalled = _read_journal(path)
     parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]
     record = replace(parts[0], measurements={}) if parts else None
     for part in parts:
         assert record is not None
-        record.measurements.update(part.measurements)
+        held = record.measurements
+        for id, one in part.measurements.items():
+            if id not in held or one.date >= held[id].date:  # a newer file came beside an old line
+                held[id] = one
     return record, problems + journalled[1]
+
+
+def _read_text(path: Path, errors: str = "strict") -> str:
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for a writer
+        raise OSError(errno.EINVAL, "Not a regular file")
+    return path.read_text(encoding="utf-8", errors=errors)
 
 
 def _read_file(path: Path) -> tuple[list[Record], list[str]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         return [], [f"{path}:1: cannot be read: {why}"]
@@ -367,7 +431,7 @@ def _read_file(path: Path) -> tuple[list[Record], list[str]]:
         return [], [f"{path}:{getattr(error, 'lineno', 1)}: not JSON: {error}"]
     record, problems = _build(raw, path.name)
     return [record] if record else [], [
-        f"{path}:{_line(text, key)}: {problem}" for key, problem in problems
+        f"{path}:{_line(text, key)}: {printable(problem)}" for key, problem in problems
     ]
 
 
@@ -375,7 +439,7 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
     journal = _journal(path)
     records, problems = [], []
     try:
-        lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = _read_text(journal, errors="replace").splitlines()
     except FileNotFoundError:
         return [], []
     except OSError as error:
@@ -385,10 +449,12 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
             raw = _parse(line)
         except (ValueError, RecursionError):
             continue  # a kill or a full disk cut it off
+        if not isinstance(raw, dict):
+            continue  # the rest of such a line
         record, wrong = _build(raw, path.name)
         if record is not None:
             records.append(record)
-        problems += [f"{journal}:{number}: {problem}" for _, problem in wrong]
+        problems += [f"{journal}:{number}: {printable(problem)}" for _, problem in wrong]
     return records, problems
 
 
@@ -407,7 +473,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def line_of(path: Path, id: str) -> int:
     """The line of a record at which a measurement begins; 1 where it is not in the file."""
     try:
-        return _line(path.read_text(encoding="utf-8"), id)
+        return _line(_read_text(path), id)
     except (OSError, UnicodeDecodeError):
         return 1
 
@@ -496,7 +562,7 @@ def _wrong_measurement(id: str, raw: Any, sources: dict[str, Any]) -> list[str]:
     ]
     if wrong:
         return wrong
-    if not re.fullmatch(r"[^/]+/[^/]+", id):
+    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", id):
         wrong.append(f"{id!r} is not an id such as amp/unscale_twice")
     verdict, agreeing, runs = raw["verdict"], raw["agreeing"], raw["runs"]
     if not BY_NAME[verdict].ran:
@@ -545,11 +611,13 @@ def updates(
 ) -> dict[str, Measurement]:
     """What of `new` belongs in `old`: what is not there, is about the code as it is now, or newer.
 
-    Never where the two contradict each other, and with `changes_only` not where they agree.
+    Never where the two contradict each other, and with `changes_only` not where they agree. Of two
+    that are of one day, the content decides: merging in another order gives the same.
     """
 
-    def rank(id: str, measurement: Measurement) -> tuple[bool, str]:
-        return id in current and not measurement.is_stale(current[id]), measurement.date
+    def rank(id: str, measurement: Measurement) -> tuple[bool, str, str]:
+        is_current = id in current and not measurement.is_stale(current[id])
+        return is_current, measurement.date, repr(measurement)
 
     contradicting = contradictions(old, new)
 

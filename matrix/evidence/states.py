@@ -50,9 +50,8 @@ class States:
     """The states of every cell, each looked up once: (reproducer, device, release) -> state."""
 
     def __init__(self, measured: list[records.Record]) -> None:
-        self.minors = sorted(
-            {record.minor for record in measured}, key=Version
-        )  # what was measured at all
+        # what was measured at all
+        self.minors = sorted({record.minor for record in measured}, key=Version)
         self._found: dict[tuple[str, str, str], list[records.Measurement]] = {}
         for record in measured:
             for id, measurement in record.measurements.items():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +18,8 @@ from packaging.version import Version
 from ..devices import BY_NAME
 from ..torches import Torch
 
-SMALL_DISK = (
-    15 * 2**30
-)  # bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB)
+# Bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB).
+SMALL_DISK = 15 * 2**30
 
 
 class EnvironmentFailed(Exception):
@@ -56,7 +57,7 @@ def environment(
     folder = root / f"torch-{torch.version}-{backend}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     complete = folder / "complete"  # written last: an environment without it was interrupted
-    with _locked(folder):
+    with _locked(folder), _leaving_on_sigterm():
         if not complete.exists():
             try:
                 _remove(folder)
@@ -69,10 +70,36 @@ def environment(
                     raise EnvironmentFailed(why) from None
                 raise
         try:
-            yield str(python)
+            with _without_pythonpath():
+                yield str(python)
         finally:
             if not keep:
                 _remove(folder)
+
+
+@contextlib.contextmanager
+def _leaving_on_sigterm() -> Iterator[None]:
+    """By an exception: uv ends and the folder is removed, as after Ctrl-C."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _without_pythonpath() -> Iterator[None]:
+    """It would put other packages, perhaps another torch, before those of the environment."""
+    path = os.environ.pop("PYTHONPATH", None)
+    try:
+        yield
+    finally:
+        if path is not None:
+            os.environ["PYTHONPATH"] = path
 
 
 def _remove(folder: Path) -> None:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
 from ..catalog import Reproducer
 from ..devices import unusable
 from ..evidence import records
@@ -59,7 +61,11 @@ def describe(
     """The record for measurements of this build and device, still empty, and their source."""
     from .. import __version__
 
-    hardware = {key: value for key, value in state.items() if key not in ("ok", "reason")}
+    hardware = {
+        key: records.printable(value) if isinstance(value, str) else value
+        for key, value in state.items()
+        if key not in ("ok", "reason")
+    }
     record = Record(
         device=device,
         torch=build["torch"],
@@ -88,14 +94,18 @@ def record(
     command: str,
     again: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    release: str = "",
 ) -> tuple[Record, list[Result]]:
     """Measures what this interpreter's record lacks. Returns the record and this call's results.
 
-    Raises RunnerError when the interpreter or the device cannot be used, RecordsError when the
-    record cannot be read.
+    Raises RunnerError when the interpreter or the device cannot be used, or its torch is not the
+    release that is expected; RecordsError when the record cannot be read.
     """
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     with runner.Worker(python, (device,)) as worker:
+        found = worker.build["torch"]
+        if release and Version(found).public != release:
+            raise runner.RunnerError(f"its environment has torch {found}, not {release}")
         state = worker.devices[device]
         if not state["ok"]:
             raise runner.RunnerError(unusable(device, state["reason"]))

@@ -34,7 +34,7 @@ CONTROL = "\n\ndef control(device):\n    return None\n"
 
 
 def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
-    """Writes a reproducer; header values are TOML, None leaves a key out. `code` without a control() gets a healthy one."""
+    """Writes a reproducer; header values are TOML, None leaves a key out. `code` without a control() gets one that passes."""
     values = {key: value for key, value in {**DEFAULTS, **header}.items() if value is not None}
     path = root / f"{id}.py"
     path.parent.mkdir(parents=True, exist_ok=True)

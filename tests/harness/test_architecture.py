@@ -12,14 +12,8 @@ from matrix.evidence import states
 PACKAGE = catalog.PACKAGE
 MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml"}
-ORDER = [
-    "ground",
-    "evidence",
-    "run",
-    "answers",
-    "beside",
-    "commands",
-]  # each may use those before it
+# Each may use those before it.
+ORDER = ["ground", "evidence", "run", "answers", "beside", "commands"]
 BESIDE = {"vendoring", "checks"}  # single modules that the commands call
 
 

@@ -26,16 +26,20 @@ def project(root, tmp_path):
     (folders["tests"] / "test_amp.py").touch()
     ids = tmp_path / "ids.txt"
     ids.write_text("amp/one\n")
+    names = tmp_path / "fixes.txt"
+    names.write_text("amp.fix\n")
     hash = catalog.load(root)[0].hash
     record("2.9.1", {"amp/one": measurement(hash=hash)}).save(folders["records"])
 
     class Project:
         pass
 
-    Project.repros, Project.ids, Project.folders = root, ids, folders
+    Project.repros, Project.ids, Project.names, Project.folders = root, ids, names, folders
     Project.hash = hash
     Project.lint = staticmethod(
-        lambda: checks.lint(root, folders["records"], ids, folders["fixes"], folders["tests"])
+        lambda: checks.lint(
+            root, folders["records"], ids, folders["fixes"], folders["tests"], names=names
+        )
     )
     assert Project.lint() == []
     return Project
@@ -56,6 +60,7 @@ def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):
 
 def test_a_fix_that_is_not_public_is_a_problem_at_its_line(project):
     (project.folders["fixes"] / "amp.py").write_text('__all__ = ["other"]\n')
+    project.names.write_text("amp.other\n")
     (problem,) = project.lint()
     assert problem.endswith("amp/one.py:12: fix: amp.py has no 'fix' in its __all__")
 
@@ -181,6 +186,18 @@ def test_bad_releases_and_bad_headers_are_both_reported(project, tmp_path):
     first, second = checks.lint(project.repros, project.folders["records"], releases=releases)
     assert "no [[torch]] entry" in first
     assert "two.py:7: kind: 'slient'" in second
+
+
+def test_a_public_name_that_was_dropped_and_one_that_is_not_listed_are_problems(project):
+    fix = project.folders["fixes"] / "amp.py"
+    fix.write_text('__all__ = ["fix", "new"]\n')
+    project.names.write_text("amp.fix\namp.old\n")
+    lost, new = project.lint()
+    assert lost.endswith(
+        "fixes.txt:2: amp.old is no longer public; "
+        "keep it as an alias for one minor version, then delete this line"
+    )
+    assert new == f"{fix}:1: amp.new is not in fixes.txt; add it"
 
 
 def test_lint_counts_its_problems_and_fails(project):

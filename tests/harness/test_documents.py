@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
-from matrix import toml
+from matrix import devices, toml, verdicts
 from matrix.catalog import ROOT, families, fixes
 
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -35,6 +36,26 @@ def test_every_action_is_pinned_by_commit_with_its_version() -> None:
     assert [one for one in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
 
 
+def test_a_device_that_github_does_not_host_has_an_input_for_its_runner() -> None:
+    """Without one, .github/plan.jq plans no job for it."""
+    text = (ROOT / ".github/workflows/matrix.yml").read_text(encoding="utf-8")
+    own = [row for row in devices.ROWS if not re.match("(ubuntu|macos|windows)-", row.runner)]
+    assert [row.name for row in own if f"\n      {row.name}-runner:\n" not in text] == []
+
+
+def test_every_session_of_nox_has_a_summary_of_one_line() -> None:
+    """`nox -l` shows the first line alone."""
+    tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
+    summaries = {
+        node.name: (ast.get_docstring(node) or "").partition("\n")[0]
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any("nox.session" in ast.unparse(decorator) for decorator in node.decorator_list)
+    }
+    assert summaries
+    assert [name for name, text in summaries.items() if not re.search(r"[.`]$", text)] == []
+
+
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *ROOT.glob("docs/*.md")]
 
 
@@ -55,6 +76,20 @@ def test_the_readme_works_on_a_package_index_and_its_links_lead_to_files() -> No
         found = re.fullmatch(rf"{re.escape(home)}/(?:blob|tree)/main/(.+)", link)
         assert found, f"{link}: not below {home}"
         assert (ROOT / found[1]).exists(), link
+
+
+def test_every_page_of_docs_is_linked() -> None:
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
+    linked = {
+        link for text in texts.values() for link in re.findall(r"\]\([^)#]*?([\w-]+\.md)", text)
+    }
+    assert {path.name for path in ROOT.glob("docs/*.md")} - linked == set()
+
+
+def test_the_readme_explains_every_verdict_as_the_grid_does() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("| verdict | |")[2]
+    rows = re.findall(r"^\| (\w+) \| (.+) \|$", table.partition("\n\n")[0], re.M)
+    assert rows == [(row.name, row.meaning) for row in verdicts.ROWS]
 
 
 def test_the_readme_names_every_family_and_its_fix() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from matrix import catalog, vendoring
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 FAMILIES = vendoring.families()
 
 
@@ -288,6 +290,16 @@ def test_a_folder_that_is_a_file_or_cannot_be_made_is_refused(tmp_path):
     assert "Not a directory; nothing was written" in done.output
 
 
+def test_an_empty_name_is_not_taken_for_the_folder_one_is_in(tmp_path, upstream, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = contents(tmp_path)
+    done = call("vendor", "amp", "--into", "")
+    assert done.exit_code == 2
+    assert "the name is empty" in done.output
+    assert call("vendored", "").exit_code == 2
+    assert contents(tmp_path) == before
+
+
 def test_a_read_only_folder_is_refused_and_left_alone(folder, upstream, monkeypatch):
     upstream("amp", "new\n")
     before = contents(folder)
@@ -301,6 +313,17 @@ def test_a_read_only_folder_is_refused_and_left_alone(folder, upstream, monkeypa
     assert done.exit_code == 1
     assert "Permission denied; nothing was written" in done.output
     assert contents(folder) == before
+
+
+def test_a_folder_that_may_not_be_looked_into_is_refused(folder, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_symlink", refuse)
+    done = call("vendor", "amp", "--into", folder)
+    monkeypatch.undo()
+    assert done.exit_code == 1
+    assert f"nothing was written\n{folder / 'amp.py'}: Permission denied\n" in done.output
 
 
 def test_a_folder_without_copies_says_how_to_make_some(tmp_path):
@@ -364,9 +387,14 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
     assert subprocess.run([sys.executable, "-c", code], cwd=catalog.ROOT).returncode == 9
     new = MERGED
     assert {path.name for path in folder.iterdir()} == {"amp.py", "loss.py", vendoring.KEPT}
+    kept = folder / vendoring.KEPT
     for name in old:
         raw = (folder / name).read_bytes()
         assert raw == old[name] or raw.endswith(new[name])
+        sha = re.search(rb"[0-9a-f]{64}", raw)[0].decode()
+        assert (kept / f"{sha}.orig").is_file()  # what its header speaks of
+        if raw != old[name]:
+            assert (kept / f"{name}.1.before").read_bytes() == old[name]
     assert call("vendored", folder, "--update").exit_code == 0
     assert all((folder / name).read_bytes().endswith(new[name]) for name in new)
     assert states(folder) == {"amp.py": "you edited", "loss.py": "unchanged"}
@@ -478,14 +506,14 @@ def test_a_copy_that_became_a_directory_is_named_and_the_others_are_updated(move
 
 
 def test_a_copy_that_cannot_be_read_is_named_and_the_others_are_updated(moved, monkeypatch):
-    real = Path.read_bytes
+    real = Path.open
 
-    def refuse(path):
+    def refuse(path, *arguments, **options):
         if path.name == "amp.py":
             raise PermissionError(13, "Permission denied")
-        return real(path)
+        return real(path, *arguments, **options)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     done = call("vendored", moved, "--update")
     monkeypatch.undo()
     assert done.exit_code == 1
@@ -517,6 +545,16 @@ def test_neighbours_of_every_kind_are_none_of_its_business(moved):
     assert_updated(moved, "amp.py", "loss.py")
 
 
+def test_neighbours_are_not_read_whole(moved):
+    (moved / "large.py").write_bytes(b"# data\n" * (1 << 20))
+    vendoring.read(moved)
+    tracemalloc.start()
+    vendoring.read(moved)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 << 20
+
+
 @pytest.mark.parametrize(
     "above",
     [
@@ -546,6 +584,61 @@ def test_vendoring_again_keeps_what_is_above_the_header(folder, upstream):
     )
 
 
+@pytest.fixture
+def newer(folder, upstream):
+    """amp.py as a later version of the tool left it, with an edit."""
+    (folder / "amp.py").write_text(
+        vendoring.render_header("reference_fixes/amp.py", "later\n").replace(
+            "torch-repros " + vendoring.__version__, "torch-repros 999.0"
+        )
+        + "later\n"
+    )
+    upstream("loss", "a\nb\nc\nd\n")
+    return folder
+
+
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize("gone", [False, True])
+def test_an_older_tool_leaves_a_newer_copy_alone(newer, edited, gone):
+    if edited:
+        edit(newer / "amp.py", "\nlater\n", "\nlater, edited\n")
+    if gone:  # the copy is of a file that this version does not have yet
+        (vendoring.ROOT / "reference_fixes/amp.py").unlink()
+    before = (newer / "amp.py").read_bytes()
+    problem = (
+        f"amp.py: is from torch-repros 999.0, and this is {vendoring.__version__}: update the tool"
+    )
+    done = call("vendored", newer)
+    assert done.exit_code == 1
+    assert problem in done.output
+    assert "amp.py: newer than this tool" in done.output
+    done = call("vendored", newer, "--update")
+    assert done.exit_code == 1
+    assert problem in done.output
+    assert_updated(newer, "loss.py")
+    assert (newer / "amp.py").read_bytes() == before
+
+
+def test_an_older_tool_does_not_vendor_over_a_newer_copy(newer):
+    before = contents(newer)
+    done = call("vendor", "amp", "--into", newer)
+    assert done.exit_code == 1
+    assert "nothing was written" in done.output
+    assert "update the tool" in done.output
+    assert contents(newer) == before
+
+
+def test_a_newer_version_of_the_same_text_is_no_problem(folder):
+    edit(folder / "amp.py", "torch-repros " + vendoring.__version__, "torch-repros 999.0")
+    assert call("vendored", folder).exit_code == 0
+
+
+def test_a_version_that_is_none_is_taken_for_an_older_one(moved):
+    edit(moved / "amp.py", "torch-repros " + vendoring.__version__, "torch-repros main")
+    assert call("vendored", moved, "--update").exit_code == 0
+    assert_updated(moved, "amp.py")
+
+
 # --- your own files ---
 
 
@@ -556,6 +649,21 @@ def test_a_refusal_leaves_nothing_behind(tmp_path, upstream):
     assert [path.name for path in tmp_path.joinpath("v").iterdir()] == ["loss.py"]
     assert call("vendored", tmp_path / "v", "--update").exit_code == 1
     assert [path.name for path in tmp_path.joinpath("v").iterdir()] == ["loss.py"]
+
+
+def test_a_file_where_a_folder_has_to_be_is_named(tmp_path, upstream):
+    for name in ("v", "w"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "v/tests").touch()
+    (vendoring.ROOT / "tests/fixes/test_amp.py").touch()
+    (vendoring.ROOT / vendoring.CONFTEST).touch()
+    done = call("vendor", "amp", "--tests", "--into", tmp_path / "v")
+    assert (done.exit_code, f"{tmp_path / 'v/tests'}: is not a folder" in done.output) == (1, True)
+    assert [path.name for path in tmp_path.joinpath("v").iterdir()] == ["tests"]
+    (tmp_path / "w" / vendoring.KEPT).touch()
+    done = call("vendor", "amp", "--into", tmp_path / "w")
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'w' / vendoring.KEPT}: File exists; nothing was written" in done.output
 
 
 def test_your_own_file_is_never_taken_for_a_damaged_copy(tmp_path, upstream):
@@ -600,6 +708,32 @@ def test_a_copy_of_another_file_is_not_replaced(folder, upstream):
     )
 
 
+@linux
+@pytest.mark.parametrize("name", [b"amp\xff.py", b"am\np.py", b"am\rp.py", "am\u2028p.py".encode()])
+def test_a_copy_of_any_name_is_updated(moved, name):
+    path = moved / os.fsdecode(name)
+    (moved / "amp.py").rename(path)
+    (moved / "p.py").write_text("mine\n")
+    assert call("vendored", moved).exit_code == 12
+    assert call("vendored", moved, "--update").exit_code == 0
+    assert path.read_bytes().endswith(MERGED["amp.py"])
+    listed = (moved / vendoring.KEPT / vendoring.COPIES).read_bytes()
+    assert listed == (b"" if b"\n" in name else name + b"\n") + b"loss.py\n"
+    assert call("vendored", moved).exit_code == 4
+    path.write_bytes(b"lost its header\n")
+    assert call("vendored", moved).exit_code == (0 if b"\n" in name else 1)
+
+
+@linux
+def test_a_name_that_cannot_be_printed_is_printed_all_the_same(moved):
+    (moved / "amp.py").rename(moved / os.fsdecode(b"amp\xff.py"))
+    for options in ((), ("--diff",), ("--update",)):
+        command = [sys.executable, "-m", "matrix", "vendored", str(moved), *options]
+        done = subprocess.run(command, cwd=catalog.ROOT, capture_output=True)
+        assert b"Traceback" not in done.stderr
+        assert b"amp" in done.stdout
+
+
 # --- what is kept ---
 
 
@@ -639,6 +773,34 @@ def test_git_leaves_the_line_ends_of_the_kept_texts_alone(folder):
     assert done.stdout == f"{base}: text: unset\n"
 
 
+def test_git_keeps_what_a_merge_needs_whatever_it_ignores_elsewhere(tmp_path, folder):
+    (tmp_path / ".gitignore").write_text("*.orig\n*.txt\n")
+    (folder / vendoring.KEPT / vendoring.SCRATCH).mkdir()
+    (folder / vendoring.KEPT / vendoring.SCRATCH / "0.new").touch()
+    (folder / vendoring.KEPT / "lock").touch()
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    done = subprocess.run(
+        ["git", "ls-files", "--others", "--exclude-standard", vendoring.KEPT],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    names = {Path(line).name for line in done.stdout.splitlines()}
+    bases = {path.name for path in folder.rglob("*.orig")}
+    assert len(bases) == 2
+    assert names == bases | {vendoring.COPIES, ".gitattributes", ".gitignore"}
+
+
+def test_your_own_settings_for_git_are_kept(folder, upstream):
+    for name in (".gitattributes", ".gitignore"):
+        (folder / vendoring.KEPT / name).write_text("# mine\n")
+    upstream("amp", "new\n")
+    assert call("vendored", folder, "--update").exit_code == 0
+    for name in (".gitattributes", ".gitignore"):
+        assert (folder / vendoring.KEPT / name).read_text() == "# mine\n"
+
+
 @pytest.mark.parametrize("name", ["tests", "sub"])
 def test_the_base_is_found_whatever_the_folder_is_called(tmp_path, upstream, name):
     vendoring.vendor(["amp"], tmp_path / "p" / name)
@@ -647,6 +809,15 @@ def test_the_base_is_found_whatever_the_folder_is_called(tmp_path, upstream, nam
     done = call("vendored", tmp_path / "p" / name, "--update")
     assert done.exit_code == 0, done.output
     assert_updated(tmp_path / "p" / name, "amp.py")
+
+
+def test_the_base_is_found_two_folders_above(tmp_path, upstream):
+    (path,) = vendoring.vendor(["amp"], tmp_path / "p/q/tests")
+    (path.parent / vendoring.KEPT).rename(tmp_path / "p" / vendoring.KEPT)
+    edit(path, "two", "two, edited")
+    upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
+    assert call("vendored", path.parent, "--update").exit_code == 0
+    assert_updated(path.parent, "amp.py")
 
 
 def test_a_folder_called_tests_inside_another_keeps_its_own_record(folder, upstream):
@@ -720,7 +891,7 @@ def test_unresolved_conflicts_fail_until_they_are_resolved(conflicting, upstream
         done = call("vendored", conflicting)
         assert (done.exit_code, "amp.py: conflicts to resolve (from" in done.output) == (1, True)
         done = call("vendored", conflicting, "--update")
-        assert (done.exit_code, "amp.py: has conflict markers; resolve them" in done.output) == (
+        assert (done.exit_code, "is a conflict marker; resolve the conflict" in done.output) == (
             1,
             True,
         )
@@ -732,9 +903,46 @@ def test_unresolved_conflicts_fail_until_they_are_resolved(conflicting, upstream
     assert path.read_text().endswith("one\ntheirs, again\nthree\nfour\nfive\n")
 
 
-def test_a_half_resolved_conflict_still_fails(conflicting):
-    edit(conflicting / "amp.py", "<<<<<<< yours\nmine\n=======\n", "")
-    assert call("vendored", conflicting).exit_code == 1
+@pytest.mark.parametrize(
+    "marker", ["<<<<<<< yours", "<<<<<<<", "||||||| base", "|||||||", "=======", ">>>>>>> theirs"]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_half_resolved_conflict_still_fails(folder, marker, end):
+    path = folder / "amp.py"
+    path.write_bytes(path.read_bytes().replace(b"two\n", f"two\n{marker}{end}".encode()))
+    number = path.read_text().splitlines().index(marker) + 1
+    done = call("vendored", folder)
+    assert done.exit_code == 1
+    assert f"amp.py: line {number} is a conflict marker; resolve" in done.output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Example\n=======\n",
+        "A title\n=======\n",
+        "=======  =======\nshape    dtype\n",
+        "    =======\n",
+        "========\n",
+        ">>> x = 1\n",
+    ],
+)
+def test_a_heading_is_no_conflict(folder, text):
+    edit(folder / "amp.py", "two\n", f'"""\n{text}"""\n')
+    assert states(folder)["amp.py"] == "you edited"
+
+
+def test_a_marker_above_the_header_is_one_too(folder):
+    path = folder / "amp.py"
+    path.write_text("# mine\n<<<<<<< HEAD\n" + path.read_text())
+    done = call("vendored", folder)
+    assert done.exit_code == 1
+    assert "amp.py: line 2 is a conflict marker" in done.output
+
+
+def test_no_file_of_upstreams_looks_like_a_conflict():
+    for path in [*catalog.ROOT.glob("reference_fixes/*.py"), *catalog.TESTS.glob("*.py")]:
+        assert not vendoring.CONFLICT_PATTERN.search(path.read_text()), path
 
 
 def test_the_text_from_before_an_update_is_never_overwritten(conflicting, upstream):
@@ -779,6 +987,17 @@ def test_a_single_plain_line_end_changes_no_line_of_a_windows_file(moved):
     )
 
 
+def test_mixed_line_ends_are_kept_in_a_long_file_of_blank_lines():
+    lines = [line for number in range(3000) for line in (f"line {number}\r\n", "\r\n", "\r\n")]
+    lines[4] = "\n"
+    before = time.process_time()
+    text = vendoring._with_line_ends_of("".join(lines), "new\n" + "".join(lines).replace("\r", ""))
+    assert (
+        time.process_time() - before < 1
+    )  # seconds, where every blank line is compared with every other
+    assert text == "new\r\n" + "".join(lines)
+
+
 @pytest.mark.parametrize("mode", [0o755, 0o600, 0o444])
 def test_an_update_keeps_the_mode_of_the_file(moved, mode):
     (moved / "amp.py").chmod(mode)
@@ -807,6 +1026,13 @@ def test_a_header_may_name_nothing_but_what_is_vendored(moved, origin):
     assert_amp_is_a_problem_and_loss_is_updated(
         moved, f"its header names {origin!r}, which is not a file that torch-repros vendors"
     )
+
+
+def test_a_blank_at_the_end_of_a_header_line_is_no_damage(moved):
+    raw = (moved / "amp.py").read_bytes().split(b"\n", 3)
+    (moved / "amp.py").write_bytes(b" \n".join(raw[:3]) + b"\t\n" + raw[3])
+    assert call("vendored", moved, "--update").exit_code == 0
+    assert_updated(moved, "amp.py")
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def guarded_step(
     variants: Variants = {
         "clip_grad_norm_ and step": step(clip_and_step),
         "numerics.clip_or_skip": step(clip_or_skip),
-        "isnan of input, output and loss, as the write-up has it": step(isnan_and_step),
+        "isnan of input, output and loss": step(isnan_and_step),
         "detect_anomaly": step(clip_and_step, anomaly=True),
     }
     size = sum(parameter.numel() for parameter in network(width, depth, "cpu").parameters())

@@ -351,8 +351,9 @@ def test_no_megabyte_takes_a_second(unit):
 def test_noise_is_read_in_no_time_and_never_raises(parts, times):
     text = ("".join(parts) * times)[:20_000]
     assert (
+        # the second one without compiling patterns
         seconds_of(text) < 0.2 or seconds_of(text) < 0.2
-    )  # the second one without compiling patterns
+    )
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,7 +1,10 @@
 """What all commands share: --help, exit codes, wrong usage."""
 
+import importlib
 import re
+from pathlib import Path
 
+import click
 import pytest
 from helpers import call
 
@@ -20,10 +23,18 @@ def test_every_summary_fits_on_its_line_and_the_help_says_more(name):
     assert call(name, "--help").exit_code == 0
 
 
-def test_help_groups_the_commands_by_purpose():
-    output = call("--help").output
-    positions = [output.index(f"{section}:") for section in commands.options.Sections.SECTIONS]
-    assert positions == sorted(positions)
+def test_every_command_that_a_module_defines_is_offered():
+    folder = Path(commands.__file__).parent
+    modules = [
+        importlib.import_module(f"{commands.__name__}.{path.stem}") for path in folder.glob("*.py")
+    ]
+    defined = {
+        value.name
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, click.Command)
+    }
+    assert defined - {commands.main.name} == set(commands.main.commands)
 
 
 def test_no_text_of_the_command_line_names_another_program():
@@ -35,7 +46,7 @@ def test_no_text_of_the_command_line_names_another_program():
 def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monkeypatch, name):
     monkeypatch.setattr(commands.options.catalog, "CLONE", False)
     group = commands.options.Sections(name="torch-repros")
-    group.add("Maintain (in a clone)", commands.main.commands[name])
+    group.add(group.IN_A_CLONE, commands.main.commands[name])
     monkeypatch.setattr(commands, "main", group)
     refused = call(name, "--anything")
     assert refused.exit_code == 2

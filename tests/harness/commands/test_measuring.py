@@ -207,6 +207,37 @@ def test_wrong_use_is_refused_with_the_reason(arguments, status, text, folder):
     assert text in words(result)
 
 
+@pytest.mark.parametrize("command", [("record", MINORS[0]), ("bisect", "planted/one")])
+def test_another_torch_than_the_one_asked_for_is_not_recorded(
+    root, folder, made, monkeypatch, command
+):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    works = environments.environment
+
+    @contextlib.contextmanager
+    def other(torch, *arguments):
+        with works(torch, *arguments) as python:
+            monkeypatch.setenv("STUB_TORCH", "9.9.0+cpu")
+            yield python
+
+    monkeypatch.setattr(environments, "environment", other)
+    result = call("--repros", root, *command, "--repeat", 1, "--records", folder)
+    assert result.exit_code == 3
+    assert "its environment has torch 9.9.0+cpu, not " in words(result)
+    assert records.load(folder) == []
+
+
+def test_a_record_of_another_gpu_does_not_count_as_this_one(root, folder, made, monkeypatch):
+    plant(root, "planted/one", RETURNS.format("boom"), affected='{ cuda = ">=1.13" }')
+    (one,) = catalog.load(root)
+    monkeypatch.setattr(devices, "missing", lambda name: None)
+    held = {"planted/one": measurement(hash=one.hash)}
+    record(RELEASES[0].version, held, "cuda", gpu="Another GPU").save(folder)
+    result = call("--repros", root, "record", MINORS[0], "--device", "cuda", "--records", folder)
+    assert made == MINORS[:1]
+    assert "nothing to measure" not in result.output
+
+
 # --- where the device or the folder is missing --------------------------------------------------
 
 
@@ -218,6 +249,18 @@ def test_without_the_device_no_environment_is_made(root, folder, made, monkeypat
     result = call("--repros", root, *command, *tail)
     assert result.exit_code == 3
     assert "Error: cuda is not usable: no driver" in result.output
+    assert made == []
+
+
+@pytest.mark.parametrize("command", [("record", MINORS[0]), ("bisect", "planted/one")])
+def test_where_records_cannot_be_written_no_environment_is_made(root, folder, made, command):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    folder.mkdir()
+    (folder / ".journal").write_text("a file")
+    result = call("--repros", root, *command, "--records", folder)
+    assert result.exit_code == 3
+    assert "Error: torch" in result.output
+    assert "File exists" in result.output
     assert made == []
 
 
@@ -358,6 +401,7 @@ def test_a_release_without_an_environment_is_skipped(root, folder, made, monkeyp
     result = call(*command)
     assert result.exit_code == 0, result.output
     assert "first good torch: 2.9 (2.8 is reproduced); 1.13 is not measurable" in result.output
+    assert f"{len(made)} of {len(RELEASES)} releases known: 0 from records" in result.output
 
 
 def test_where_no_environment_can_be_made_bisect_tries_one_alone(root, folder, monkeypatch):
@@ -373,6 +417,76 @@ def test_where_no_environment_can_be_made_bisect_tries_one_alone(root, folder, m
     assert result.exit_code == 3
     assert "no network" in result.output
     assert tried == [MINORS[-1]]
+
+
+def without_environments(monkeypatch):
+    def fails(torch, *arguments):
+        raise environments.EnvironmentFailed("no network")
+
+    monkeypatch.setattr(environments, "environment", fails)
+
+
+def without_the_device(monkeypatch):
+    monkeypatch.setattr(devices, "missing", lambda name: "no device")
+
+
+def without_room(monkeypatch):
+    def fails(*arguments, **options):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(measure, "record", fails)
+
+
+@pytest.mark.parametrize("without", [without_environments, without_the_device, without_room])
+def test_where_nothing_can_be_measured_records_answer_alone(
+    root, folder, made, monkeypatch, without
+):
+    recorded(root, folder, ["reproduced"] * 9 + ["absent"] * (len(RELEASES) - 9))
+    for number in (2, len(RELEASES) - 1):
+        next(folder.glob(f"*{RELEASES[number].version}.json")).unlink()
+    without(monkeypatch)
+    command = ("--repros", root, "bisect", "planted/one", "--records", folder)
+    result = call(*command)
+    assert result.exit_code == 0, result.output
+    assert f"first good torch: {MINORS[9]} ({MINORS[8]} is reproduced)" in result.output
+    known = len(RELEASES) - 2
+    assert f"{known} of {len(RELEASES)} releases known: {known} from records" in result.output
+    assert call(*command, "--again").exit_code == 3
+
+
+def test_what_was_measured_before_a_failure_is_told(root, folder, made, monkeypatch):
+    plant(root, "planted/one", BY_RELEASE.format(broken=[], fixed=9))
+    works = measure.record
+
+    def fails_after_two(*arguments, **options):
+        if len(made) > 2:
+            raise OSError("disk full")
+        return works(*arguments, **options)
+
+    monkeypatch.setattr(measure, "record", fails_after_two)
+    result = call("--repros", root, "bisect", "planted/one", "--repeat", 1, "--records", folder)
+    assert result.exit_code == 0, result.output
+    ends = f"{MINORS[0]} (reproduced) and {MINORS[-1]} (absent)"
+    assert f"a change lies between {ends}" in result.output
+    assert f"2 of {len(RELEASES)} releases known: 0 from records, 2 measured" in result.output
+
+
+def test_where_records_decide_nothing_and_the_rest_cannot_be_measured_each_is_named(
+    root, folder, monkeypatch
+):
+    recorded(root, folder, ["flaky"] * len(RELEASES))
+    next(folder.glob(f"*{RELEASES[-1].version}.json")).unlink()
+    without_environments(monkeypatch)
+    result = call("--repros", root, "bisect", "planted/one", "--records", folder)
+    assert result.exit_code == 1
+    assert f"torch {RELEASES[-1].version} is not measured; none is" in words(result)
+
+
+def test_measuring_again_measures_what_is_recorded(root, folder, made):
+    recorded(root, folder, ["absent"] * len(RELEASES))
+    command = ("--repros", root, "bisect", "planted/one", "--records", folder, "--repeat", 1)
+    assert "planted/one on cpu: reproduced in" in call(*command, "--again").output
+    assert made == [MINORS[-1], MINORS[0], MINORS[(len(MINORS) - 1) // 2]]
 
 
 def test_where_no_release_decides_bisect_names_each(root, folder, made):
@@ -431,6 +545,24 @@ def test_merging_keeps_everything_and_of_two_the_newer(folder, tmp_path):
         ("2.5", "amp/one"): "2026-01-01",
     }
     assert "0 of 2 records changed" in call("merge", tmp_path / "a", "--records", folder).output
+
+
+def test_what_another_process_records_while_merging_stays(folder, tmp_path, monkeypatch):
+    record(measurements=at("2026-01-01")).save(folder)
+    record(measurements=at("2026-01-05")).save(tmp_path / "a")
+    read_all = records.read_all
+
+    def and_then_another_records(of):
+        found = read_all(of)
+        if of == tmp_path / "a":
+            record(measurements=at("2026-01-09")).save(folder)
+        return found
+
+    monkeypatch.setattr(records, "read_all", and_then_another_records)
+    result = call("merge", tmp_path / "a", "--records", folder)
+    assert "0 of 1 record changed" in result.output
+    monkeypatch.undo()
+    assert verdicts_of(folder) == {("2.4", "amp/one"): ("reproduced", "2026-01-09")}
 
 
 def test_merging_leaves_what_others_say_of_their_origin(folder, tmp_path):

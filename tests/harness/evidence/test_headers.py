@@ -1,6 +1,8 @@
 """Headers against records: a difference in either direction, and what fixes it."""
 
 import doctest
+import errno
+from pathlib import Path
 
 import pytest
 from helpers import call
@@ -37,6 +39,12 @@ def test_a_specifier_is_true_of_exactly_what_reproduces(verdicts):
         ("ARRAAAA", "", ">=2.0,<2.2"),
         ("ARARAAA", "", ">=2.0,!=2.1.*,<2.9"),
         ("AAAAAAA", ">=2", "never"),
+        ("RRRRRAA", ">=1.10", ">=1.10,<2.10"),
+        ("RRRRRAA", "<2.11,>= 1.10", ">=1.10,<2.10"),
+        ("RRRRRAA", ">=1.13", "<2.10"),
+        ("RRRRRAA", ">=2.0", "<2.10"),
+        ("RRRRRRR", ">=2.3", ">=1.13"),
+        ("ARRRRRR", ">=1.10", ">=2.0"),
     ],
 )
 def test_the_shortest_specifier_is_written(verdicts, stated, specifier):
@@ -79,6 +87,64 @@ def test_a_wrong_header_fails_in_both_directions_and_is_rewritten(project, wrong
     assert path.read_text() != good
     assert write(project).exit_code == 0
     assert path.read_text() == good
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '# affected = { cpu="never", cuda = ">=2.0" }',
+        "# affected = { cpu = 'never', cuda = \">=2.0\" }",
+        '# affected = {"cpu" = "never","cuda" = ">=2.0"}',
+        '# affected = { cuda = ">=2.0", cpu = "never" } # where cpu = "never" was seen',
+        '# affected  =  { cuda = ">=2.0", cpu = "never" }  # { cpu = "x" }',
+    ],
+)
+def test_the_value_alone_is_rewritten(line):
+    found = headers.rewrite(f"# a\n{line}\n# b\n", "cpu", "<2.10")
+    assert found == f"# a\n{line.replace('never', '<2.10', 1)}\n# b\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "# affected = {\n#   cpu = 'never',\n# }\n",
+        "# [tool.repro.affected]\n# cpu = 'never'\n",
+        "# affected = { mps = 'never' }  # cpu = 'never'\n",
+        "# affected = { mps = 'cpu = \"x\"' }\n",
+    ],
+)
+def test_a_header_of_another_form_is_refused(source):
+    with pytest.raises(ValueError, match="expected affected|cannot put"):
+        headers.rewrite(source, "cpu", "<2.10")
+
+
+def test_rewriting_keeps_line_ends_and_mode(project):
+    root, _ = project
+    path = root / "amp/one.py"
+    good = path.read_bytes().replace(b"\n", b"\r\n")
+    path.write_bytes(good.replace(b'"<2.10"', b'"never"'))
+    path.chmod(0o755)
+    assert write(project).exit_code == 0
+    assert path.read_bytes() == good
+    assert path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_full_disk_leaves_the_header_as_it_was(project, monkeypatch):
+    root, _ = project
+    path = root / "amp/one.py"
+    path.write_text(path.read_text().replace('"<2.10"', '"never"'))
+    before = path.read_bytes()
+
+    def full(self, *arguments, **options):
+        self.write_bytes(b"#")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = write(project)
+    assert result.exit_code == 1
+    assert f"{path}: not written: No space left on device" in result.output
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == ["one.py"]
 
 
 def test_two_devices_of_one_header_are_rewritten_together(project):

@@ -2,7 +2,9 @@
 
 import datetime
 import errno
+import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -14,6 +16,7 @@ from recorded import measurement, record, source
 
 from matrix import catalog
 from matrix.evidence import records
+from matrix.verdicts import Result
 
 
 @pytest.fixture
@@ -26,6 +29,26 @@ def problems_of(path):
     found, problems = records.read_all(path.parent)
     held = next((one for one in found if one.path(path.parent) == path), None)
     return problems, held
+
+
+READER = """
+import json, sys
+sys.path[:0] = [sys.argv[1]]
+from pathlib import Path
+from matrix.evidence import records
+found, problems = records.read_all(Path(sys.argv[2]))
+print(json.dumps([[one.name for one in found], problems]))
+"""
+
+
+def read_in_another_process(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", READER, catalog.ROOT, folder],
+        check=True,
+        capture_output=True,
+        timeout=30,
+    )
+    return json.loads(done.stdout)
 
 
 def files(folder):
@@ -62,6 +85,12 @@ def test_records_of_different_machines_have_different_names():
     assert len(set(names)) == len(names)
     assert names[3] == "cuda_nvidia-h200_linux-x86_64_torch-2.4.1+cu121.json"
     assert names[7] == "mps_apple-m2_paravirtual_macos-14.0_darwin-arm64_torch-2.4.1+cu121.json"
+
+
+def test_gpus_whose_names_are_alike_have_records_of_their_own():
+    names = ["A B", "A-B", "A/B", "A  B", "A - B"]
+    assert len({record(device="cuda", gpu=name).name for name in names}) == len(names)
+    assert record(device="cuda", gpu="A B").name == "cuda_a-b_linux-x86_64_torch-2.4.1+cu121.json"
 
 
 def test_records_are_read_oldest_torch_first(folder):
@@ -133,10 +162,19 @@ def test_a_file_that_is_no_text_is_a_problem_of_one_line(folder):
     found, problems = records.read_all(folder)
     assert len(found) == 1
     assert [problem.removeprefix(f"{folder}/") for problem in problems] == [
-        "folder.json:1: cannot be read: Is a directory",
+        "folder.json:1: cannot be read: Not a regular file",
         "gone.json:1: cannot be read: No such file or directory",
         "latin.json:1: cannot be read: not UTF-8",
     ]
+
+
+@pytest.mark.parametrize("place", [".", ".journal"])
+def test_a_pipe_is_a_problem_and_not_waited_for(folder, place):
+    path = record().save(folder)
+    pipe = folder / place / "pipe.json"
+    os.mkfifo(pipe)
+    found, problems = read_in_another_process(folder)  # which can be ended
+    assert [found, problems] == [[path.name], [f"{pipe}:1: cannot be read: Not a regular file"]]
 
 
 TOMORROW = datetime.date.today() + datetime.timedelta(days=1)
@@ -164,6 +202,10 @@ TOMORROW = datetime.date.today() + datetime.timedelta(days=1)
         ),
         ("verdict", "unavailable", "agreeing, runs: 5 of 5; expected 0 of 0 for unavailable"),
         ("seconds", -1, "seconds: -1 is not a finite number of 0 or more"),
+        pytest.param("seconds", 10**400, "is not a finite number of 0 or more", id="huge"),
+        ("text", "\udc80", "text: '\\udc80' holds characters that cannot be printed"),
+        ("detail", "\x1b[2J", "detail: '\\x1b[2J' holds characters that cannot be printed"),
+        ("popular_fix", "\x00", "popular_fix: '\\x00' holds characters that cannot be printed"),
         ("seconds", float("nan"), "seconds: nan is not a finite number"),
         ("peak_mib", float("inf"), "peak_mib: inf is not a finite number"),
         ("peak_mib", "1", "peak_mib: '1' is not a finite number"),
@@ -223,6 +265,39 @@ def test_a_measurement_of_a_missing_key_says_which(folder):
         "amp: 'amp' is not an id such as amp/unscale_twice",
     ]
     assert held is None
+
+
+@pytest.mark.parametrize("id", ["../x", "amp/..", "amp/a b", "amp/\x1b", "/x", "a/b/c"])
+def test_an_id_that_no_reproducer_can_have_is_refused(folder, id):
+    with pytest.raises(records.RecordsError, match="is not an id such as"):
+        record(measurements={id: measurement()}).save(folder)
+
+
+def test_a_key_that_cannot_be_printed_is_named_all_the_same(folder):
+    path = record().save(folder)
+    path.write_text(path.read_text().replace("amp/one", "amp/\\udc80\\u001b"))
+    (problem,), _ = problems_of(path)
+    assert "amp/\\udc80\\x1b: 'amp/\\udc80\\x1b' is not an id" in problem
+
+
+@pytest.mark.parametrize("fact", [pytest.param(10**400, id="huge"), "\udc80", "\x07", 1.5, []])
+def test_a_fact_is_short_and_printable(folder, fact):
+    held = {"amp/one": measurement(source=source(hardware={"driver": fact}))}
+    with pytest.raises(records.RecordsError, match="hardware: .* states no plain fact for driver"):
+        record(measurements=held).save(folder)
+
+
+def test_what_a_reproducer_returns_is_kept_whatever_it_holds(folder, root):
+    plant(root, "amp/one", "def reproduce(device):\n    return None\n")
+    (one,) = catalog.load(root)
+    text = "a\tb\nc\x1b[31m \udc80 \r é 🙂"
+    result = Result(
+        "amp/one", "cpu", "reproduced", "reproduced", text, text, text, runs=1, agreeing=1
+    )
+    held = records.Measurement.of(result, one, source(), "2026-01-01")
+    record(measurements={"amp/one": held}).save(folder)
+    (kept,) = records.load(folder)[0].measurements.values()
+    assert kept.text == kept.detail == kept.popular_fix == "a\tb\nc\\x1b[31m \\udc80 \\r é 🙂"
 
 
 def test_saving_never_replaces_a_file_that_cannot_be_read(folder):
@@ -291,6 +366,18 @@ def test_a_full_disk_leaves_the_old_record_and_no_litter(folder, monkeypatch):
     assert path.read_text() == before
 
 
+def test_a_record_that_is_a_link_remains_one_and_keeps_its_mode(folder, tmp_path):
+    path = record().save(folder)
+    path.chmod(0o640)
+    target = path.rename(tmp_path / "elsewhere.json")
+    path.symlink_to(target)
+    record(measurements={"amp/two": measurement()}).save(folder)
+    assert path.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert len(records.load(folder)[0].measurements) == 2
+    assert files(tmp_path) == ["elsewhere.json"]
+
+
 def test_what_is_journalled_is_read_at_once_and_goes_into_the_file_at_the_next_save(folder):
     path = record().save(folder)
     before = path.read_text()
@@ -305,6 +392,20 @@ def test_what_is_journalled_is_read_at_once_and_goes_into_the_file_at_the_next_s
     record(measurements={}).save(folder)
     assert not (folder / ".journal" / path.name).exists()
     assert records.load(folder) == [held]
+
+
+def test_a_line_that_a_killed_run_left_does_not_hide_a_newer_file(folder):
+    def dated(verdict, date):
+        return record(measurements={"amp/one": measurement(verdict, date=date)})
+
+    dated("reproduced", "2026-01-02").append(folder)
+    newer = dated("absent", "2026-01-03")
+    newer.path(folder).write_text(json.dumps(newer.to_json()))  # as git does
+    assert records.load(folder) == [newer]
+    record(measurements={}).save(folder)
+    assert records.load(folder) == [newer]
+    dated("flaky", "2026-01-03").append(folder)
+    assert records.load(folder) == [dated("flaky", "2026-01-03")]
 
 
 def test_a_journal_without_a_file_is_read_too(folder):
@@ -323,6 +424,15 @@ def test_a_line_that_a_kill_cut_off_costs_no_other_line(folder):
     assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/three"]
     record(measurements={}).save(folder)
     assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/three"]
+
+
+@pytest.mark.parametrize("line", ["5", "[]", "null", '"half', "{"])
+def test_a_line_of_a_journal_that_is_no_record_stops_nothing(folder, line):
+    record().append(folder)
+    journal = folder / ".journal" / record().name
+    journal.write_text(f"{line}\n{journal.read_text()}")
+    record(measurements={"amp/two": measurement()}).save(folder)
+    assert list(records.load(folder)[0].measurements) == ["amp/one", "amp/two"]
 
 
 def test_a_journal_is_checked_like_a_file(folder):
@@ -391,6 +501,23 @@ def test_a_killed_process_leaves_no_lock_behind(folder):
     assert records.load(folder) == [record()]
 
 
+def test_a_folder_that_takes_no_file_is_noticed_before_anything_is_measured(folder, monkeypatch):
+    records.check_writable(folder)
+    assert files(folder) == []
+    tried = []
+
+    def read_only(dir):
+        tried.append(dir)
+        if dir == folder:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return io.BytesIO()
+
+    monkeypatch.setattr(records.tempfile, "TemporaryFile", read_only)
+    with pytest.raises(OSError, match="Read-only"):
+        records.check_writable(folder)
+    assert tried == [folder / ".journal", folder]
+
+
 def test_what_is_hidden_beside_records_is_ignored_by_git(folder):
     record().save(folder)
     record().append(folder)
@@ -418,6 +545,14 @@ def test_of_two_measurements_the_newer_one_stays():
     assert updated(old, new)
     assert not updated(new, old)
     assert not updated(old, old)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"source": source("user")}, {"seconds": 9.0}, {"hash": "1" * 16}]
+)
+def test_of_two_measurements_of_one_day_the_same_one_stays_in_either_order(changed):
+    one, other = measurement(), measurement(**changed)
+    assert updated(one, other) != updated(other, one)
 
 
 def test_a_measurement_of_the_code_as_it_is_now_outranks_a_newer_one(root):

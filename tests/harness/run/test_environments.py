@@ -1,9 +1,12 @@
 """Environments, with a uv that does as it is told: nothing is installed here."""
 
 import os
+import signal
 import stat
+import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -67,6 +70,14 @@ def test_an_environment_is_made_used_and_removed(uv, tmp_path):
     assert "--torch-backend cpu torch==2.4.1 numpy<2 setuptools" in log.read_text()
     with environments.environment(TORCH, "cuda", tmp_path / "envs"):
         assert "--torch-backend auto torch==2.4.1" in log.read_text()
+
+
+def test_an_environment_is_not_handed_other_packages(uv, tmp_path, monkeypatch):
+    uv()
+    monkeypatch.setenv("PYTHONPATH", "another/torch")
+    with environments.environment(TORCH, root=tmp_path / "envs"):
+        assert "PYTHONPATH" not in os.environ
+    assert os.environ["PYTHONPATH"] == "another/torch"
 
 
 def test_where_pytorchs_index_cannot_be_reached_the_default_one_serves(uv, tmp_path):
@@ -162,6 +173,30 @@ def test_a_second_user_of_an_environment_waits_until_the_first_has_done(uv, tmp_
         assert os.path.exists(python)
     other.join(30)
     assert seen == [True]
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from matrix import torches
+from matrix.run import environments
+with environments.environment(torches.Torch("2.4.1", ">=3.8"), root=Path(sys.argv[1])):
+    pass
+"""
+
+
+def test_ended_by_a_signal_it_leaves_neither_uv_nor_the_folder(uv, tmp_path):
+    log = uv(own_build=f"echo $$ > {tmp_path / 'pid'}; exec sleep 60")
+    maker = subprocess.Popen([sys.executable, "-c", PROGRAM, tmp_path / "envs"])
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith("\n"):
+        assert maker.poll() is None, log.read_text()
+        time.sleep(0.01)
+    pid = int((tmp_path / "pid").read_text())
+    maker.terminate()
+    assert maker.wait(30) == 128 + signal.SIGTERM
+    assert folders(tmp_path / "envs") == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 @pytest.mark.parametrize(

@@ -133,12 +133,12 @@ def problems(found: Found) -> list[str]:
 
 def render(found: Found) -> str:
     lines = [
-        "# What peers hold",
+        "# Other libraries under the same properties",
         "",
-        f"Written by `{COMMAND}`. The reference fixes, torch itself, released libraries and the",
-        "five write-ups that this corpus started from, under the same properties, each tried on",
-        "generated examples on the CPU. Where a peer fails, the smallest example found and what",
-        "came of it. A peer that is not in a table has no such part.",
+        f"Written by `{COMMAND}`. The reference fixes, torch itself, released libraries and five",
+        "published write-ups of such fixes, tested against the same properties with generated",
+        "examples, on the CPU. Where a peer fails, the table shows the smallest failing example",
+        "and its outcome. A peer that is not in a table offers nothing of the kind.",
         "",
         _versions(found),
         "",
@@ -210,12 +210,12 @@ def _cell(state: str, detail: str) -> str:
 @click.argument("group")
 @click.option("--only", multiple=True, metavar="PEER", help="Peers with this in their name.")
 def main(group: str, only: tuple[str, ...]) -> None:
-    """Put the peers that are installed here under the properties.
+    """Test the peers that are installed here against the properties.
 
-    Keeps the outcome as results/GROUP.json and writes docs/peers.md. Exit status: 0 the reference
-    fixes hold whatever a peer holds, 1 they do not, 2 usage error.
+    Saves the results as results/GROUP.json and writes docs/peers.md. Exit status: 0 the reference
+    fixes hold every property that a peer holds, 1 they do not, 2 usage error.
     """
-    # What needs torch alone is judged once, beside the newest torch.
+    # What needs torch alone is judged once, on the newest torch.
     chosen = [
         peer
         for peer in PEERS

@@ -476,9 +476,8 @@ class WriteUpAMP(Peer):
 
     def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        scaler = torch.amp.GradScaler(
-            "cuda", enabled=False
-        )  # with the write-up's GradScaler("cpu") its loop raises
+        # With the write-up's GradScaler("cpu") its loop raises.
+        scaler = torch.amp.GradScaler("cuda", enabled=False)
         total = 0.0
         for step, row in enumerate(rows, start=1):
             value = loss_fn(model, row) / accumulate

@@ -118,9 +118,8 @@ def quiet() -> Iterator[None]:
 
 # ---- batch-size search ----
 
-sizes = st.tuples(st.integers(1, 64), st.integers(1, 64)).map(
-    lambda pair: (max(pair), min(pair))
-)  # (largest, limit)
+# (largest, limit)
+sizes = st.tuples(st.integers(1, 64), st.integers(1, 64)).map(lambda pair: (max(pair), min(pair)))
 OOM = "CUDA out of memory. Tried to allocate 2.00 MiB"
 
 
