@@ -5,6 +5,9 @@ Installed as `torch-repros`; in a clone also `python -m matrix`.
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -35,6 +38,10 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros vendor amp --into DIR          copy a fix into your project
     """
     context.obj = options.State(repros)
+    if os.environ.get("NO_COLOR"):
+        context.color = False
+    if isinstance(sys.stdout, io.TextIOWrapper):  # on Windows a pipe is not UTF-8
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 main.add(
