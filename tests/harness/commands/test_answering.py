@@ -50,6 +50,20 @@ def test_a_mistyped_id_is_told_what_it_may_have_been():
     assert "did you mean amp/unscale_before_scale" in result.output
 
 
+@pytest.mark.parametrize("name", ["missing.log", "logs/missing", "C:\\logs\\crash.txt"])
+def test_a_file_that_is_not_there_is_told_so(name):
+    result = call("explain", name)
+    assert result.exit_code == 1
+    assert f"There is no file or reproducer {name!r} either" in result.output
+
+
+def test_a_folder_is_told_to_be_one(tmp_path):
+    result = call("explain", tmp_path)
+    assert result.exit_code == 1
+    assert f"{tmp_path} is a folder; name a file in it." in result.output
+    assert "did you mean" not in result.output
+
+
 def test_text_comes_as_an_argument_as_a_file_or_through_a_pipe(tmp_path):
     file = tmp_path / "crash.log"
     file.write_bytes(UNSCALED.encode() + b"\n\xff\xfe not UTF-8")
