@@ -53,6 +53,34 @@ def test_a_rebuild_deletes_what_the_last_one_wrote_and_nothing_else(root, tmp_pa
     assert sorted(path.name for path in (folder / "bugs/amp").iterdir()) == ["one.html"]
 
 
+def test_an_interrupted_build_leaves_pages_that_the_next_one_knows_for_its_own(
+    root, tmp_path, monkeypatch
+):
+    folder = tmp_path / "site"
+    for name in ("one", "two"):
+        plant(root, f"amp/{name}", RETURNS.format("boom"))
+    pages = site.pages
+
+    def interrupted(*arguments):
+        yield from list(pages(*arguments))[:3]
+        raise KeyboardInterrupt
+
+    def build():
+        site.build(folder, catalog.load(root), [])
+
+    monkeypatch.setattr(site, "pages", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build()
+    monkeypatch.undo()
+    (root / "amp/two.py").unlink()
+    build()
+    assert [path.name for path in (folder / "bugs/amp").iterdir()] == ["one.html"]
+    monkeypatch.setattr(site, "pages", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build()
+    assert (folder / "page.js").is_file()  # the last whole site is still there
+
+
 def test_a_manifest_that_points_elsewhere_deletes_nothing_there(root, tmp_path):
     plant(root, "amp/one", RETURNS.format("boom"))
     folder, outside = tmp_path / "site", tmp_path / "precious.txt"
