@@ -458,6 +458,9 @@ def test_no_header_has_a_pattern_that_makes_explain_slow():
         ({"messages": ("cannot pin .{0,100} only .{0,100}",)}, "too wide"),
         ({"messages": ("(cannot pin|only dense)",)}, "fewer than 6 plain characters"),
         ({"messages": ("cannot pin|only",)}, "fewer than 6 plain characters"),
+        ({"messages": ("(?i)cannot pin",)}, "'(?i)cannot pin': not a regex of JavaScript"),
+        ({"messages": (r"cannot pin\Z",)}, "not a regex of JavaScript"),
+        ({"symptom": "(?P<name>a)"}, "symptom: '(?P<name>a)': not a regex of JavaScript"),
         ({"symptom": "(a+)+$"}, "symptom: '(a+)+$': a repeated group"),
         ({"symptom": "a.*b.*c.*d"}, "more than two unbounded gaps"),
     ],
@@ -478,6 +481,7 @@ def test_a_slow_pattern_is_named_with_its_line(changes, problem):
         r"cannot pin \(.\*\) [*+]",
         "cannot pin .{0,200}?",
         "(cannot|never) pin tensors",
+        "(?:cannot|never) pin all (?=tensors)(?!x)(?<= )(?<!y)",
         r"out of \w{1,9}",
     ],
 )
