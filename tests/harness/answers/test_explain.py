@@ -138,6 +138,13 @@ def test_several_causes_are_named_in_their_order():
     assert [one.id for one in answer.reproducers] == answer.ids
 
 
+def test_causes_whose_reproducers_are_not_there_are_still_named():
+    text = "element 0 of tensors does not require grad and does not have a grad_fn"
+    (whole,) = explain.find(text, REPRODUCERS)
+    (answer,) = explain.find(text, whole.reproducers[-1:])
+    assert (answer.causes, answer.reproducers) == (whole.causes, whole.reproducers[-1:])
+
+
 # --- what terminals and launchers add ----------------------------------------------------------
 
 INFERENCE = "rnn/inference_mode_caches_a_table"
@@ -254,6 +261,10 @@ def test_what_powershell_writes_is_read(tmp_path, encoding):
 
 def test_the_mark_at_the_start_of_utf_16_is_no_text():
     assert read(None, "\ufeffabc".encode("utf-16-be")) == "abc"
+
+
+def test_a_log_that_a_crash_filled_with_nul_is_no_utf_16():
+    assert read(None, b"\0" * 3000 + FP16.encode()).endswith(FP16)
 
 
 def test_a_character_on_the_border_of_two_pieces_is_whole():

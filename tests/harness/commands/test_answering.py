@@ -37,6 +37,12 @@ def test_a_message_with_one_cause_gets_its_control_its_popular_fix_and_its_fix()
     )
 
 
+def test_the_torch_that_is_given_counts_more_than_the_one_in_the_text():
+    result = call("explain", f"{UNSCALED}\nPyTorch version: 2.5.1", "--torch", "2.6")
+    assert "on torch 2.6 measured" in result.output
+    assert "2.5" not in result.output
+
+
 def test_a_text_that_nothing_fits_is_told_so():
     result = call("explain", "IndexError: list index out of range")
     assert result.exit_code == 1
@@ -116,6 +122,10 @@ def test_search_lists_titles_and_fixes_best_first():
     assert result.exit_code == 0
     assert "loss/mismatch_zero_is_silent" in result.output
     assert "fix: " in result.output
+
+
+def test_no_more_answers_than_wanted_are_listed():
+    assert call("search", "loss", "--limit", "2").output.count("  fix: ") == 2
 
 
 def test_words_that_match_nothing_are_told_so():
