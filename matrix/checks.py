@@ -6,10 +6,11 @@ Each problem is one line: file, line, what is wrong.
 from __future__ import annotations
 
 import ast
+import glob
 import re
 from pathlib import Path
 
-from . import catalog, causes, torches
+from . import catalog, causes, toml, torches
 from .answers import explain
 from .catalog import Reproducer
 from .evidence import headers, records
@@ -52,6 +53,7 @@ def lint(
         known = torches.load(releases)
     except torches.TorchesError as error:
         problems.append(str(error))
+    problems += _misplaced(repros)
     reproducers, unreadable = catalog.read(repros)
     problems += unreadable
     if unreadable:  # the rest would only repeat that they are missing
@@ -67,8 +69,19 @@ def lint(
     problems += _records(reproducers, folder)
     problems += explain.problems(reproducers)
     if repros == catalog.REPROS:
-        problems += causes.problems(reproducers)
+        try:
+            problems += causes.problems(reproducers)
+        except toml.TOMLDecodeError as error:
+            problems.append(f"{causes.CAUSES}:1: not TOML: {error}")
     return problems
+
+
+def _misplaced(repros: Path) -> list[str]:
+    return [
+        f"{repros / name}:1: not at <family>/<name>.py: nothing reads or runs it"
+        for name in sorted(glob.glob("**/*.py", root_dir=repros, recursive=True))
+        if len(Path(name).parts) != 2
+    ]
 
 
 def _python(reproducers: list[Reproducer]) -> list[str]:
@@ -162,23 +175,26 @@ def _ids(reproducers: list[Reproducer], ids: Path) -> list[str]:
 def _fixes(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]:
     problems = []
     public: dict[str, set[str]] = {}
-    for reproducer in reproducers:
-        module, function = reproducer.fix_module, reproducer.fix_function
-        if module and module not in public:
-            public[module] = _all(fixes / f"{module}.py")
-        if module and function not in public[module]:
-            where = f"{reproducer.path}:{reproducer.line_of('fix')}"
-            problems.append(f"{where}: fix: {module}.py has no {function!r} in its __all__")
+    unreadable = set()
     for fix in catalog.fixes(fixes):
-        test = tests / f"test_{fix}.py"
+        path, test = fixes / f"{fix}.py", tests / f"test_{fix}.py"
+        try:
+            public[fix] = _all(path)
+        except (SyntaxError, ValueError) as error:
+            line = error.lineno if isinstance(error, SyntaxError) else 1
+            problems.append(f"{path}:{line}: its __all__ cannot be read: {error}")
+            unreadable.add(fix)
         if not test.is_file():
             problems.append(f"{test}:1: missing: the fix {fix!r} has no tests")
+    for reproducer in reproducers:
+        module, function = reproducer.fix_module, reproducer.fix_function
+        if module and module not in unreadable and function not in public.get(module, ()):
+            where = f"{reproducer.path}:{reproducer.line_of('fix')}"
+            problems.append(f"{where}: fix: {module}.py has no {function!r} in its __all__")
     return problems
 
 
 def _all(path: Path) -> set[str]:
-    if not path.is_file():
-        return set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):

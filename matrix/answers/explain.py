@@ -366,10 +366,19 @@ def _ways(pattern: str, unbounded: float) -> float:
     return ways
 
 
+_PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic groups, ends of a text
+
+
 def problems(reproducers: list[Reproducer]) -> list[str]:
-    """Patterns of headers that would make `explain` slow."""
+    """Patterns of headers that would make `explain` slow, or fail on the site."""
     wrong = []
     for one in reproducers:
+        for key, patterns in (("messages", one.messages), ("symptom", [one.symptom])):
+            wrong += [
+                f"{one.path}:{one.line_of(key)}: {key}: {pattern!r}: not a regex of JavaScript"
+                for pattern in patterns
+                if _PYTHON_ONLY.search(pattern)
+            ]
         for pattern in one.messages:
             at = f"{one.path}:{one.line_of('messages')}: messages: {pattern!r}"
             if _ways(pattern, math.inf) > WAYS:

@@ -47,31 +47,37 @@ def build(folder: Path, reproducers: list[Reproducer], records: list[Record]) ->
 
     Raises SiteError, with nothing changed, where the folder is not its own.
     """
-    _clear(folder)
+    earlier = _earlier(folder)
     names: list[str] = []
     made: set[Path] = set()
-    for name, text in pages(reproducers, records):
-        path = folder / name
-        if path.parent not in made:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            made.add(path.parent)
-        path.write_text(text, encoding="utf-8")
-        names.append(name)
-    (folder / MANIFEST).write_text("\n".join(names) + "\n", encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = folder / MANIFEST
+    with manifest.open("a", encoding="utf-8", buffering=1) as listed:
+        for name, text in pages(reproducers, records):
+            path = folder / name
+            if path.parent not in made:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                made.add(path.parent)
+            listed.write(f"{name}\n")  # first: what an interrupted build wrote is known too
+            path.write_text(text, encoding="utf-8")
+            names.append(name)
+    for name in earlier.difference(names):
+        if ".." not in name.split("/") and not Path(name).is_absolute():
+            (folder / name).unlink(missing_ok=True)
+    manifest.write_text("\n".join(names) + "\n", encoding="utf-8")
     return [folder / name for name in names]
 
 
-def _clear(folder: Path) -> None:
-    """Deletes what an earlier build wrote, and nothing else."""
+def _earlier(folder: Path) -> set[str]:
+    """What earlier builds wrote."""
     manifest = folder / MANIFEST
-    ours = set(manifest.read_text(encoding="utf-8").splitlines()) if manifest.is_file() else set()
-    if not ours and folder.exists() and any(folder.iterdir()):
+    if manifest.is_file():
+        return set(manifest.read_text(encoding="utf-8").splitlines())
+    if folder.exists() and any(folder.iterdir()):
         raise SiteError(
             f"{folder} is not empty and was not built by this tool; choose another folder"
         )
-    for name in ours:
-        if ".." not in name.split("/") and not Path(name).is_absolute():
-            (folder / name).unlink(missing_ok=True)
+    return set()
 
 
 def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ Installed as `torch-repros`; in a clone also `python -m matrix`.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -36,9 +37,13 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros run --python PATH              run every reproducer on that interpreter's torch
     torch-repros vendor amp --into DIR          copy a fix into your project
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may hold what cannot be encoded
-        sys.stdout.reconfigure(errors="backslashreplace")
     context.obj = options.State(repros)
+    if os.environ.get("NO_COLOR"):
+        context.color = False
+    if isinstance(
+        sys.stdout, io.TextIOWrapper
+    ):  # a pipe on Windows is not UTF-8, and a file name may be anything
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 main.add(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 
 import click
@@ -45,8 +47,8 @@ def explain(what: str | None, version: str | None) -> None:
     version = version or explanation.torch_version
     if not explanation.answers:
         click.echo("No known failure matches this text.")
-        if what and (hint := _near_id(what, reproducers)):
-            click.echo(f"It is no reproducer either; {hint}")
+        if what and (hint := _hint(what, reproducers)):
+            click.echo(hint)
         click.echo(
             'Find a silent failure by its symptom: torch-repros search "loss stays constant"'
         )
@@ -77,13 +79,14 @@ def _print_answer(
     click.echo("\n`torch-repros show ID` shows everything about one of them.")
 
 
-def _near_id(what: str, reproducers: list[catalog.Reproducer]) -> str:
-    """A hint where the text looks like a mistyped id."""
-    return (
-        options.did_you_mean(what, reproducers)
-        if "/" in what and " " not in what and len(what) < 100
-        else ""
-    )
+def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
+    """What is wrong where the text looks like the name of a file or an id, or ""."""
+    if os.path.isdir(what):
+        return f"{what} is a folder; name a file in it."
+    if len(what) > 200 or not re.fullmatch(r"\S+[./\\]\S+", what) or os.path.exists(what):
+        return ""
+    near = options.did_you_mean(what, reproducers) if "/" in what else ""
+    return f"There is no file or reproducer {what!r} either" + (f"; {near}" if near else ".")
 
 
 def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> explaining.Explanation:

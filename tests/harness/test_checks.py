@@ -5,7 +5,7 @@ import pytest
 from helpers import RETURNS, call, plant
 from recorded import measurement, record
 
-from matrix import catalog, checks
+from matrix import catalog, causes, checks
 
 
 @pytest.fixture
@@ -63,6 +63,45 @@ def test_a_fix_that_is_not_public_is_a_problem_at_its_line(project):
     project.names.write_text("amp.other\n")
     (problem,) = project.lint()
     assert problem.endswith("amp/one.py:12: fix: amp.py has no 'fix' in its __all__")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (b"x = 1\ndef (\n", "amp.py:2: its __all__ cannot be read: invalid syntax"),
+        (b"__all__ = sorted(globals())\n", "amp.py:1: its __all__ cannot be read: malformed"),
+        (b"# caf\xe9\n", "amp.py:1: its __all__ cannot be read: 'utf-8' codec"),
+    ],
+)
+def test_a_fix_that_cannot_be_read_is_one_problem(project, source, text):
+    (project.folders["fixes"] / "amp.py").write_bytes(source)
+    (problem,) = project.lint()
+    assert text in problem
+
+
+def test_a_fix_without_a_file_is_a_problem(project):
+    path = project.repros / "amp/one.py"
+    path.write_text(path.read_text().replace('"amp.fix"', '"rnn.fix"'))
+    (problem,) = project.lint()
+    assert problem.endswith("one.py:10: fix: rnn.py has no 'fix' in its __all__")
+
+
+def test_a_file_beside_or_below_the_families_is_a_problem(project):
+    (project.repros / "amp/deeper").mkdir()
+    for name in ("two.py", "amp/deeper/three.py"):
+        (project.repros / name).write_text("")
+    deeper, beside = project.lint()
+    assert deeper.startswith(f"{project.repros / 'amp/deeper/three.py'}:1: not at <family>/<name>")
+    assert beside.startswith(f"{project.repros / 'two.py'}:1: not at <family>/<name>.py")
+
+
+def test_causes_that_are_not_toml_are_a_problem(monkeypatch, tmp_path):
+    path = tmp_path / "causes.toml"
+    path.write_text("[[message")
+    monkeypatch.setattr(causes, "CAUSES", path)
+    causes.load.cache_clear()
+    (problem,) = checks.lint()
+    assert problem.startswith(f"{path}:1: not TOML: ")
 
 
 def test_a_fix_without_tests_is_a_problem(project):

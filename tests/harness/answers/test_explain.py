@@ -138,6 +138,13 @@ def test_several_causes_are_named_in_their_order():
     assert [one.id for one in answer.reproducers] == answer.ids
 
 
+def test_causes_whose_reproducers_are_not_there_are_still_named():
+    text = "element 0 of tensors does not require grad and does not have a grad_fn"
+    (whole,) = explain.find(text, REPRODUCERS)
+    (answer,) = explain.find(text, whole.reproducers[-1:])
+    assert (answer.causes, answer.reproducers) == (whole.causes, whole.reproducers[-1:])
+
+
 # --- what terminals and launchers add ----------------------------------------------------------
 
 INFERENCE = "rnn/inference_mode_caches_a_table"
@@ -254,6 +261,10 @@ def test_what_powershell_writes_is_read(tmp_path, encoding):
 
 def test_the_mark_at_the_start_of_utf_16_is_no_text():
     assert read(None, "\ufeffabc".encode("utf-16-be")) == "abc"
+
+
+def test_a_log_that_a_crash_filled_with_nul_is_no_utf_16():
+    assert read(None, b"\0" * 3000 + FP16.encode()).endswith(FP16)
 
 
 def test_a_character_on_the_border_of_two_pieces_is_whole():
@@ -459,6 +470,9 @@ def test_no_header_has_a_pattern_that_makes_explain_slow():
         ({"messages": ("cannot pin .{0,100} only .{0,100}",)}, "too wide"),
         ({"messages": ("(cannot pin|only dense)",)}, "fewer than 6 plain characters"),
         ({"messages": ("cannot pin|only",)}, "fewer than 6 plain characters"),
+        ({"messages": ("(?i)cannot pin",)}, "'(?i)cannot pin': not a regex of JavaScript"),
+        ({"messages": (r"cannot pin\Z",)}, "not a regex of JavaScript"),
+        ({"symptom": "(?P<name>a)"}, "symptom: '(?P<name>a)': not a regex of JavaScript"),
         ({"symptom": "(a+)+$"}, "symptom: '(a+)+$': a repeated group"),
         ({"symptom": "a.*b.*c.*d"}, "more than two unbounded gaps"),
     ],
@@ -479,6 +493,7 @@ def test_a_slow_pattern_is_named_with_its_line(changes, problem):
         r"cannot pin \(.\*\) [*+]",
         "cannot pin .{0,200}?",
         "(cannot|never) pin tensors",
+        "(?:cannot|never) pin all (?=tensors)(?!x)(?<= )(?<!y)",
         r"out of \w{1,9}",
     ],
 )

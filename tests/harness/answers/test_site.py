@@ -53,12 +53,41 @@ def test_a_rebuild_deletes_what_the_last_one_wrote_and_nothing_else(root, tmp_pa
     assert sorted(path.name for path in (folder / "bugs/amp").iterdir()) == ["one.html"]
 
 
-def test_a_manifest_that_points_elsewhere_deletes_nothing_there(root, tmp_path):
+def test_an_interrupted_build_leaves_pages_that_the_next_one_knows_for_its_own(
+    root, tmp_path, monkeypatch
+):
+    folder = tmp_path / "site"
+    for name in ("one", "two"):
+        plant(root, f"amp/{name}", RETURNS.format("boom"))
+    pages = site.pages
+
+    def interrupted(*arguments):
+        yield from list(pages(*arguments))[:3]
+        raise KeyboardInterrupt
+
+    def build():
+        site.build(folder, catalog.load(root), [])
+
+    monkeypatch.setattr(site, "pages", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build()
+    monkeypatch.undo()
+    (root / "amp/two.py").unlink()
+    build()
+    assert [path.name for path in (folder / "bugs/amp").iterdir()] == ["one.html"]
+    monkeypatch.setattr(site, "pages", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build()
+    assert (folder / "page.js").is_file()  # the last whole site is still there
+
+
+@pytest.mark.parametrize("name", ["../precious.txt", "{outside}"])
+def test_a_manifest_that_points_elsewhere_deletes_nothing_there(root, tmp_path, name):
     plant(root, "amp/one", RETURNS.format("boom"))
     folder, outside = tmp_path / "site", tmp_path / "precious.txt"
     outside.write_text("mine")
     folder.mkdir()
-    (folder / site.MANIFEST).write_text("../precious.txt\n")
+    (folder / site.MANIFEST).write_text(f"{name.format(outside=outside)}\n")
     site.build(folder, catalog.load(root), [])
     assert outside.read_text() == "mine"
 
@@ -93,3 +122,18 @@ def test_evidence_of_other_code_is_not_shown(root, tmp_path):
     old = record("2.4.1", {"amp/one": measurement(text="of old code")})
     site.build(tmp_path / "site", catalog.load(root), [old])
     assert "of old code" not in (tmp_path / "site/bugs/amp/one.html").read_text()
+
+
+def test_measurements_that_agree_share_a_line_and_the_newest_text_is_shown(root):
+    plant(root, "amp/one", RETURNS.format("boom"))
+    (reproducer,) = catalog.load(root)
+    measured = [
+        (record(torch), measurement(text=text, hash=reproducer.hash))
+        for torch, text in (("2.4.1", "old"), ("2.5.1", "old"), ("2.6.0", "new"))
+    ]
+    found = site.evidence(reproducer, measured)
+    assert found["seen"] == "new"
+    assert [(line["torch"], line["text"]) for line in found["evidence"]] == [
+        ("2.4.1, 2.5.1", "old"),
+        ("2.6.0", "new"),
+    ]

@@ -118,6 +118,12 @@ def test_the_full_text_has_the_code_the_states_and_the_sources(reproducer, measu
         assert part in shown
 
 
+def test_what_is_retired_says_why(reproducer, measured):
+    retired = replace(reproducer, retired="never was a bug")
+    assert "retired: never was a bug" in text.full_text(retired, measured, None)
+    assert "\nretired:" not in text.full_text(reproducer, measured, None)
+
+
 def test_an_upgrade_is_a_fix_without_a_file(root):
     plant(root, "amp/two", "def reproduce(device):\n    return 1\n")
     assert text.fix(catalog.load(root)[0]) == "upgrade torch"

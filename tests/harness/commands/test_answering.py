@@ -37,6 +37,12 @@ def test_a_message_with_one_cause_gets_its_control_its_popular_fix_and_its_fix()
     )
 
 
+def test_the_torch_that_is_given_counts_more_than_the_one_in_the_text():
+    result = call("explain", f"{UNSCALED}\nPyTorch version: 2.5.1", "--torch", "2.6")
+    assert "on torch 2.6 measured" in result.output
+    assert "2.5" not in result.output
+
+
 def test_a_text_that_nothing_fits_is_told_so():
     result = call("explain", "IndexError: list index out of range")
     assert result.exit_code == 1
@@ -48,6 +54,20 @@ def test_a_mistyped_id_is_told_what_it_may_have_been():
     result = call("explain", "amp/unscale_befor")
     assert result.exit_code == 1
     assert "did you mean amp/unscale_before_scale" in result.output
+
+
+@pytest.mark.parametrize("name", ["missing.log", "logs/missing", "C:\\logs\\crash.txt"])
+def test_a_file_that_is_not_there_is_told_so(name):
+    result = call("explain", name)
+    assert result.exit_code == 1
+    assert f"There is no file or reproducer {name!r} either" in result.output
+
+
+def test_a_folder_is_told_to_be_one(tmp_path):
+    result = call("explain", tmp_path)
+    assert result.exit_code == 1
+    assert f"{tmp_path} is a folder; name a file in it." in result.output
+    assert "did you mean" not in result.output
 
 
 def test_text_comes_as_an_argument_as_a_file_or_through_a_pipe(tmp_path):
@@ -102,6 +122,10 @@ def test_search_lists_titles_and_fixes_best_first():
     assert result.exit_code == 0
     assert "loss/mismatch_zero_is_silent" in result.output
     assert "fix: " in result.output
+
+
+def test_no_more_answers_than_wanted_are_listed():
+    assert call("search", "loss", "--limit", "2").output.count("  fix: ") == 2
 
 
 def test_words_that_match_nothing_are_told_so():

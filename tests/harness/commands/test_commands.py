@@ -1,14 +1,17 @@
 """What all commands share: --help, exit codes, wrong usage."""
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 from helpers import call
 
-from matrix import commands
+from matrix import catalog, commands
 
 CLONE_ONLY = ("headers", "lint", "grid", "site")
 
@@ -71,6 +74,25 @@ def test_wrong_use_exits_with_2_and_says_what_was_expected(arguments, text):
     result = call(*arguments)
     assert result.exit_code == 2
     assert text in " ".join(result.output.split())
+
+
+def test_no_color_is_honoured(monkeypatch):
+    assert "\x1b[" in call("list", color=True).output
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in call("list", color=True).output
+
+
+def test_what_the_output_s_encoding_lacks_is_escaped():
+    command = [sys.executable, "-m", "matrix", "explain"]
+    done = subprocess.run(
+        command,
+        input="cannot pin '│' only dense CPU tensors can be pinned".encode(),
+        capture_output=True,
+        cwd=catalog.ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"cannot pin '\\u2502' only" in done.stdout
 
 
 def test_the_version_is_the_packages():

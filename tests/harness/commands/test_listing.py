@@ -2,7 +2,8 @@ import json
 
 from helpers import RETURNS, call, plant, processor_seconds
 
-from matrix import catalog, devices
+from matrix import catalog, commands, devices
+from matrix.commands import options
 
 
 def test_list_names_every_reproducer_with_its_kind_versions_and_title():
@@ -58,6 +59,21 @@ def test_a_bad_file_is_named_and_the_others_are_listed(root):
     assert "one.py:7: kind: 'slient'" in result.output
     assert "planted/two" in result.output
     assert call("--repros", root, "search", "planted").exit_code == 0
+
+
+def test_a_bad_file_is_named_once_however_often_the_reproducers_are_asked_for(root, capsys):
+    plant(root, "planted/one", RETURNS.format("boom"), kind='"slient"')
+    plant(root, "planted/two", RETURNS.format("boom"))
+    with commands.main.make_context("torch-repros", ["--repros", str(root), "list"]) as context:
+        context.obj = options.State(root)
+        options.load()
+        assert len(options.problems()) == 1
+    assert capsys.readouterr().err.count("left out: ") == 1
+
+
+def test_a_retired_reproducer_is_marked(root):
+    plant(root, "planted/one", RETURNS.format("boom"), retired='"never was a bug"')
+    assert "planted  [retired]" in call("--repros", root, "list", "planted").output
 
 
 def test_a_folder_of_bad_files_alone_is_an_error(root):

@@ -2,7 +2,7 @@ import re
 
 import pytest
 from helpers import call, plant
-from recorded import measurement, record
+from recorded import measurement, record, source
 
 from matrix import catalog, torches
 from matrix.evidence import grid, records
@@ -48,6 +48,32 @@ def test_every_machine_that_measured_a_record_is_in_the_list(project):
     assert line in page
 
 
+def test_a_machine_is_listed_with_its_newest_measurement_and_as_paravirtual(root):
+    hardware = source(hardware={"name": "Apple M1", "paravirtual": True})
+    held = {
+        id: measurement(source=hardware, date=date)
+        for id, date in (("amp/one", "2026-01-02"), ("amp/two", "2026-01-01"))
+    }
+    plant(root, "amp/one", "def reproduce(device):\n    return 1\n", retired='"x"')
+    found = [record(measurements=held)]
+    page = grid.markdown(catalog.load(root), RELEASES, found, States(found))
+    assert "| Apple M1 (paravirtual) | Linux | 3.11.7 | self | 2026-01-02 |" in page
+    assert "| [one](../repros/amp/one.py) (retired) |" in page
+
+
+def test_the_check_writes_nothing_and_fails_until_the_files_are_written(tmp_path, monkeypatch):
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{grid.START}\nold\n{grid.END}\n")
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(catalog, "ROOT", tmp_path)
+    result = call("grid", "--check")
+    assert result.exit_code == 1
+    assert f"{readme}: out of date; run: torch-repros grid" in result.output
+    assert (readme.read_text().count("old"), list((tmp_path / "docs").iterdir())) == (1, [])
+    assert call("grid").exit_code == 0
+    assert call("grid", "--check").exit_code == 0
+
+
 def test_the_summary_counts_cells_and_dates_the_oldest(project, change):
     change("2.0", verdict="broken")
     change("2.2", verdict="unavailable", date="2026-01-03")
@@ -74,7 +100,14 @@ def test_the_block_is_put_between_its_markers_and_nowhere_else():
 
 
 @pytest.mark.parametrize(
-    "text", ["", grid.START, f"{grid.END} {grid.START}", f"{grid.START}\n{grid.END}{grid.START}"]
+    "text",
+    [
+        "",
+        grid.START,
+        f"{grid.END} {grid.START}",
+        f"{grid.START}\n{grid.END}{grid.START}",
+        f"{grid.START}\n{grid.END}{grid.END}",
+    ],
 )
 def test_a_readme_without_its_markers_is_refused(text):
     with pytest.raises(ValueError, match="expected"):
