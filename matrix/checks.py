@@ -109,7 +109,8 @@ def _snippets(reproducers: list[Reproducer], fixes: Path) -> list[str]:
     problems = []
     for one in reproducers:
         module = fixes / f"{one.fix_module}.py"
-        fix = module.read_text(encoding="utf-8") if one.fix_module and module.is_file() else ""
+        there = one.fix_module and module.is_file()
+        fix = module.read_text(encoding="utf-8", errors="replace") if there else ""
         for key, text in (("wrong", one.body), ("right", one.body + fix)):
             for name in _called(getattr(one, key)):
                 if not re.search(rf"\b{name}\b", text):

@@ -40,9 +40,8 @@ def main(context: click.Context, repros: Path) -> None:
     context.obj = options.State(repros)
     if os.environ.get("NO_COLOR"):
         context.color = False
-    if isinstance(
-        sys.stdout, io.TextIOWrapper
-    ):  # a pipe on Windows is not UTF-8, and a file name may be anything
+    # A pipe on Windows is not UTF-8, and a file name may be anything.
+    if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 

@@ -83,7 +83,7 @@ def test_a_fix_without_a_file_is_a_problem(project):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace('"amp.fix"', '"rnn.fix"'))
     (problem,) = project.lint()
-    assert problem.endswith("one.py:10: fix: rnn.py has no 'fix' in its __all__")
+    assert problem.endswith("one.py:12: fix: rnn.py has no 'fix' in its __all__")
 
 
 def test_a_file_beside_or_below_the_families_is_a_problem(project):
