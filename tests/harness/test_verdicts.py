@@ -82,6 +82,13 @@ def test_texts_are_bounded_with_a_mark_and_lone_surrogates_are_escaped():
     assert outcome(long)["value"] == long  # one mark, though worker and runner both look
 
 
+def test_what_would_steer_a_terminal_is_escaped():
+    shown = outcome("boom\t\x1b[2J\x1b]0;x\x07\r\x00\x9b\x7f\u202e\n\u2603 ok")["value"]
+    assert shown == "boom\t\\x1b[2J\\x1b]0;x\\x07\\r\\x00\\x9b\\x7f\\u202e\n\u2603 ok"
+    raised = outcome(outcome="raised", detail="ValueError: \x1b[31mred")
+    assert raised["detail"] == "ValueError: \\x1b[31mred"
+
+
 def test_a_pattern_that_takes_for_ever_is_broken_within_the_time_limit(root, monkeypatch):
     monkeypatch.setattr(verdicts, "JUDGING", 0.2)
     plant(root, "planted/one", RETURNS.format("boom"), symptom='"(a|aa)+$"')
