@@ -5,6 +5,7 @@ Installed as `torch-repros`; in a clone also `python -m matrix`.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -35,6 +36,9 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros vendor amp --into DIR          copy a fix into your project
     """
     context.obj = options.State(repros)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that knows ASCII alone costs no output
+            stream.reconfigure(errors="backslashreplace")
 
 
 main.add(
