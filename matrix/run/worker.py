@@ -36,7 +36,6 @@ import json
 import math
 import platform
 import queue
-import random
 import re
 import select
 import shutil
@@ -245,8 +244,7 @@ def _load(path: str) -> Any:
 
 
 def _fresh_random_numbers() -> None:
-    """As in a new interpreter. torch's are left: it starts from the same seed in each."""
-    random.seed()
+    """As in a new interpreter. A fork seeds Python's own; torch's start from one seed."""
     if "numpy.random" in sys.modules:  # numpy imports it when it is first used: then it is fresh
         sys.modules["numpy.random"].seed()
 

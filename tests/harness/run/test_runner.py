@@ -269,6 +269,15 @@ def test_many_deaths_in_a_row_end_the_run_with_a_clear_error(root, scratch):
     assert list(scratch.iterdir()) == []
 
 
+@linux
+def test_deaths_count_only_where_no_run_ends_in_between(root, monkeypatch):
+    monkeypatch.setattr(runner, "DEATHS", 1)
+    for number in range(3):
+        plant(root, f"planted/kills_{number}", KILLS_ITS_WORKER)
+    details = {result.detail for result in run(root, jobs=1).values()}
+    assert details == {"the worker died while reproduce() ran"}
+
+
 def alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -497,13 +497,20 @@ def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
         assert not alive(int((tmp_path / "pid").read_text()))
 
 
-def test_random_numbers_are_fresh_in_each_run(monkeypatch):
-    seeds = []
-    fake = SimpleNamespace(seed=lambda: seeds.append("numpy"))
-    monkeypatch.setitem(sys.modules, "numpy.random", fake)
-    monkeypatch.setattr(worker.random, "seed", lambda: seeds.append("random"))
-    worker._fresh_random_numbers()
-    assert seeds == ["random", "numpy"]
+def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
+    """numpy's as well, which a fork would copy."""
+    numpy, drawn = tmp_path / "path/numpy", tmp_path / "drawn"
+    numpy.mkdir(parents=True)
+    (numpy / "__init__.py").write_text("__version__ = '0'\nfrom . import random\n")
+    seed = "def seed():\n    global state\n    state = os.urandom(9)\n"
+    (numpy / "random.py").write_text(f"import os\n\n{seed}\n\nseed()\n")
+    path = os.pathsep.join([str(numpy.parent), os.environ["PYTHONPATH"]])
+    monkeypatch.setenv("PYTHONPATH", path)
+    draw = f"open({str(drawn)!r}, 'a').write(f'{{random.random()}}\\n{{numpy.random.state}}\\n')"
+    for name in ("one", "two"):
+        plant(root, f"planted/{name}", f"import numpy, random\n{reproduce(draw)}")
+    run(root)
+    assert len(set(drawn.read_text().splitlines())) == 4
 
 
 def test_a_disk_that_is_nearly_full_is_named(tmp_path, monkeypatch):
