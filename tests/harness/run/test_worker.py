@@ -340,7 +340,16 @@ def test_nothing_of_a_run_is_left_behind(results, scratch):
     assert subprocess.run(command, capture_output=True, text=True).stdout == ""
 
 
-FRESH = ("reproduced", "segfault", "hangs", "claimed_hang", "threads", "eats_disk", "disk_is_full")
+FRESH = (
+    "reproduced",
+    "segfault",
+    "hangs",
+    "claimed_hang",
+    "threads",
+    "eats_disk",
+    "disk_is_full",
+    "writes_temporary_files",
+)
 
 
 @pytest.mark.xdist_group("fresh")
@@ -360,10 +369,11 @@ def test_fresh_interpreters_give_the_same_verdicts(planted, scratch):
 def test_what_a_run_started_may_tidy_up_after_it(root, tmp_path, ending):
     """As the resource tracker of multiprocessing does, which empties /dev/shm."""
     note = tmp_path / "note"
-    tidies = f"import sys; sys.stdin.read(); open({str(note)!r}, 'w')"  # when its parent has ended
-    command = f"[sys.executable, '-c', {tidies!r}]"
-    code = reproduce(f"reproduce.it = subprocess.Popen({command}, stdin=subprocess.PIPE)", ending)
-    plant(root, "planted/one", code, timeout="0.2")
+    tidies = f"echo ready; read line; : > {note}"  # when its parent has ended
+    pipes = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
+    start = f"reproduce.it = subprocess.Popen(['sh', '-c', {tidies!r}], {pipes})"
+    code = reproduce(start, "reproduce.it.stdout.readline()", ending)
+    plant(root, "planted/one", code, timeout="1")
     run(root)
     assert note.exists()
 
@@ -511,6 +521,14 @@ def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
         plant(root, f"planted/{name}", f"import numpy, random\n{reproduce(draw)}")
     run(root)
     assert len(set(drawn.read_text().splitlines())) == 4
+
+
+def test_a_run_that_reported_before_its_time_limit_counts(tmp_path):
+    child = object.__new__(worker.Child)
+    child.pid, child.code, child.process = 2**22 + 1, -9, None  # no such process
+    child.folder, child.timed_out, child.wall = tmp_path, True, 1.0
+    (tmp_path / "report.json").write_text('{"outcome": "returned", "value": "boom"}')
+    assert child.result(-9) == {"outcome": "returned", "value": "boom", "wall": 1.0}
 
 
 def test_a_disk_that_is_nearly_full_is_named(tmp_path, monkeypatch):
