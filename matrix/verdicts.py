@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -9,6 +10,9 @@ from .catalog import Reproducer
 
 JUDGING = 5.0  # seconds that a match of the symptom may take
 TEXT = 20_000  # characters of a text or a detail that are kept
+
+# What a terminal would obey, and what cannot be written as UTF-8.
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 TONES = {  # how a verdict is shown: the style of the terminal; the site has a class of the name
     "bad": "yellow",
@@ -122,10 +126,10 @@ def checked(message: dict[str, Any]) -> Outcome:
 
 
 def _text(text: str) -> str:
-    """Bounded, and such that it can be written as UTF-8."""
+    """Bounded, and such that it can be written anywhere."""
     if len(text) > TEXT + 100:  # the worker's own mark fits
         text = f"{text[:TEXT]}... [{len(text)} characters in all]"
-    return text.encode("utf-8", "backslashreplace").decode()
+    return UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def _number(value: object) -> float:

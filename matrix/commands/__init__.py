@@ -5,7 +5,6 @@ Installed as `torch-repros`; in a clone also `python -m matrix`.
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from pathlib import Path
@@ -40,9 +39,10 @@ def main(context: click.Context, repros: Path) -> None:
     context.obj = options.State(repros)
     if os.environ.get("NO_COLOR"):
         context.color = False
-    # A pipe on Windows is not UTF-8, and a file name may be anything.
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A pipe on Windows is not UTF-8, a terminal may know ASCII alone, and file names vary.
+            stream.reconfigure(errors="backslashreplace")
 
 
 main.add(

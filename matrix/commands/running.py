@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ..catalog import Reproducer
+from ..catalog import MAX_TIMEOUT, Reproducer
 from ..devices import DEVICES, unusable
 from ..run import runner
 from ..verdicts import BY_NAME
@@ -16,6 +16,12 @@ from . import options
 
 INTERRUPTED = 130  # as shells report Ctrl-C
 CANNOT_TELL = 125  # `git bisect run` skips the commit
+
+
+def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is None or 0 < value <= MAX_TIMEOUT:  # no NaN
+        return value
+    raise click.BadParameter(f"{value:g} is not a number of seconds up to {MAX_TIMEOUT:g}")
 
 
 @click.command()
@@ -44,7 +50,8 @@ CANNOT_TELL = 125  # `git bisect run` skips the commit
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=float,
+    callback=_seconds,
     metavar="SECONDS",
     help="Time limit per run; overrides the header's (30 s by default).",
 )
@@ -129,9 +136,15 @@ def _measure(
 def _show(report: runner.Report, reproducers: list[Reproducer], json_file: Path | None) -> None:
     from . import table
 
-    if json_file:
-        json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
+    failure = None
+    try:
+        if json_file:  # first: who reads the table may stop early
+            json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        failure = click.UsageError(f"--json: {json_file}: {error.strerror}")
     table.show(report, reproducers)
+    if failure:
+        raise failure
 
 
 def _bisect_status(report: runner.Report) -> int:

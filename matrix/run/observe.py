@@ -42,7 +42,9 @@ def _collect_env(python: str, build: dict[str, Any]) -> str:
     """What collect_env prints in the tested interpreter, without the flaws of its CPU."""
     command = [python, "-m", "torch.utils.collect_env"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=120
+        )
     except subprocess.TimeoutExpired:
         return versions_of(build)
     if done.returncode:

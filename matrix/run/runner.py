@@ -11,7 +11,7 @@ import json
 import os
 import queue
 import secrets
-import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -25,6 +25,7 @@ from typing import IO, Any
 from ..catalog import ROLES, Reproducer
 from ..devices import BY_NAME, unusable
 from ..verdicts import Outcome, Result, checked, judge
+from .worker import remove
 
 WORKER = Path(__file__).with_name("worker.py")
 STARTUP = 120.0  # seconds that an interpreter has for importing torch
@@ -78,12 +79,12 @@ class Process:
         self.foreign = b""
         self.ready = False
         self.started: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        # The worker makes it and removes it; a name that nobody has guessed needs no folder yet.
-        self.scratch = Path(tempfile.gettempdir()).absolute() / f"repro-{secrets.token_hex(4)}"
-        # Importing torch makes this one.
-        caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}
-        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
         try:
+            # The worker makes and removes it; a name that nobody has guessed needs no folder yet.
+            self.scratch = Path(tempfile.gettempdir()).absolute() / f"repro-{secrets.token_hex(4)}"
+            # Importing torch makes this one.
+            caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}
+            self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
             self.popen = subprocess.Popen(
                 [python, str(WORKER), "fork" if fork else "fresh"],
                 env={**os.environ, "PYTHONHASHSEED": str(seed), **caches},
@@ -93,7 +94,6 @@ class Process:
                 start_new_session=True,
             )
         except OSError as error:
-            self.log.close()
             raise RunnerError(f"cannot start {python}: {error.strerror}") from None
         threading.Thread(target=self._read, daemon=True).start()
         self.send({"token": self.token, "scratch": str(self.scratch), "startup": STARTUP})
@@ -166,24 +166,25 @@ class Process:
         return why
 
     def kill(self) -> None:
-        self.popen.kill()
+        """The interpreter and, where a script starts it, what else the script started."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.popen.pid, signal.SIGKILL)
+        else:
+            self.popen.kill()
 
     def close(self) -> None:
         """Ends it and, by way of it, its children."""
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):
-            self.popen.stdin.close()  # it ends at that, too
-        if self.ready:
-            self.popen.terminate()
-        else:
-            self.popen.kill()  # it may be stuck in the import of torch, and has no child yet
-        try:
-            self.popen.wait(CLOSING)
-        except subprocess.TimeoutExpired:
-            self.popen.kill()
-            self.popen.wait()
+            self.popen.stdin.close()  # it ends at that
+        if self.ready:  # else it may be stuck in the import of torch, and has no child yet
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.popen.wait(CLOSING)
+        self.kill()
+        self.popen.wait()
         self.log.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        remove(self.scratch)
 
 
 class Worker:

@@ -8,8 +8,8 @@ no queue: the runner schedules.
 
 A child has a time limit, a memory limit, a limit on the size of a file, one thread, and a session
 and a folder of its own; the folder is its temporary folder too. What it starts ends with it: its
-process group is killed, and on Linux daemons as well, because the worker adopts them. If the worker
-dies, Linux kills its children (though not theirs).
+process group is killed, after a moment to end by itself, and on Linux daemons as well, because the
+worker adopts them. If the worker dies, Linux kills its children (though not theirs).
 
 A child holds no descriptor of the protocol and no token, without which a message does not count,
 and it may not open the worker's descriptors or memory through /proc. Not prevented: what root may
@@ -36,7 +36,6 @@ import json
 import math
 import platform
 import queue
-import random
 import re
 import select
 import shutil
@@ -50,11 +49,13 @@ from pathlib import Path
 from typing import Any
 
 LINUX = sys.platform == "linux"
+_exit = os._exit  # a reproducer may replace it, and its process must not go on as a worker
 FORK = LINUX  # macOS frameworks and Windows cannot continue in a forked child
 POLL = 0.001  # seconds between two looks at the children
 TEXT = 20_000  # characters of a text or a detail; the rest is cut
 REPORT = 2**20  # bytes of a report that are read
 OUTPUT = 64 * 2**10  # bytes of a child's output that are read, from its end
+LINGER = 1.0  # seconds that what a child started has for ending after it
 FILE = 256 * 2**20  # bytes that a child may write to one file
 NEARLY_FULL = 4 * 2**20  # a disk with fewer bytes free counts as full
 DISK_FULL = 28  # exit code of a child that could not write its report (ENOSPC's number)
@@ -78,7 +79,7 @@ def _end_with_parent(parent: int, number: int) -> None:
     """Linux sends this process the signal when its parent dies (or the thread that started it)."""
     _prctl(SET_PDEATHSIG, number)
     if os.getppid() != parent:  # it died before the call
-        os._exit(1)
+        _exit(1)
 
 
 # --- what is measured -----------------------------------------------------------------------------
@@ -290,16 +291,15 @@ def _cut(text: str) -> str:
 def _load(path: str) -> Any:
     spec = importlib.util.spec_from_file_location("reproducer", path)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["reproducer"] = module  # dataclasses and pickle look their module up by name
-    spec.loader.exec_module(module)
+    # Not by the loader: it leaves a compiled file in repros/, and may take an old one for current.
+    exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
     return module
 
 
 def _fresh_random_numbers() -> None:
-    """As in a new interpreter. torch's are left: it starts from the same seed in each."""
-    random.seed()
+    """As in a new interpreter. A fork seeds Python's own; torch's start from one seed."""
     if "numpy.random" in sys.modules:  # numpy imports it when it is first used: then it is fresh
         sys.modules["numpy.random"].seed()
 
@@ -311,8 +311,7 @@ def _limit_memory(mib: int) -> None:
     import resource
 
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + mib * 2**20, hard))
+    _limit(resource.RLIMIT_AS, mapped + mib * 2**20)
 
 
 def _limit_files() -> None:
@@ -320,9 +319,16 @@ def _limit_files() -> None:
         return
     import resource
 
-    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE if hard < 0 else min(FILE, hard), hard))
+    _limit(resource.RLIMIT_FSIZE, FILE)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; a write may go unchecked
+
+
+def _limit(kind: int, value: int) -> None:
+    """Or less, where the machine's own limit is lower."""
+    import resource
+
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (value if hard < 0 else min(value, hard), hard))
 
 
 def _resident() -> float:
@@ -356,7 +362,7 @@ def _finish(job: dict[str, Any], folder: str) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        os._exit(code)
+        _exit(code)
 
 
 # --- in the parent --------------------------------------------------------------------------------
@@ -432,7 +438,9 @@ class Child:
         self.started = time.perf_counter()
         self.begun = fork  # a forked child has torch from the start
         self.deadline = self.started + (job["timeout"] if fork else startup)
-        self.timed_out = self.ended = False
+        self.timed_out = False
+        self.code: int | None = None
+        self.wall = 0.0
         self.process: subprocess.Popen[bytes] | None = None
         if fork:
             parent = os.getpid()
@@ -480,37 +488,61 @@ class Child:
             os.close(output)
             _finish(self.job, str(self.folder))
         finally:
-            os._exit(1)
+            _exit(1)
 
     def poll(self) -> int | None:
-        """The exit code (negative: a signal), or None while it runs."""
+        """The exit code (negative: a signal), or None while it or its group runs."""
+        now = time.perf_counter()
+        if self.code is None:
+            self._poll(now)
+        if self.code is not None and (now - self.started > self.wall + LINGER or self._alone()):
+            return self.code
+        return None
+
+    def _poll(self, now: float) -> None:
         if not self.begun and (self.folder / "begun").exists():
-            self.begun, self.deadline = True, time.perf_counter() + self.job["timeout"]
-        if time.perf_counter() > self.deadline:
+            self.begun, self.deadline = True, now + self.job["timeout"]
+        if now > self.deadline:
             self.timed_out = True
-            self.kill()  # at each look, until it has ended
+            self._kill()  # at each look, until it has ended
         if self.process is not None:
-            code = self.process.poll()
+            self.code = self.process.poll()
         else:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
-            code = os.waitstatus_to_exitcode(status) if pid else None
-        self.ended = code is not None
-        return code
+            if pid and not os.WIFSTOPPED(status):  # as one is that asked to be traced
+                self.code = os.waitstatus_to_exitcode(status)
+        self.wall = now - self.started
+
+    def _alone(self) -> bool:
+        """Whether all that it started has ended. What has lost its parent is this process's child.
+
+        The resource tracker of multiprocessing removes semaphores and shared memory as it ends.
+        """
+        if not LINUX:
+            return True
+        try:
+            while os.waitpid(-self.pid, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return True
+        return False
+
+    def _kill(self) -> None:
+        with contextlib.suppress(OSError):
+            os.kill(self.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
     def kill(self) -> None:
         """The child and its process group."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
-        if not self.ended:  # one that was stopped before its setsid() leads no group
-            with contextlib.suppress(OSError):
-                os.kill(self.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+        if self.code is None:  # one that was stopped before its setsid() leads no group
+            self._kill()
 
     def result(self, code: int) -> dict[str, Any]:
         """What happened, with the worker's view (`wall`) beside the child's own (`seconds`)."""
-        wall = time.perf_counter() - self.started
         self.kill()  # a grandchild may still live
-        seen: dict[str, Any] = {"seconds": wall, "peak_mib": None}
+        seen: dict[str, Any] = {"seconds": self.wall, "peak_mib": None}
         report = self._report()
         if self.timed_out and report is None:
             limit = self.job["timeout"] if self.begun else math.ceil(self.deadline - self.started)
@@ -521,8 +553,8 @@ class Child:
             seen = report
         else:
             seen.update(outcome="no report", detail=self._no_report(code))
-        shutil.rmtree(self.folder, ignore_errors=True)
-        return {**seen, "wall": wall}
+        remove(self.folder)
+        return {**seen, "wall": self.wall}
 
     def _report(self) -> dict[str, Any] | None:
         # The reproducer could write it.
@@ -573,6 +605,33 @@ def _read(path: Path, limit: int, from_end: bool = False) -> bytes:
         return file.read(limit)
 
 
+def remove(folder: Path) -> None:
+    """Removes what a run may have made: folders of any depth and any mode.
+
+    shutil.rmtree recurses, opens a descriptor per level, and keeps a folder that it may not read.
+    """
+    with contextlib.suppress(OSError):
+        if folder.is_symlink():
+            folder.unlink()
+        folder.chmod(0o700)
+    waiting, moved = [str(folder)], 0
+    while waiting:
+        path = waiting.pop()
+        with contextlib.suppress(OSError):
+            for entry in list(os.scandir(path)):
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        os.chmod(entry.path, 0o700)  # else it cannot be moved
+                        moved += 1
+                        os.rename(entry.path, f"{folder}/{moved}.removed")
+                        waiting.append(f"{folder}/{moved}.removed")
+                    else:
+                        os.unlink(entry.path)
+            os.rmdir(path)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
 class Orphans:
     """Processes that a run left behind; Linux makes them the worker's children.
 
@@ -606,9 +665,9 @@ class Orphans:
         while alone := [pid for pid, suspects in self.suspects.items() if not suspects]:
             for pid in alone:
                 with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, 0)
+                    if os.waitpid(pid, os.WNOHANG)[0] == 0:  # else it has ended: no longer its pid
+                        os.kill(pid, signal.SIGKILL)
+                        os.waitpid(pid, 0)
                 del self.suspects[pid]
             self._find(min(alone), set(), known)  # an orphan's children become orphans
 
@@ -686,7 +745,7 @@ class Server:
         for child in self.running:
             child.kill()
         self.orphans.end()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        remove(self.scratch)
 
 
 def _work(server: Server) -> int:
@@ -731,7 +790,7 @@ def _serve(fork: bool) -> None:
         server.stop()
         sys.stderr.flush()
     finally:
-        os._exit(code)  # tearing torch down takes seconds
+        _exit(code)  # tearing torch down takes seconds
 
 
 if __name__ == "__main__":

@@ -75,11 +75,23 @@ def test_a_number_that_is_none_counts_as_zero(number):
     assert outcome(peak_mib=number)["peak_mib"] == 0.0
 
 
+def test_a_role_takes_no_longer_than_its_run():
+    assert outcome(seconds=0.5)["seconds"] == 0.5
+    assert outcome(seconds=7)["seconds"] == outcome()["wall"] == 1.0
+
+
 def test_texts_are_bounded_with_a_mark_and_lone_surrogates_are_escaped():
     assert outcome("a\ud800b\U0001f525")["value"] == "a\\ud800b\U0001f525"
     long = outcome("x" * 50_000)["value"]
     assert long == "x" * 20_000 + "... [50000 characters in all]"
     assert outcome(long)["value"] == long  # one mark, though worker and runner both look
+
+
+def test_what_would_steer_a_terminal_is_escaped():
+    shown = outcome("boom\t\x1b[2J\x1b]0;x\x07\r\x00\x9b\x7f\u202e\n\u2603 ok")["value"]
+    assert shown == "boom\t\\x1b[2J\\x1b]0;x\\x07\\r\\x00\\x9b\\x7f\\u202e\n\u2603 ok"
+    raised = outcome(outcome="raised", detail="ValueError: \x1b[31mred")
+    assert raised["detail"] == "ValueError: \\x1b[31mred"
 
 
 def test_a_pattern_that_takes_for_ever_is_broken_within_the_time_limit(root, monkeypatch):
@@ -106,6 +118,33 @@ def test_runs_that_disagree_are_flaky(reproducer):
     assert (result.verdict, result.agreeing, result.runs) == ("flaky", 2, 3)
     assert result.detail == "reproduced 2 of 3, else absent"
     assert result.text == "boom"
+
+
+def test_seconds_and_overhead_are_medians_and_memory_is_the_most(reproducer):
+    runs = [outcome("boom", seconds=one / 10, peak_mib=one) for one in (1, 2, 9)]
+    result = judged(reproducer, runs, [outcome(seconds=0.8)] * 3)
+    assert (result.seconds, result.peak_mib) == (0.2, 9.0)
+    assert result.overhead == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("kind", ["error", "crash", "hang"])
+@pytest.mark.parametrize("ending", ["signal", "timeout", "no report"])
+def test_only_the_ending_that_its_kind_claims_is_a_symptom(root, kind, ending):
+    plant(root, "planted/one", RETURNS.format("boom"), kind=f'"{kind}"')
+    (reproducer,) = catalog.load(root)
+    ends = {"outcome": ending, "value": None, "detail": "boom"}
+    claimed = (kind, ending) in (("crash", "signal"), ("hang", "timeout"))
+    result = judged(reproducer, [outcome(**ends)])
+    assert result.verdict == ("reproduced" if claimed else "broken")
+    assert judged(reproducer, [outcome("boom")], [outcome(**ends)]).verdict == "broken"
+
+
+def test_a_control_that_fails_is_broken_with_the_text_that_was_seen(reproducer):
+    fails = judged(reproducer, [outcome("boom")], [outcome("boom too")])
+    assert (fails.verdict, fails.text) == ("broken", "boom")
+    assert fails.detail == "control() also fails: boom too"
+    exits = judged(reproducer, [outcome("boom")], [outcome(outcome="exit", detail="left")])
+    assert (exits.verdict, exits.text, exits.detail) == ("broken", "boom", "control() left")
 
 
 def test_a_popular_fix_that_helps_once_helps(reproducer):

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import signal
 import subprocess
@@ -21,7 +22,9 @@ BOOM, NOTHING = RETURNS.format("boom"), RETURNS.format(None)
         (("amq",), "did you mean amp"),
         (("--device", "tpu"), "'tpu' is not one of 'cpu', 'cuda', 'mps'"),
         (("--repeat", "0"), "0 is not in the range"),
-        (("--timeout", "0"), "0.0 is not in the range"),
+        (("--timeout", "0"), "0 is not a number of seconds up to 600"),
+        (("--timeout", "nan"), "nan is not a number of seconds up to 600"),
+        (("--timeout", "inf"), "inf is not a number of seconds up to 600"),
         (("amp", "--git-bisect"), "--git-bisect needs exactly one ID"),
         (("amp", "--json", "/no/such/folder/out.json"), "no folder /no/such/folder"),
     ],
@@ -85,6 +88,28 @@ def test_one_bad_return_value_costs_one_row(root, tmp_path):
     assert re.search("planted/good +cpu +reproduced", result.output)
     assert re.search(r"planted/surrogate +cpu +reproduced +boom \\ud800", result.output)
     assert len(json.loads(file.read_text())["results"]) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+def test_a_file_that_cannot_be_written_costs_no_table(root):
+    plant(root, "planted/good", BOOM)
+    result = call("--repros", root, "run", "--device", "cpu", "--json", "/dev/full")
+    assert re.search("planted/good +cpu +reproduced", result.output)
+    assert result.exit_code == 2
+    assert "Error: --json: /dev/full: No space left on device" in result.output
+
+
+def test_a_terminal_that_knows_ascii_alone_costs_no_table(root):
+    plant(root, "planted/good", RETURNS.format("boom \u2603"))
+    done = subprocess.run(
+        [sys.executable, "-m", "matrix", "--repros", root, "run", "--device", "cpu"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        text=True,
+        cwd=catalog.ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"planted/good +cpu +reproduced +boom \\u2603", done.stdout)
 
 
 def test_a_device_that_was_asked_for_and_cannot_be_used_exits_with_3_and_the_reason(root):

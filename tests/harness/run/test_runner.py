@@ -269,6 +269,15 @@ def test_many_deaths_in_a_row_end_the_run_with_a_clear_error(root, scratch):
     assert list(scratch.iterdir()) == []
 
 
+@linux
+def test_deaths_count_only_where_no_run_ends_in_between(root, monkeypatch):
+    monkeypatch.setattr(runner, "DEATHS", 1)
+    for number in range(3):
+        plant(root, f"planted/kills_{number}", KILLS_ITS_WORKER)
+    details = {result.detail for result in run(root, jobs=1).values()}
+    assert details == {"the worker died while reproduce() ran"}
+
+
 def alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -347,6 +356,44 @@ def test_a_program_that_never_answers_is_one_clear_error(tmp_path, monkeypatch):
     script.chmod(0o755)
     with pytest.raises(runner.RunnerError, match=r"python: importing torch took longer than 0.5 s"):
         runner.Worker(str(script), ("cpu",))
+
+
+@linux
+def test_what_a_script_for_an_interpreter_started_ends_with_it(
+    root, tmp_path, monkeypatch, scratch
+):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    script = tmp_path / "python"
+
+    def worker(*lines):
+        script.write_text("\n".join(["#!/bin/sh", "sleep 63 & echo $! > ${0%/*}/pid", *lines]))
+        script.chmod(0o755)
+        return runner.Worker(str(script), ("cpu",))
+
+    with worker(f'{sys.executable} "$@"; exit') as started:
+        (result,) = runner.run(catalog.load(root), started, ("cpu",)).results
+    assert result.verdict == "reproduced"
+    wait_until(lambda: not alive(int((tmp_path / "pid").read_text())))
+    monkeypatch.setattr(runner, "STARTUP", 0.5)
+    with pytest.raises(runner.RunnerError, match="took longer"):
+        worker("wait")
+    wait_until(lambda: not alive(int((tmp_path / "pid").read_text())))
+    assert list(scratch.iterdir()) == []
+
+
+def test_no_temporary_folder_is_one_clear_error(monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
+    with pytest.raises(runner.RunnerError, match="python: No such file or directory"):
+        runner.Worker("python", ("cpu",))
+
+
+@linux
+def test_deep_folders_of_a_run_that_killed_its_worker_are_removed(root, scratch):
+    deep = "    for _ in range(1500):\n        os.mkdir('d')\n        os.chdir('d')\n"
+    code = KILLS_ITS_WORKER.replace("    os.kill", f"{deep}    os.kill")
+    plant(root, "planted/deep", code)
+    assert run(root)["deep"].detail == "the worker died while reproduce() ran"
+    assert list(scratch.iterdir()) == []
 
 
 def test_an_interpreter_without_torch_is_one_clear_error(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import py_compile
 import re
 import signal
 import subprocess
@@ -268,6 +269,25 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "^$",
     ),
     "leaves_a_daemon": (DAEMON, {}, "reproduced", "^$"),
+    "deep_folders": (
+        reproduce("for _ in range(1500): os.mkdir('d'); os.chdir('d')"),
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "never_exits": (
+        reproduce("os._exit = lambda code: None"),
+        {},
+        "reproduced",
+        "^$",
+    ),
+    "traced": (
+        "import ctypes, os\n\n\ndef reproduce(device):\n"
+        "    ctypes.CDLL(None).ptrace(0, 0, 0, 0)\n    os.kill(os.getpid(), 10)\n",
+        {"timeout": "1"},
+        "broken",
+        "still running after 1 s; killed",
+    ),
     "unicode": (RETURNS.format("boom \u2603 \U0001f525"), {}, "reproduced", "^$"),
     "threads": (
         "import torch\n\n\ndef reproduce(device):\n    return f'boom {torch.get_num_threads()}'\n",
@@ -276,7 +296,13 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "^$",
     ),
 }
-LINUX_ALONE = ("eats_memory", "looks_for_pipes", "leaves_a_session", "leaves_a_daemon")
+LINUX_ALONE = (
+    "eats_memory",
+    "looks_for_pipes",
+    "leaves_a_session",
+    "leaves_a_daemon",
+    "traced",
+)
 
 
 def run(root, fork=True, names=()):
@@ -338,7 +364,16 @@ def test_nothing_of_a_run_is_left_behind(results, scratch):
     assert subprocess.run(command, capture_output=True, text=True).stdout == ""
 
 
-FRESH = ("reproduced", "segfault", "hangs", "claimed_hang", "threads", "eats_disk", "disk_is_full")
+FRESH = (
+    "reproduced",
+    "segfault",
+    "hangs",
+    "claimed_hang",
+    "threads",
+    "eats_disk",
+    "disk_is_full",
+    "writes_temporary_files",
+)
 
 
 @pytest.mark.xdist_group("fresh")
@@ -353,10 +388,82 @@ def test_fresh_interpreters_give_the_same_verdicts(planted, scratch):
     assert list(scratch.iterdir()) == []
 
 
+@linux
+@pytest.mark.parametrize("ending", ["return 'boom'", "time.sleep(60)"])
+def test_what_a_run_started_may_tidy_up_after_it(root, tmp_path, ending):
+    """As the resource tracker of multiprocessing does, which empties /dev/shm."""
+    note = tmp_path / "note"
+    tidies = f"echo ready; read line; : > {note}"  # when its parent has ended
+    pipes = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
+    start = f"reproduce.it = subprocess.Popen(['sh', '-c', {tidies!r}], {pipes})"
+    code = reproduce(start, "reproduce.it.stdout.readline()", ending)
+    plant(root, "planted/one", code, timeout="1")
+    run(root)
+    assert note.exists()
+
+
+def test_a_reproducer_is_read_from_its_source_alone(root, monkeypatch):
+    """Python takes a compiled file for current where the time in seconds and the size agree."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    path = plant(root, "planted/one", RETURNS.format("boom 1"))
+    assert run(root)["one"].text == "boom 1"
+    assert list(path.parent.iterdir()) == [path]
+    py_compile.compile(path, doraise=True)
+    before = path.stat()
+    path.write_text(path.read_text().replace("boom 1", "boom 2"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert run(root)["one"].text == "boom 2"
+
+
+@linux
+def test_a_limit_that_the_machine_sets_is_kept(root):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    command = [sys.executable, "-m", "matrix", "--repros", root, "run", "--device", "cpu"]
+    limited = ["sh", "-c", 'ulimit -v 3000000; exec "$@"', "-", *command]
+    done = subprocess.run(limited, capture_output=True, text=True, cwd=catalog.ROOT)
+    assert done.returncode == 0, done
+
+
+def as_a_user(action):
+    """The exit code of the action in a process that is not root's."""
+    if (pid := os.fork()) == 0:
+        try:
+            if os.getuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            action()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@linux
+def test_folders_of_any_mode_are_removed_and_what_links_name_is_not():
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # which every user may enter
+        os.chmod(place, 0o777)
+        folder, kept = Path(place, "scratch"), Path(place, "kept")
+
+        def action():
+            (folder / "a/b").mkdir(parents=True)
+            kept.mkdir()
+            (kept / "file").touch()
+            (folder / "a/b/link").symlink_to(kept)
+            (folder / "a/file").touch()
+            for path in (folder / "a/b", folder / "a", folder):
+                path.chmod(0)
+            worker.remove(folder)
+            folder.symlink_to(kept)
+            worker.remove(folder)
+
+        assert as_a_user(action) == 0
+        assert [path.name for path in Path(place).rglob("*")] == ["kept", "file"]
+
+
 def test_the_time_limit_kills_a_child_that_leads_no_group_yet():
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
         child = object.__new__(worker.Child)
-        child.pid, child.ended, child.process = process.pid, False, process
+        child.pid, child.code, child.process = process.pid, None, process
         child.kill()
         assert process.wait(10) == -signal.SIGKILL
 
@@ -424,13 +531,28 @@ def test_a_daemon_lives_as_long_as_the_run_that_left_it(root, tmp_path):
         assert not alive(int((tmp_path / "pid").read_text()))
 
 
-def test_random_numbers_are_fresh_in_each_run(monkeypatch):
-    seeds = []
-    fake = SimpleNamespace(seed=lambda: seeds.append("numpy"))
-    monkeypatch.setitem(sys.modules, "numpy.random", fake)
-    monkeypatch.setattr(worker.random, "seed", lambda: seeds.append("random"))
-    worker._fresh_random_numbers()
-    assert seeds == ["random", "numpy"]
+def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
+    """numpy's as well, which a fork would copy."""
+    numpy, drawn = tmp_path / "path/numpy", tmp_path / "drawn"
+    numpy.mkdir(parents=True)
+    (numpy / "__init__.py").write_text("__version__ = '0'\nfrom . import random\n")
+    seed = "def seed():\n    global state\n    state = os.urandom(9)\n"
+    (numpy / "random.py").write_text(f"import os\n\n{seed}\n\nseed()\n")
+    path = os.pathsep.join([str(numpy.parent), os.environ["PYTHONPATH"]])
+    monkeypatch.setenv("PYTHONPATH", path)
+    draw = f"open({str(drawn)!r}, 'a').write(f'{{random.random()}}\\n{{numpy.random.state}}\\n')"
+    for name in ("one", "two"):
+        plant(root, f"planted/{name}", f"import numpy, random\n{reproduce(draw)}")
+    run(root)
+    assert len(set(drawn.read_text().splitlines())) == 4
+
+
+def test_a_run_that_reported_before_its_time_limit_counts(tmp_path):
+    child = object.__new__(worker.Child)
+    child.pid, child.code, child.process = 2**22 + 1, -9, None  # no such process
+    child.folder, child.timed_out, child.wall = tmp_path, True, 1.0
+    (tmp_path / "report.json").write_text('{"outcome": "returned", "value": "boom"}')
+    assert child.result(-9) == {"outcome": "returned", "value": "boom", "wall": 1.0}
 
 
 def test_a_disk_that_is_nearly_full_is_named(tmp_path, monkeypatch):
