@@ -36,6 +36,7 @@ import json
 import math
 import platform
 import queue
+import random
 import re
 import select
 import shutil
@@ -198,7 +199,8 @@ def run_job(job: dict[str, Any], folder: str) -> None:
             seen["value"] = probe(job["device"], job["facts"])
         else:
             seen = _returned(getattr(_load(job["path"]), job["role"])(job["device"]))
-            if changed := [name for name, value in _global_state().items() if value != state[name]]:
+            now = _global_state()
+            if changed := [name for name, value in state.items() if now[name] != value]:
                 seen = {"outcome": "left", "detail": f"left changed: {', '.join(changed)}"}
     except SystemExit as error:
         seen = {"outcome": "exit", "detail": _cut(f"called sys.exit({error.code!r})")}

@@ -272,8 +272,8 @@ PLANTED = {  # id -> (code, header, verdict, detail)
     "deep_folders": (
         reproduce("for _ in range(1500): os.mkdir('d'); os.chdir('d')"),
         {},
-        "reproduced",
-        "^$",
+        "broken",
+        r"reproduce\(\) left changed: the working directory, files in the working directory$",
     ),
     "never_exits": (
         reproduce("os._exit = lambda code: None"),
@@ -537,7 +537,8 @@ def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
     numpy.mkdir(parents=True)
     (numpy / "__init__.py").write_text("__version__ = '0'\nfrom . import random\n")
     seed = "def seed():\n    global state\n    state = os.urandom(9)\n"
-    (numpy / "random.py").write_text(f"import os\n\n{seed}\n\nseed()\n")
+    state = "def get_state():\n    return state\n"
+    (numpy / "random.py").write_text(f"import os\n\n{seed}\n\n{state}\n\nseed()\n")
     path = os.pathsep.join([str(numpy.parent), os.environ["PYTHONPATH"]])
     monkeypatch.setenv("PYTHONPATH", path)
     draw = f"open({str(drawn)!r}, 'a').write(f'{{random.random()}}\\n{{numpy.random.state}}\\n')"
