@@ -27,7 +27,7 @@
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""Some layers get no gradient, and backward() says nothing: the others still get theirs.
+"""Some layers get no gradient, and backward() says nothing: the others get theirs.
 
 autocast keeps the low-precision copy of each weight until its block ends, whatever the
 gradient mode it was made in. A copy made under no_grad has no graph, and the later

@@ -9,7 +9,7 @@
 # keywords = ["gradients explode with gradient accumulation", "loss explodes with mixed precision"]
 # origin = "usage"
 # documents = [
-#     "https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler.unscale_",
+#     "https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",
 #     "https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",
 # ]
 # wrong = '''
@@ -32,8 +32,8 @@ gradients.
 unscale_() divides the gradients that are there when it is called. Those of a later
 backward() are added with the scale in them, and step() does not divide again, because
 it remembers that unscale_() was called (torch/amp/grad_scaler.py). unscale_() belongs
-after the last backward() of a step (docs: torch.amp.GradScaler.unscale_). Called after
-each of them, it raises: amp/unscale_twice.
+after the last backward() of a step (docs: Automatic Mixed Precision examples). Called
+after each of them, it raises: amp/unscale_twice.
 """
 
 import torch

@@ -10,7 +10,7 @@
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/147731"]
 # documents = [
-#     "https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py",
 #     "https://github.com/pytorch/pytorch/pull/196195",
 # ]
 # wrong = '''
@@ -25,11 +25,10 @@
 # ///
 """The loss is not scaled, and a single warning tells.
 
-The device of torch.amp.GradScaler is "cuda" unless another is given
-(docs: torch.amp.GradScaler), and a scaler for CUDA switches itself off where CUDA is
-missing (torch/amp/grad_scaler.py). It is the same on Intel GPUs (pytorch#147731), and
-on MPS by the source (not measured). A change of the default is proposed
-(pytorch#196195).
+The device of torch.amp.GradScaler is "cuda" unless another is given, and a scaler for
+CUDA switches itself off where CUDA is missing (torch/amp/grad_scaler.py). It is the
+same on Intel GPUs (pytorch#147731), and on MPS by the source (not measured). A change
+of the default is proposed (pytorch#196195).
 """
 
 import torch

@@ -9,10 +9,7 @@
 # messages = ["The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler"]
 # origin = "design"
 # reports = ["https://github.com/lucidrains/lightweight-gan/issues/103"]
-# documents = [
-#     "https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler.state_dict",
-#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py",
-# ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py"]
 # wrong = '''
 # scaler.load_state_dict(saved)
 # '''
@@ -26,9 +23,8 @@
 """Resuming a run raises once mixed precision is turned on
 (lucidrains/lightweight-gan#103).
 
-The state_dict() of a disabled scaler is empty (docs: torch.amp.GradScaler.state_dict),
-and load_state_dict() of an enabled one refuses an empty one
-(torch/amp/grad_scaler.py).
+The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled one
+refuses an empty one (torch/amp/grad_scaler.py).
 """
 
 import torch

@@ -13,7 +13,7 @@
 #     "https://github.com/pytorch/pytorch/issues/96755",
 # ]
 # documents = [
-#     "https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler.update",
+#     "https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling",
 #     "https://github.com/pytorch/pytorch/pull/101569",
 #     "https://github.com/pytorch/pytorch/issues/40497",
 # ]
@@ -33,10 +33,10 @@
 """The weights are NaN after a step whose loss and gradient were finite.
 
 Each skipped step halves the scale, and nothing keeps it from reaching 0, as a check
-would have to wait for the device (docs: torch.amp.GradScaler.update, pytorch#99640).
-Then the gradient of 0 * loss is 0, which passes the check for infinities, and is
-multiplied by 1 / 0 (aten/src/ATen/native/cuda/AmpKernels.cu): NaN. Users keep the scale
-above a minimum by hand (pytorch#40497).
+would cost time (docs: torch.amp, pytorch#99640). Then the gradient of 0 * loss is 0,
+which passes the check for infinities, and is multiplied by 1 / 0: NaN
+(aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). Users keep the scale above a
+minimum by hand (pytorch#40497).
 """
 
 import torch

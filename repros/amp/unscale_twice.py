@@ -14,7 +14,7 @@
 #     "https://github.com/microsoft/Swin-Transformer/issues/311",
 # ]
 # documents = [
-#     "https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler.unscale_",
+#     "https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",
 #     "https://github.com/Haian-Jin/LVSM/pull/19",
 #     "https://github.com/espnet/espnet/pull/2362",
 # ]
@@ -35,10 +35,10 @@
 """The step after one that was skipped for its bad gradient raises (Haian-Jin/LVSM#19,
 espnet/espnet#2362).
 
-unscale_() is allowed once per optimizer between two calls of update(), and update() was
-skipped with the step (torch/amp/grad_scaler.py). Other loops call unscale_() in every
-batch of an accumulation window (microsoft/Swin-Transformer#311), or never call update()
-(Lightning-AI/pytorch-lightning#4148).
+unscale_() is allowed once per optimizer between two calls of update()
+(torch/amp/grad_scaler.py), and update() was skipped with the step. Other loops call
+unscale_() in every batch of an accumulation window (microsoft/Swin-Transformer#311), or
+never call update() (Lightning-AI/pytorch-lightning#4148).
 """
 
 import torch
