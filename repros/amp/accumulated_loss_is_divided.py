@@ -3,45 +3,58 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The reported loss shrinks with the number of accumulation steps"
+# title = "The reported training loss shrinks with the number of accumulation steps"
 # kind = "silent"
 # symptom = "reports 0.25 for a loss of 1.0"
 # keywords = ["loss too small with gradient accumulation"]
 # origin = "usage"
-# reports = ["https://github.com/huggingface/transformers/issues/34191", "https://github.com/huggingface/transformers/issues/35203"]
+# reports = ["https://github.com/espnet/espnet/issues/5090"]
+# documents = ["https://github.com/Modalities/modalities/pull/118"]
 # wrong = '''
-# TODO
+# loss = loss / WINDOW
+# loss.backward()
+# total += loss.item()
+# '''
+# right = '''
+# (loss / WINDOW).backward()
+# total += loss.item()
 # '''
 # fix = "amp.train_epoch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss is divided by the window for backward(), and the divided value is the one
-that is summed and averaged.
+"""The training loss of an epoch is too small by the number of accumulation steps, so it
+cannot be compared with the validation loss (espnet/espnet#5090).
 
-Runs with different windows cannot be compared, and early stopping with a threshold
-changes its meaning.
+The loss is divided for backward(), and the divided value is what is summed up for the
+log (Modalities/modalities#118).
 """
 
 import torch
 
+WINDOW = 4
 
-def epoch(device, window):
+
+def epoch(device, divide_for_backward_only):
     weight = torch.zeros(1, device=device, requires_grad=True)
     total = 0.0
     for _ in range(8):
-        loss = ((weight - 1) ** 2).sum() / window
-        loss.backward()
+        loss = (weight - 1).square().sum()  # 1, as no step is taken
+        if divide_for_backward_only:
+            (loss / WINDOW).backward()
+        else:
+            loss = loss / WINDOW
+            loss.backward()
         total += loss.item()
     if total / 8 != 1:
-        return f"window {window} reports {total / 8} for a loss of 1.0"
+        return f"reports {total / 8} for a loss of 1.0"
 
 
 def reproduce(device):
-    return epoch(device, window=4)
+    return epoch(device, divide_for_backward_only=False)
 
 
 def control(device):
-    return epoch(device, window=1)
+    return epoch(device, divide_for_backward_only=True)
 
 
 if __name__ == "__main__":

@@ -3,23 +3,37 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A no_grad pass over some layers in an autocast block silently stops their training"
+# title = "A no_grad pass over some layers in an autocast block stops their training silently"
 # kind = "silent"
 # symptom = "of 4 parameters have no gradient"
 # keywords = ["some layers do not learn", "gradients are None for some layers"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/112583", "https://github.com/pytorch/pytorch/issues/158232"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/112583",
+#     "https://github.com/pytorch/pytorch/issues/142234",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/165068"]
+# fixed_by = "pytorch#165068"
 # wrong = '''
-# TODO
+# with torch.autocast(device, torch.bfloat16):
+#     with torch.no_grad(): model[0](x)
+#     loss = model(x).sum()
+# '''
+# right = '''
+# with torch.autocast(device, torch.bfloat16, cache_enabled=False):
+#     with torch.no_grad(): model[0](x)
+#     loss = model(x).sum()
 # '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""The same cache as in autocast_cache_under_no_grad, filled for one layer only:
-backward() finds a path and says nothing.
+"""Some layers get no gradient, and backward() says nothing: the others get theirs.
 
-The layer whose cast copy was cached under no_grad is cut off, the others train on.
-Fixed in torch 2.11.
+autocast keeps the low-precision copy of each weight until its block ends, whatever the
+gradient mode it was made in. A copy made under no_grad has no graph, and the later
+forward in the same block uses it again (aten/src/ATen/autocast_mode.cpp,
+pytorch#165068). Where every layer was in the no_grad pass, backward() raises:
+amp/autocast_cache_under_no_grad.
 """
 
 import torch

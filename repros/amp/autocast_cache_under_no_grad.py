@@ -3,31 +3,51 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A no_grad forward first in the same autocast block loses the whole graph"
+# title = "A no_grad forward earlier in the same autocast block makes backward() raise"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/112583", "https://github.com/pytorch/pytorch/issues/158232"]
-# documents = ["https://github.com/pytorch/pytorch/pull/165068"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/112583",
+#     "https://github.com/pytorch/pytorch/issues/65766",
+#     "https://github.com/pytorch/pytorch/issues/105211",
+#     "https://github.com/pytorch/pytorch/issues/158232",
+#     "https://discuss.pytorch.org/t/autocast-and-torch-no-grad-unexpected-behaviour/93475",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/165068",
+#     "https://github.com/mazurowski-lab/finetune-SAM/issues/26",
+# ]
+# fixed_by = "pytorch#165068"
 # wrong = '''
-# TODO
+# with torch.autocast(device, torch.bfloat16):
+#     with torch.no_grad(): model(x)
+#     loss = model(x).sum()
+# '''
+# right = '''
+# with torch.autocast(device, torch.bfloat16, cache_enabled=False):
+#     with torch.no_grad(): model(x)
+#     loss = model(x).sum()
 # '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
-"""autocast caches the low-precision copy of each weight until its block ends, gradient
-mode or not.
+"""backward() raises, although the forward of the loss ran with gradients enabled.
 
-A forward under no_grad (validation, a frozen pass, a diagnostic) fills the cache with
-copies that have no grad_fn, and the training forward in the same block reuses them
-(aten/src/ATen/autocast_mode.cpp). Fixed in torch 2.11.
+autocast keeps the low-precision copy of each weight until its block ends, whatever the
+gradient mode it was made in. A forward under no_grad fills this cache with copies that
+have no graph, and the training forward in the same block uses them
+(aten/src/ATen/autocast_mode.cpp, pytorch#165068).
+
+loss.requires_grad_(), which is advised for this message
+(mazurowski-lab/finetune-SAM#26), silences the error, and nothing is trained.
 """
 
 import torch
 
 
-def train(device, cache_enabled=True):
+def forward(device, cache_enabled=True):
     model, x = torch.nn.Linear(4, 1).to(device), torch.ones(2, 4, device=device)
     with torch.autocast(device, torch.bfloat16, cache_enabled=cache_enabled):
         with torch.no_grad():
@@ -36,7 +56,7 @@ def train(device, cache_enabled=True):
 
 
 def reproduce(device):
-    _, loss = train(device)
+    _, loss = forward(device)
     try:
         loss.backward()
     except RuntimeError as error:
@@ -44,11 +64,12 @@ def reproduce(device):
 
 
 def control(device):
-    train(device, cache_enabled=False)[1].backward()
+    _, loss = forward(device, cache_enabled=False)
+    loss.backward()
 
 
 def popular_fix(device):
-    model, loss = train(device)
+    model, loss = forward(device)
     loss.requires_grad_().backward()
     if model.weight.grad is None:
         return "backward() is quiet now, and no parameter has a gradient"

@@ -11,21 +11,32 @@
 #     "User specified an unsupported autocast device_type 'mps'",
 #     "unsupported scalarType",
 # ]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/99272", "https://github.com/pytorch/pytorch/issues/142397"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/zai-org/CogVideo/issues/363",
+#     "https://github.com/kijai/ComfyUI-LivePortraitKJ/issues/94",
+#     "https://github.com/hiyouga/LlamaFactory/issues/2812",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/99272"]
+# fixed_by = "pytorch#99272"
 # wrong = '''
-# TODO
+# with torch.autocast("mps"):
+#     ...
+# '''
+# right = '''
+# with choose_precision("mps").autocast():
+#     ...
 # '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "<2.5", mps = "<2.5" }
 # stand_in = { cpu = "entering the block, which needs no MPS" }
 # ///
-"""autocast learned the device type "mps" in torch 2.5. From then on it is accepted even
-where there is no MPS at all.
+"""Entering the autocast block raises on a Mac, whatever is in the block.
 
-The text differs: "User specified autocast device_type must be 'cuda' or 'cpu'" up to
-2.0, "unsupported autocast device_type 'mps'" up to 2.3, "unsupported scalarType" in
-2.4.
+autocast learned the device type "mps" in torch 2.5 (pytorch#99272); from then on the
+block is entered even where there is no MPS at all. The text of the error depends on the
+release: "must be 'cuda' or 'cpu'" in 1.13, "unsupported autocast device_type 'mps'"
+in 2.1, "unsupported scalarType" in 2.4.
 """
 
 import torch

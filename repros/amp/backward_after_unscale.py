@@ -3,45 +3,64 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second backward after unscale_ mixes scaled with unscaled gradients"
+# title = "A backward() after unscale_() adds gradients that are 65536 times too large"
 # kind = "silent"
-# symptom = "gradient is .* instead of 2"
+# symptom = "step is .* long instead of 2"
+# keywords = ["gradients explode with gradient accumulation", "loss explodes with mixed precision"]
 # origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/notes/amp_examples.html", "https://pytorch.org/docs/stable/amp.html"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",
+#     "https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",
+# ]
 # wrong = '''
-# TODO
+# scaler.unscale_(optimizer)
+# scaler.scale(loss).backward()
+# scaler.step(optimizer)
+# '''
+# right = '''
+# scaler.scale(loss).backward()
+# scaler.unscale_(optimizer)
+# scaler.step(optimizer)
 # '''
 # fix = "amp.train_epoch"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""unscale_ in the middle of an accumulation window: the next scale(loss).backward()
-adds a gradient 65536 times too long.
+"""A step is 65536 times too long: it was taken with a sum of unscaled and scaled
+gradients.
 
-The step is then taken with it, because unscale_ runs only once per update().
+unscale_() divides the gradients that are there when it is called. Those of a later
+backward() are added with the scale in them, and step() does not divide again, because
+it remembers that unscale_() was called (torch/amp/grad_scaler.py). unscale_() belongs
+after the last backward() of a step (docs: Automatic Mixed Precision examples). Called
+after each of them, it raises: amp/unscale_twice.
 """
 
 import torch
 
 
-def window(device, unscale_each_batch):
+def train(device, unscale_first):
     scaler = torch.amp.GradScaler(device)
     weight = torch.zeros(1, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=1.0)
-    for number in range(2):
-        scaler.scale(weight.sum()).backward()
-        if number == (0 if unscale_each_batch else 1):
-            scaler.unscale_(optimizer)
-    if weight.grad != 2:
-        return f"gradient is {weight.grad.item():.0f} instead of 2"
+    scaler.scale(weight.sum()).backward()
+    if unscale_first:
+        scaler.unscale_(optimizer)
+    loss = weight.sum()
+    scaler.scale(loss).backward()
+    if not unscale_first:
+        scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    if weight != -2:
+        return f"the step is {-weight.item():.0f} long instead of 2"
 
 
 def reproduce(device):
-    return window(device, unscale_each_batch=True)
+    return train(device, unscale_first=True)
 
 
 def control(device):
-    return window(device, unscale_each_batch=False)
+    return train(device, unscale_first=False)
 
 
 if __name__ == "__main__":

@@ -3,48 +3,61 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Clipping scaled gradients turns a step of full length into one 65536 times shorter"
+# title = "Clipping gradients before unscale_() makes steps up to 65536 times too short"
 # kind = "silent"
-# symptom = "step is .* of the clipped length"
+# symptom = "step is .* long instead of 1"
 # keywords = ["training very slow", "loss hardly decreases", "tiny steps"]
 # origin = "usage"
-# reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/9599", "https://github.com/pytorch/pytorch/issues/40907"]
-# documents = ["https://pytorch.org/docs/stable/notes/amp_examples.html"]
+# reports = [
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/9599",
+#     "https://github.com/pytorch/pytorch/issues/40907",
+#     "https://github.com/rwth-i6/returnn/issues/1590",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping"]
 # wrong = '''
-# TODO
+# scaler.scale(loss).backward()
+# torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
+# scaler.step(optimizer)
+# '''
+# right = '''
+# scaler.scale(loss).backward()
+# scaler.unscale_(optimizer)
+# torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
 # '''
 # fix = "amp.train_epoch"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""Before unscale_() the gradients are 65536 times too long, so clipping to 1 leaves
-1/65536 of a true length of 1.
+"""With clipping the loss hardly decreases any more
+(Lightning-AI/pytorch-lightning#9599, pytorch#40907).
 
-The order is scale, backward, unscale_, clip, step, update.
+Between backward() and step() the gradients are multiplied by the scale, 65536 at first.
+Clipping shortens them to max_norm, and step() then divides by the scale what is left.
 """
 
 import torch
 
 
-def step(device, unscale_first):
+def train(device, unscale_first):
     scaler = torch.amp.GradScaler(device)
     weight = torch.zeros(1, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=1.0)
-    scaler.scale(5 * weight.sum()).backward()
+    loss = 5 * weight.sum()
+    scaler.scale(loss).backward()
     if unscale_first:
         scaler.unscale_(optimizer)
     torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
     scaler.step(optimizer)
-    if weight.abs() < 0.01:
-        return f"step is {weight.abs().item():.1g} of the clipped length"
+    if weight > -0.9:
+        return f"the step is {-weight.item():.1g} long instead of 1"
 
 
 def reproduce(device):
-    return step(device, unscale_first=False)
+    return train(device, unscale_first=False)
 
 
 def control(device):
-    return step(device, unscale_first=True)
+    return train(device, unscale_first=True)
 
 
 if __name__ == "__main__":

@@ -3,23 +3,29 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CUDA autocast and GradScaler on a machine without CUDA do not cut the graph"
+# title = "autocast('cuda') and GradScaler without CUDA only warn, and all gradients arrive"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/126527", "https://github.com/pytorch/pytorch/issues/99272"]
+# origin = "design"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/autocast_mode.py",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py",
+# ]
 # wrong = '''
-# TODO
+# with torch.autocast("cuda"):
+#     loss = model(torch.ones(2, 4)).sum()
+# torch.cuda.amp.GradScaler().scale(loss).backward()
 # '''
 # fix = "amp.choose_precision"
 # affected = { cpu = "never", mps = "never" }
+# retired = "nobody reports the failure it rules out; amp/default_scaler_is_off has what goes wrong"
 # ///
-"""A negative control: the widespread story that torch.cuda.amp on CPU or MPS
-disconnects the gradients is not true.
+"""A negative control: code for CUDA that runs without CUDA only warns, and all
+parameters get their gradients.
 
-autocast("cuda") and GradScaler warn, switch themselves off, and all gradients arrive.
-Look for no_grad forwards in the same autocast block (autocast_cache_under_no_grad),
-detach(), or frozen parameters.
+Where CUDA is missing, autocast("cuda") and GradScaler warn and switch themselves off
+(torch/amp/autocast_mode.py, torch/amp/grad_scaler.py). With parameters on MPS: not
+measured.
 """
 
 import warnings

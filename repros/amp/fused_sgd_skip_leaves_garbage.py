@@ -3,40 +3,58 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A first step skipped by the GradScaler leaves fused SGD with a momentum that nothing was written to"
+# title = "Fused SGD takes uninitialised memory for momentum after a skipped first step"
 # kind = "silent"
 # symptom = "weight is nan after one skipped and one clean step"
-# origin = "usage"
-# documents = ["https://github.com/LibreYOLO/libreyolo/pull/771"]
+# keywords = ["loss nan with fused SGD", "loss explodes with fused SGD and mixed precision"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/sgd.py",
+#     "https://docs.pytorch.org/docs/stable/deterministic.html",
+#     "https://github.com/LibreYOLO/libreyolo/pull/771",
+# ]
+# upstream = "unreported"
 # wrong = '''
-# TODO
+# optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9, fused=True)
+# '''
+# right = '''
+# optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9, fused=False)
 # '''
 # fix = "amp.train_epoch"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""torch.optim.sgd._fused_sgd makes the momentum buffers with empty_like() for the first
-step. When the scaler found an infinite gradient, the kernel returns before it fills
-them, and the second step takes what happened to lie in that memory for momentum. The
-first step is the likeliest of all to be skipped: the scale starts at 65536. Here
-PyTorch's own switch fills fresh memory with NaN, so that what is read there shows;
-without it the weights are garbage only now and then.
+"""The weights are garbage after the second step where a GradScaler skipped the first.
+
+_fused_sgd makes the momentum buffers with empty_like() in its first step
+(torch/optim/sgd.py). The kernel is to fill them, but returns at once where the scaler
+found an infinity (aten/src/ATen/native/FusedSGD.cpp), also on CUDA
+(aten/src/ATen/native/cuda/FusedSgdKernel.cu; not measured). The second step finds
+buffers and takes them for momentum.
+
+LibreYOLO/libreyolo#771 meets it on CUDA in the routine overflow of the first float16
+steps; it says that the kernel advances the momentum, but here the buffer is left as
+empty_like() made it. In deterministic mode that is NaN
+(docs: torch.utils.deterministic.fill_uninitialized_memory), and so shows every time.
 """
 
 import torch
 
 
 def train(device, fused):
-    torch.use_deterministic_algorithms(True)  # also fills memory that is not initialised with NaN
-    weight = torch.nn.Parameter(torch.zeros(4, device=device))
+    weight = torch.zeros(4, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9, fused=fused)
     scaler = torch.amp.GradScaler(device)
-    for factor in (float("inf"), 1.0):
-        optimizer.zero_grad()
-        scaler.scale((weight * factor).sum()).backward()
-        scaler.step(optimizer)
-        scaler.update()
-    torch.use_deterministic_algorithms(False)
+    mode = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("error")  # empty_like() is filled with NaN
+    try:
+        for factor in (float("inf"), 1.0):
+            optimizer.zero_grad()
+            scaler.scale((weight * factor).sum()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    finally:
+        torch.set_deterministic_debug_mode(mode)
     if weight.isnan().any():
         return "weight is nan after one skipped and one clean step"
 

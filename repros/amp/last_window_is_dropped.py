@@ -5,55 +5,61 @@
 # [tool.repro]
 # title = "Gradient accumulation drops the last partial window and leaks it into the next epoch"
 # kind = "silent"
-# symptom = "1 step for 6 batches"
+# symptom = "weight moved 1 instead of 2, a gradient of 0.5 is left"
 # keywords = ["gradient accumulation last batches ignored", "fewer optimizer steps than expected"]
 # origin = "usage"
-# reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/19987", "https://github.com/huggingface/transformers/issues/34191"]
-# documents = ["https://github.com/meta-pytorch/torchtune/pull/2745"]
+# reports = ["https://github.com/timoschick/pet/issues/36"]
+# documents = [
+#     "https://github.com/meta-pytorch/torchtune/pull/2745",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/19987",
+# ]
 # wrong = '''
-# TODO
+# (loss / WINDOW).backward()
+# if number % WINDOW == 0:
+#     optimizer.step()
 # '''
 # fix = "amp.train_epoch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""`if step % k == 0` never fires for the batches after the last full window.
+"""The batches after the last full window of an epoch take no step (timoschick/pet#36).
 
-Their gradients wait for the next epoch, whose first step is taken with k + r batches
-divided by k. Stepping at the last batch too, still divided by k, makes the opposite
-mistake: the short window gets r/k of its weight.
+`number % WINDOW == 0` is never true for them. Their gradients stay, and the first step
+of the next epoch is taken with the sum of both (meta-pytorch/torchtune#2745).
+
+Stepping at the last batch too (advised in timoschick/pet#36) makes that step too short:
+its gradients are still divided by the full window
+(Lightning-AI/pytorch-lightning#19987).
 """
 
 import torch
 
-K = 4
+WINDOW = 4
 
 
 def epoch(device, batches, step_at_end=False):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    steps = 0
+    optimizer = torch.optim.SGD([weight], lr=1.0)
     for number in range(1, batches + 1):
-        (weight.sum() / K).backward()  # every batch's own gradient is 1
-        if number % K == 0 or (step_at_end and number == batches):
-            steps, used, weight.grad = steps + 1, weight.grad, None
-    return steps, weight.grad, used.item()
+        loss = weight.sum()  # its gradient is 1, and so is the mean over any window
+        (loss / WINDOW).backward()
+        if number % WINDOW == 0 or (step_at_end and number == batches):
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+    moved, left = -weight.item(), 0.0 if weight.grad is None else weight.grad.item()
+    if moved != 2:
+        return f"weight moved {moved:g} instead of 2, a gradient of {left:g} is left"
 
 
 def reproduce(device):
-    steps, leftover, _ = epoch(device, batches=6)
-    if leftover is not None:
-        return f"{steps} step for 6 batches in windows of {K}; a gradient of {leftover.item()} leaks into the next epoch"
+    return epoch(device, batches=6)
 
 
 def control(device):
-    steps, leftover, _ = epoch(device, batches=8)
-    if leftover is not None or steps != 2:
-        return f"{steps} steps for 8 batches"
+    return epoch(device, batches=8)
 
 
 def popular_fix(device):
-    _, _, gradient = epoch(device, batches=6, step_at_end=True)
-    if gradient != 1:
-        return f"the last window steps with {gradient} of its mean gradient"
+    return epoch(device, batches=6, step_at_end=True)
 
 
 if __name__ == "__main__":

@@ -3,25 +3,35 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Activation checkpointing of the first block leaves that block untrained"
+# title = "Activation checkpointing leaves the first block untrained"
 # kind = "silent"
 # symptom = "checkpointed block has no gradient"
 # messages = ["None of the inputs have requires_grad=True. Gradients will be None"]
 # keywords = ["some layers do not learn", "gradient checkpointing layers not trained"]
-# origin = "usage"
-# reports = ["https://github.com/huggingface/transformers/issues/21381", "https://github.com/mlfoundations/open_clip/issues/573", "https://github.com/pytorch/pytorch/issues/7617"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/7617",
+#     "https://github.com/mlfoundations/open_clip/issues/573",
+#     "https://github.com/huggingface/transformers/issues/21381",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/checkpoint.html"]
 # wrong = '''
-# TODO
+# hidden = checkpoint(block, x, use_reentrant=True)
+# '''
+# right = '''
+# hidden = checkpoint(block, x, use_reentrant=False)
 # '''
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Reentrant checkpoint() looks at its inputs' requires_grad; a first block gets data,
-which needs none, and is cut out of the graph.
+"""The first block does not learn, and only a warning tells: "None of the inputs have
+requires_grad=True. Gradients will be None" (mlfoundations/open_clip#573).
 
-The head behind it trains on, so only a warning tells ("None of the inputs have
-requires_grad=True"). If everything is checkpointed, backward() raises "element 0 of
-tensors does not require grad ...". use_reentrant=False has no such condition.
+The reentrant variant gives its output a graph only if an input requires a gradient; the
+non-reentrant one has no such condition (docs: torch.utils.checkpoint). The input of a
+first block is data, which requires none. Where all layers with gradients are
+checkpointed so, the output requires no gradient at all
+(huggingface/transformers#21381).
 """
 
 import warnings
@@ -32,9 +42,10 @@ from torch.utils.checkpoint import checkpoint
 
 def train(device, use_reentrant):
     block, head = torch.nn.Linear(3, 3).to(device), torch.nn.Linear(3, 1).to(device)
+    x = torch.ones(2, 3, device=device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the one hint there is
-        hidden = checkpoint(block, torch.ones(2, 3, device=device), use_reentrant=use_reentrant)
+        warnings.simplefilter("ignore")
+        hidden = checkpoint(block, x, use_reentrant=use_reentrant)
     head(hidden).sum().backward()
     if block.weight.grad is None and head.weight.grad is not None:
         return "the checkpointed block has no gradient, the head has one"

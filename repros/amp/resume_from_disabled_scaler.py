@@ -3,21 +3,28 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A checkpoint saved where the scaler was off cannot be resumed where it is on"
+# title = "A checkpoint saved where the GradScaler was off cannot be resumed where it is on"
 # kind = "error"
 # symptom = "The source state dict is empty"
 # messages = ["The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler"]
-# origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/amp.html"]
+# origin = "design"
+# reports = ["https://github.com/lucidrains/lightweight-gan/issues/103"]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py"]
 # wrong = '''
-# TODO
+# scaler.load_state_dict(saved)
+# '''
+# right = '''
+# load_scaler_state(scaler, saved)
 # '''
 # fix = "amp.load_scaler_state"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
 # ///
-"""A disabled scaler's state_dict() is {}, and an enabled one refuses to load that: CPU
-runs resumed on CUDA end here.
+"""Resuming a run raises once mixed precision is turned on
+(lucidrains/lightweight-gan#103).
+
+The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled one
+refuses an empty one (torch/amp/grad_scaler.py).
 """
 
 import torch
@@ -25,8 +32,10 @@ import torch
 
 def resume(device, saved_enabled):
     saved = torch.amp.GradScaler(device, enabled=saved_enabled).state_dict()
+    scaler = torch.amp.GradScaler(device)
+    scaler.scale(torch.ones((), device=device))  # fails where there is no such device
     try:
-        torch.amp.GradScaler(device).load_state_dict(saved)
+        scaler.load_state_dict(saved)
     except RuntimeError as error:
         return str(error)
 

@@ -3,30 +3,35 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler on MPS raises in unscale_ on torch before 2.8"
+# title = "GradScaler on MPS raises in unscale_() on torch before 2.8"
 # kind = "error"
 # symptom = "Cannot convert a MPS Tensor to float64"
 # messages = ["Cannot convert a MPS Tensor to float64 dtype"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/142397", "https://github.com/pytorch/pytorch/issues/150255", "https://github.com/pytorch/pytorch/issues/144022"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/142397",
+#     "https://discuss.pytorch.org/t/gradscaler-typeerror-cannot-convert-a-mps-tensor-to-float64-dtype-as-the-mps-framework-doesnt-support-float64-please-use-float32-instead/213206",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/150255"]
+# fixed_by = "pytorch#150255"
 # wrong = '''
-# TODO
+# scaler.unscale_(optimizer)
 # '''
 # fix = "amp.choose_precision"
 # requires = ">=2.3"
 # affected = { mps = "<2.8" }
 # ///
-"""unscale_ computed the inverse scale in float64, which MPS does not have; torch 2.8
-takes float32 there.
+"""unscale_(), and so step(), raises on a Mac (pytorch#142397).
 
-Read in torch/amp/grad_scaler.py of 2.7.1 and 2.8.0; not measured on an Apple machine
-yet.
+It takes the reciprocal of the scale in float64, which MPS does not have; from torch 2.8
+on it is taken in float32 there (torch/amp/grad_scaler.py, pytorch#150255; not
+measured).
 """
 
 import torch
 
 
-def step(device, enabled):
+def train(device, enabled):
     scaler = torch.amp.GradScaler(device, enabled=enabled)
     weight = torch.ones(2, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=0.1)
@@ -38,11 +43,11 @@ def step(device, enabled):
 
 
 def reproduce(device):
-    return step(device, enabled=True)
+    return train(device, enabled=True)
 
 
 def control(device):
-    return step(device, enabled=False)
+    return train(device, enabled=False)
 
 
 if __name__ == "__main__":

@@ -3,48 +3,60 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A GradScaler('cpu') meant as a disabled scaler crashes the first optimizer step"
+# title = "GradScaler raises in step() or unscale_() when the loss was not scaled"
 # kind = "error"
-# symptom = "Attempted unscale_ but _scale is None"
-# messages = ["Attempted unscale_ but _scale is None"]
+# symptom = "Attempted step but _scale is None"
+# messages = [
+#     "Attempted step but _scale is None",
+#     "Attempted unscale_ but _scale is None",
+# ]
 # origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/109993", "https://github.com/pytorch/pytorch/issues/99301"]
+# reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/19695"]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py"]
 # wrong = '''
-# TODO
+# loss.backward()
+# scaler.step(optimizer)
 # '''
-# fix = "amp.make_grad_scaler"
+# right = '''
+# scaler.scale(loss).backward()
+# scaler.step(optimizer)
+# '''
+# fix = "amp.train_epoch"
 # requires = ">=2.3"
-# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
+# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""torch.amp.GradScaler("cpu") is taken for a scaler that is off. Since torch 2.3 it is
-an enabled one, with a scale of 65536.
+"""The first step of a run raises "Attempted step but _scale is None", or "Attempted
+unscale_ but _scale is None" where the gradients are clipped.
 
-A loop that asks scaler.is_enabled() before it unscales, but scales the loss only on
-CUDA, unscales gradients that no scale() ever saw (torch/amp/grad_scaler.py). Only
-enabled=False makes a scaler that is off.
+The scaler makes its scale in the first scale(), and both methods need it
+(torch/amp/grad_scaler.py). In a framework that scales in a backward() of its own, it is
+a plain loss.backward() that leaves it out (Lightning-AI/pytorch-lightning#19695).
 """
 
 import torch
 
 
-def step(device, **options):
-    scaler = torch.amp.GradScaler(device, **options)
+def train(device, scaled):
+    scaler = torch.amp.GradScaler(device)
     weight = torch.ones(2, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=0.1)
-    weight.sum().backward()
+    loss = weight.sum()
+    if scaled:
+        scaler.scale(loss).backward()
+    else:
+        loss.backward()
     try:
-        if scaler.is_enabled():
-            scaler.unscale_(optimizer)
+        scaler.step(optimizer)
     except AssertionError as error:
         return str(error)
 
 
 def reproduce(device):
-    return step(device)
+    return train(device, scaled=False)
 
 
 def control(device):
-    return step(device, enabled=False)
+    return train(device, scaled=True)
 
 
 if __name__ == "__main__":

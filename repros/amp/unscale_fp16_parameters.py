@@ -7,30 +7,40 @@
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/74739", "https://github.com/Lightning-AI/pytorch-lightning/issues/5140"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/74739",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/5140",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/amp.html#torch.autocast",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py",
+# ]
 # wrong = '''
-# TODO
+# model.half()
 # '''
 # fix = "amp.choose_precision"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""model.half() makes fp16 parameters and so fp16 gradients, which unscale_ refuses:
-they would underflow or overflow.
+"""The first unscale_() or step() raises (Lightning-AI/pytorch-lightning#5140).
 
-Keep fp32 parameters and let autocast cast. Calling half() on the inputs as well changes
-nothing.
+model.half() makes float16 parameters, whose gradients are float16, and unscale_()
+refuses those (torch/amp/grad_scaler.py). The parameters are to stay float32, and
+autocast is to do the casting: do not call half() on the model (docs: torch.autocast).
 """
 
 import torch
 
 
-def step(device, dtype):
+def train(device, half):
     scaler = torch.amp.GradScaler(device)
-    weight = torch.ones(2, device=device, dtype=dtype, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=0.1)
-    scaler.scale(weight.sum()).backward()
+    model = torch.nn.Linear(2, 1, bias=False).to(device)
+    if half:
+        model.half()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss = model.weight.sum()
+    scaler.scale(loss).backward()
     try:
         scaler.unscale_(optimizer)
     except ValueError as error:
@@ -38,11 +48,11 @@ def step(device, dtype):
 
 
 def reproduce(device):
-    return step(device, torch.float16)
+    return train(device, half=True)
 
 
 def control(device):
-    return step(device, torch.float32)
+    return train(device, half=False)
 
 
 if __name__ == "__main__":
