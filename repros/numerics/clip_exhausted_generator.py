@@ -3,23 +3,36 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second use of one model.parameters() generator clips nothing"
+# title = "clip_grad_norm_ clips nothing when its iterator of parameters was used before"
 # kind = "silent"
 # symptom = "norm 0, gradient still 2000"
-# keywords = ["clip_grad_norm_ has no effect"]
+# keywords = ["clip_grad_norm_ has no effect", "gradient clipping has no effect", "exhausted generator"]
 # origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/148259", "https://github.com/pytorch/pytorch/issues/151529", "https://github.com/PixArt-alpha/PixArt-alpha/issues/160"]
+# reports = ["https://github.com/pytorch/pytorch/issues/148259"]
+# documents = [
+#     "https://github.com/PixArt-alpha/PixArt-alpha/pull/160",
+#     "https://github.com/pytorch/pytorch/pull/151529",
+#     "https://github.com/pytorch/torchtitan/pull/1258",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/utils/clip_grad.py",
+# ]
 # wrong = '''
-# TODO
+# parameters = filter(lambda p: p.requires_grad, model.parameters())
+# optimizer = torch.optim.SGD(parameters, lr=0.1)
+# torch.nn.utils.clip_grad_norm_(parameters, 1.0)  # in each step
+# '''
+# right = '''
+# parameters = list(filter(lambda p: p.requires_grad, model.parameters()))
 # '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""parameters() returns a generator: once it has been walked, for logging or by the
-optimizer, it is empty and the norm of nothing is 0.
+"""clip_grad_norm_() returns 0 and leaves the gradients as they are: the optimizer has
+consumed the iterator, and the norm of nothing is 0.
 
-Newer releases warn about an empty generator. Pass list(model.parameters()), or call
-parameters() anew.
+Such an iterator comes from filter() (PixArt-alpha/PixArt-alpha#160) or from
+parameters() itself, a generator (pytorch#148259). Newer releases warn about an
+exhausted generator (pytorch#151529), but not about filter(), map() or
+itertools.chain(): the check is for types.GeneratorType (torch/nn/utils/clip_grad.py).
 """
 
 import warnings
@@ -27,24 +40,24 @@ import warnings
 import torch
 
 
-def clip(device, parameters_of):
+def clip(device, collect):
     model = torch.nn.Linear(4, 1, bias=False).to(device)
-    parameters = parameters_of(model)
-    sum(parameter.numel() for parameter in parameters)  # "training 4 parameters"
-    model.weight.grad = torch.full_like(model.weight, 1000.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    parameters = collect(filter(lambda p: p.requires_grad, model.parameters()))
+    torch.optim.SGD(parameters, lr=0.1)
+    model(torch.full((1, 4), 1000.0, device=device)).sum().backward()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-    if model.weight.grad.norm() > 1.1:
+    if not warned and model.weight.grad.norm() > 1.1:
         return f"norm {norm:g}, gradient still {model.weight.grad.norm():g}"
 
 
 def reproduce(device):
-    return clip(device, lambda model: model.parameters())
+    return clip(device, collect=lambda parameters: parameters)
 
 
 def control(device):
-    return clip(device, lambda model: list(model.parameters()))
+    return clip(device, collect=list)
 
 
 if __name__ == "__main__":

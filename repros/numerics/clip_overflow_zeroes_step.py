@@ -7,20 +7,29 @@
 # kind = "silent"
 # symptom = "norm inf, every clipped gradient 0"
 # keywords = ["loss stays constant although gradients are large", "step is skipped silently"]
-# origin = "usage"
+# origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/46849"]
-# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html",
+#     "https://github.com/pytorch/pytorch/pull/53843",
+#     "https://github.com/pytorch/pytorch/pull/55169",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/utils/clip_grad.py",
+# ]
 # wrong = '''
-# TODO
+# torch.nn.utils.clip_grad_norm_([weight], 1.0)  # gradients of 1e20
+# '''
+# right = '''
+# torch.nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)
 # '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Elements above 1.8e19 square to inf in float32, so the norm overflows although every
-gradient is finite; the coefficient is 0.
+"""Loss and gradients are finite, and after clip_grad_norm_() every gradient is 0: the step
+does nothing.
 
-Nothing is NaN, so isnan() and isfinite() on loss and gradients pass, and the step is
-lost without a trace.
+The square of 1e20 overflows in float32, so the norm is inf and the coefficient
+max_norm / (norm + 1e-6) is 0 (torch/nn/utils/clip_grad.py). error_if_nonfinite=True
+raises; it became the default and was taken back (pytorch#53843, pytorch#55169).
 """
 
 import torch
@@ -28,19 +37,20 @@ import torch
 
 def clip(device, size):
     weight = torch.zeros(100, device=device, requires_grad=True)
-    weight.grad = torch.full((100,), size, device=device)
-    assert weight.grad.isfinite().all()
+    loss = (weight * size).sum()
+    loss.backward()
+    finite = loss.isfinite() and weight.grad.isfinite().all()
     norm = torch.nn.utils.clip_grad_norm_([weight], 1.0)
-    if not weight.grad.any():
+    if finite and not weight.grad.any():
         return f"norm {norm.item()}, every clipped gradient 0"
 
 
 def reproduce(device):
-    return clip(device, 1e20)
+    return clip(device, size=1e20)
 
 
 def control(device):
-    return clip(device, 1e10)
+    return clip(device, size=1e10)
 
 
 if __name__ == "__main__":

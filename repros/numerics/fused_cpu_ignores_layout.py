@@ -3,36 +3,53 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A fused optimizer on the CPU steps by a transposed gradient when that is laid out unlike its parameter"
+# title = "Fused SGD on the CPU applies a gradient of another layout to the wrong weights"
 # kind = "silent"
 # symptom = "stepped by the transposed gradient"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/106951"]
+# origin = "torch"
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/FusedSGDKernel.cpp",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/csrc/autograd/functions/accumulate_grad.h",
+#     "https://github.com/pytorch/pytorch/issues/106951",
+# ]
+# upstream = "unreported"
 # wrong = '''
-# TODO
+# (weight.grad,) = torch.autograd.grad((weight * x.t()).sum(), weight)
+# torch.optim.SGD([weight], lr=1.0, fused=True).step()
+# '''
+# right = '''
+# torch.optim.SGD([weight], lr=1.0, fused=False).step()
 # '''
 # fix = "numerics.clip_or_skip"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
-"""The kernels (aten/src/ATen/native/cpu/FusedSGDKernel.cpp and its like) walk over
-parameter and gradient in memory order and never look at their strides. Adam, AdamW and
-Adagrad do the same. On CUDA such a gradient is refused or handled. Autograd makes
-gradients of the parameter's layout; those that are assigned, or come from a hook or
-from the backward of an operator of one's own, may have another.
+"""With fused=True every weight is stepped by the gradient of another weight where the
+strides of parameter and gradient differ; with fused=False (control) the step is right.
+
+The kernel walks over the memory of both and never asks for their strides
+(aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient the layout of
+its parameter unless the user chose one (docs: Default gradient layouts);
+torch.autograd.grad() does not. To PyTorch a gradient of another layout "is not an
+error" (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA fused Adam refuses it
+(pytorch#106951; not measured here).
 """
 
 import torch
 
 
 def step(device, fused):
-    weight = torch.nn.Parameter(torch.zeros(2, 2, device=device))
-    weight.grad = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device).t()
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+    weight = torch.zeros(2, 2, device=device, requires_grad=True)
+    (weight.grad,) = torch.autograd.grad((weight * x.t()).sum(), weight)
     try:
         torch.optim.SGD([weight], lr=1.0, fused=fused).step()
-    except RuntimeError:  # refused: nothing silent about that
-        return None
-    if torch.equal(weight, -weight.grad.t()):
+    except RuntimeError as error:
+        if "must have same dtype, device, and layout" not in str(error):
+            raise
+        return None  # refused: nothing silent about that
+    if torch.equal(weight, -x):  # and not -x.t()
         return "stepped by the transposed gradient"
 
 

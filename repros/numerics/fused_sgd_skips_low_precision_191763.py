@@ -5,39 +5,51 @@
 # [tool.repro]
 # title = "Fused SGD on the CPU leaves most of a bfloat16 or float16 parameter as it was"
 # kind = "silent"
-# symptom = "weights of 64 did not move"
-# origin = "usage"
+# symptom = "64 weights of 65 did not move"
+# origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/191763"]
-# documents = ["https://github.com/pytorch/pytorch/pull/192545"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/192545",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/FusedSGDKernel.cpp",
+# ]
+# fixed_by = "pytorch#192545"
 # wrong = '''
-# TODO
+# weight = torch.zeros(65, dtype=torch.bfloat16, device=device, requires_grad=True)
+# torch.optim.SGD([weight], lr=1.0, fused=True).step()
+# '''
+# right = '''
+# torch.optim.SGD([weight], lr=1.0, fused=False).step()
 # '''
 # fix = "upgrade"
 # requires = ">=2.4"
 # affected = { cpu = "<2.14", cuda = "never" }
 # ///
-"""The vectorised part of the kernel (aten/src/ATen/native/cpu/FusedSGDKernel.cpp)
-computes the new values and never stores them; only the remainder that fills no vector
-is updated. float32 is right.
+"""After step() with fused=True only the last of 65 weights has moved; with fused=False
+(control) all have.
+
+The vectorised part of the kernel computes new values and never stores them; only the
+remainder that fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp).
+float16 is skipped too, float32 and float64 are right (pytorch#191763).
 """
 
 import torch
 
 
-def step(device, dtype):
-    weight = torch.nn.Parameter(torch.zeros(64, dtype=dtype, device=device))
-    weight.grad = torch.ones_like(weight)
-    torch.optim.SGD([weight], lr=1.0, fused=True).step()
+def step(device, fused):
+    weight = torch.zeros(65, dtype=torch.bfloat16, device=device, requires_grad=True)
+    weight.sum().backward()
+    torch.optim.SGD([weight], lr=1.0, fused=fused).step()
     stayed = int((weight == 0).sum())
-    return f"{stayed} weights of 64 did not move" if stayed else None
+    if stayed:
+        return f"{stayed} weights of 65 did not move"
 
 
 def reproduce(device):
-    return step(device, torch.bfloat16)
+    return step(device, fused=True)
 
 
 def control(device):
-    return step(device, torch.float32)
+    return step(device, fused=False)
 
 
 if __name__ == "__main__":

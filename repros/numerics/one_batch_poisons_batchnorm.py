@@ -3,53 +3,52 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "One NaN batch makes every later prediction NaN although all weights are finite"
+# title = "One NaN batch makes BatchNorm predict NaN in eval mode for good"
 # kind = "silent"
 # symptom = "eval output is nan after 100 clean batches"
-# keywords = ["nan only in eval mode", "predictions nan but training loss fine"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/1206", "https://github.com/pytorch/pytorch/issues/10008"]
-# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html"]
+# keywords = ["nan only in eval mode", "predictions nan but training loss fine", "running_mean nan"]
+# origin = "design"
+# reports = ["https://github.com/pytorch/pytorch/issues/88474"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
+#     "https://github.com/pytorch/pytorch/issues/90342",
+# ]
 # wrong = '''
-# TODO
+# output = model(x)  # x holds a NaN; the step of this batch is skipped later
+# '''
+# right = '''
+# if x.isfinite().all():
+#     output = model(x)
 # '''
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The forward in train mode writes the batch's statistics into running_mean; a moving
-average never forgets a NaN.
+"""Output in train mode is finite again, and in eval mode it is NaN even after 100 clean
+batches.
 
-Skipping the optimizer step does not help: the buffer was written before. Training
-output stays fine, only eval() shows it.
+The forward in train mode writes the batch's statistics into running_mean and
+running_var, moving averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a
+NaN out of an average. Skipping the step does not help: here no step is ever taken.
 """
 
 import torch
 
 
-def train(device, first_value, skip_bad_steps=False):
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1)).to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for batch in range(101):
-        x = torch.randn(8, 2)
-        if batch == 0:
-            x[0, 0] = first_value
-        loss = model(x.to(device)).square().mean()
-        optimizer.zero_grad()
-        loss.backward()
-        if batch > 0 or not skip_bad_steps:
-            optimizer.step()
-    healthy = all(parameter.isfinite().all() for parameter in model.parameters())
-    if model.eval()(torch.zeros(1, 2, device=device)).isnan():
-        return f"eval output is nan after 100 clean batches; all weights finite: {healthy}"
+def train(device, first):
+    model = torch.nn.BatchNorm1d(1).to(device)
+    clean = torch.tensor([[0.0], [1.0]], device=device)
+    for x in [clean * first] + 100 * [clean]:
+        output = model(x)
+    if output.isfinite().all() and model.eval()(clean).isnan().any():
+        return "eval output is nan after 100 clean batches"
 
 
 def reproduce(device):
-    return train(device, float("nan"), skip_bad_steps=True)
+    return train(device, first=float("nan"))
 
 
 def control(device):
-    return train(device, 0.0, skip_bad_steps=True)
+    return train(device, first=1.0)
 
 
 if __name__ == "__main__":

@@ -8,19 +8,28 @@
 # symptom = "nan again after one clean step"
 # keywords = ["nan comes back after loading the checkpoint"]
 # origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/196083"]
-# documents = ["https://pytorch.org/docs/stable/generated/torch.optim.Adam.html"]
+# reports = ["https://github.com/Trusted-AI/adversarial-robustness-toolbox/issues/910"]
+# documents = [
+#     "https://github.com/Trusted-AI/adversarial-robustness-toolbox/pull/917",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html",
+#     "https://github.com/keras-team/keras/issues/8332",
+# ]
 # wrong = '''
-# TODO
+# weight.fill_(1.0)  # back to the good weights, under no_grad()
+# '''
+# right = '''
+# weight.fill_(1.0)
+# optimizer.load_state_dict(good)
 # '''
 # fix = "numerics.Snapshot"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Adam's moments were written by the bad step too, and every later step is computed
-from them.
+"""After a NaN step the weights are set back to good values, and the next step, with a
+clean gradient, makes them NaN again.
 
-A checkpoint to fall back on has to hold the optimizer's state. A smaller learning rate
-after the restore does not help.
+Adam's moments went NaN in the bad step too, and every later step is computed from them
+(docs: torch.optim.Adam). A lower learning rate from the restored weights on, as is
+advised (keras-team/keras#8332), leaves the moments as they are.
 """
 
 import copy
@@ -28,33 +37,34 @@ import copy
 import torch
 
 
-def recover(device, restore_optimizer, lr=0.1):
-    weight = torch.nn.Parameter(torch.ones(2, device=device))
-    optimizer = torch.optim.Adam([weight], lr=lr)
-    weight.grad = torch.ones_like(weight)
+def recover(device, restore=False, lr=0.1):
+    weight = torch.ones((), device=device, requires_grad=True)
+    optimizer = torch.optim.Adam([weight], lr=0.1)
+    good = copy.deepcopy(optimizer.state_dict())
+    (weight * float("nan")).backward()
     optimizer.step()
-    good_weight, good_state = weight.detach().clone(), copy.deepcopy(optimizer.state_dict())
-    for gradient in (float("nan"), 1.0):
-        weight.grad = torch.full_like(weight, gradient)
-        optimizer.step()
-        if gradient != gradient:  # noticed: go back to the good weights
-            weight.data.copy_(good_weight)
-            if restore_optimizer:
-                optimizer.load_state_dict(good_state)
-    if weight.isnan().any():
+    with torch.no_grad():
+        weight.fill_(1.0)  # noticed: back to the good weights
+    if restore:
+        optimizer.load_state_dict(good)
+    optimizer.param_groups[0]["lr"] = lr
+    optimizer.zero_grad()
+    (weight * 1.0).backward()
+    optimizer.step()
+    if weight.isnan():
         return "nan again after one clean step"
 
 
 def reproduce(device):
-    return recover(device, restore_optimizer=False)
+    return recover(device)
 
 
 def control(device):
-    return recover(device, restore_optimizer=True)
+    return recover(device, restore=True)
 
 
 def popular_fix(device):
-    return recover(device, restore_optimizer=False, lr=1e-5)
+    return recover(device, lr=1e-5)
 
 
 if __name__ == "__main__":

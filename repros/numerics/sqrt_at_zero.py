@@ -3,22 +3,36 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of a Euclidean distance is NaN where the distance is zero"
+# title = "The gradient of a Euclidean distance written with sqrt() is NaN where the distance is zero"
 # kind = "silent"
 # symptom = "loss 0 is finite, gradient nan"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/68425", "https://github.com/pytorch/pytorch/issues/52248"]
-# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html"]
+# keywords = ["rmse loss nan", "siamese or triplet loss nan", "identical embeddings"]
+# origin = "design"
+# reports = [
+#     "https://github.com/adambielski/siamese-triplet/issues/18",
+#     "https://github.com/mpariente/pytorch_stoi/issues/7",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/2775",
+#     "https://github.com/pytorch/pytorch/issues/2421",
+#     "https://github.com/TFboys-lzz/MPSCL/issues/2",
+#     "https://github.com/huggingface/sentence-transformers/pull/4033",
+# ]
 # wrong = '''
-# TODO
+# loss = x.square().sum().sqrt()
+# '''
+# right = '''
+# loss = torch.linalg.vector_norm(x)
 # '''
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""d sqrt(u)/du is inf at 0 and du/dx is 0 there: inf * 0 is NaN. One pair of equal rows
-is enough.
+"""The loss is 0 and its gradient is NaN: the derivative of sqrt at 0 is inf, that of the
+square is 0, and their product is NaN (pytorch#2421).
 
-Clipping keeps the NaN. vector_norm() defines the gradient at 0 as 0.
+vector_norm() (control) defines the gradient at 0 as 0, as norm() does since the report
+of 2017, while pow(2).sum().sqrt() gives NaN (pytorch#2775). Clipping is advised against
+such NaNs (TFboys-lzz/MPSCL#2) and keeps them.
 """
 
 import torch

@@ -6,19 +6,30 @@
 # title = "torch.where hides a NaN in the forward and passes it on in the backward"
 # kind = "silent"
 # symptom = "loss is finite, gradient .*nan"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/68425", "https://github.com/pytorch/pytorch/issues/52248", "https://github.com/pytorch/pytorch/issues/156212", "https://github.com/pytorch/pytorch/issues/23395"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/23395",
+#     "https://github.com/pytorch/pytorch/issues/52248",
+#     "https://github.com/pytorch/pytorch/issues/68425",
+#     "https://github.com/pytorch/pytorch/issues/156212",
+#     "https://github.com/pytorch/pytorch/issues/94700",
+# ]
+# documents = ["https://github.com/pytorch/tutorials/pull/2044"]
 # wrong = '''
-# TODO
+# loss = torch.where(x > 0, x.log() * x, torch.zeros_like(x)).sum()
+# '''
+# right = '''
+# loss = (torch.where(x > 0, x, torch.ones_like(x)).log() * x).sum()
 # '''
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""where() gives the unselected branch a gradient of 0, and 0 * inf is NaN on its way
-through log or sqrt.
+"""The loss is finite and the gradient is NaN where torch.where() chose the other branch.
 
-nan_to_num() on the result does not help, for the same reason. Sanitise the branch's
-*input* instead.
+The branch not taken gets a gradient of 0, and 0 * inf is NaN on its way through log:
+autograd does not tell "no gradient" from "zero gradient" (pytorch#52248). nan_to_num()
+on the result, tried instead, has the same effect, as expected (pytorch#94700). What
+helps is to replace the *input* of the branch (control).
 """
 
 import torch
