@@ -6,7 +6,14 @@
 # title = "`except torch.cuda.OutOfMemoryError` does not catch running out of memory on CPU or MPS"
 # kind = "error"
 # symptom = "can't allocate memory|not enough memory|Invalid buffer size|out of memory"
-# messages = ["DefaultCPUAllocator: (can't allocate|not enough) memory", "MPS backend out of memory", "Invalid buffer size"]
+# messages = [
+#   "DefaultCPUAllocator: (can't allocate|not enough) memory",
+#   "MPS backend out of memory",
+#   "Invalid buffer size",
+#   "CUBLAS_STATUS_ALLOC_FAILED",
+#   "CUDNN_STATUS_ALLOC_FAILED",
+#   "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED",
+# ]
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/4226"]
 # documents = [

@@ -6,7 +6,6 @@
 # title = 'Handlers that look for "out of memory" miss the texts of cuBLAS and of a MIG slice'
 # kind = "error"
 # symptom = "not recognised: cuBLAS, MIG"
-# messages = ["CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED"]
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/3803"]
 # documents = [
