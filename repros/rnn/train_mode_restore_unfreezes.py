@@ -20,7 +20,7 @@
 # right = '''
 # modes = [(module, module.training) for module in model.modules()]
 # model.eval()
-# for module, module.training in modes: pass
+# for module, training in modes: module.training = training
 # '''
 # fix = "rnn.restore_modes"
 # affected = { cpu = ">=1.13" }
