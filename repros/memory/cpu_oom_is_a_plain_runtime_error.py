@@ -17,9 +17,9 @@
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/4226"]
 # documents = [
-#   "https://github.com/pytorch/pytorch/pull/83146",
-#   "https://github.com/pytorch/pytorch/pull/20618",
-#   "https://github.com/pytorch/pytorch/issues/48365",
+#     "https://github.com/pytorch/pytorch/pull/83146",
+#     "https://github.com/pytorch/pytorch/pull/20618",
+#     "https://github.com/pytorch/pytorch/issues/48365",
 # ]
 # wrong = '''
 # try: torch.empty(2**50, device=device)

@@ -9,9 +9,9 @@
 # keywords = ["first step has the wrong gradient", "memory after backward"]
 # origin = "design"
 # documents = [
-#   "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",
-#   "https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
-#   "https://github.com/karpathy/nanoGPT/pull/71",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
+#     "https://github.com/karpathy/nanoGPT/pull/71",
 # ]
 # wrong = '''
 # model(x).sum().backward()  # only to look at something

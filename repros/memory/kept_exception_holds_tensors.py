@@ -9,8 +9,8 @@
 # keywords = ["memory not freed after an exception", "traceback keeps tensors"]
 # origin = "design"
 # reports = [
-#   "https://github.com/pytorch/pytorch/issues/27600",
-#   "https://github.com/pytorch/pytorch/issues/10348",
+#     "https://github.com/pytorch/pytorch/issues/27600",
+#     "https://github.com/pytorch/pytorch/issues/10348",
 # ]
 # documents = ["https://docs.python.org/3/library/traceback.html#traceback.clear_frames"]
 # wrong = '''

@@ -9,9 +9,9 @@
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/3803"]
 # documents = [
-#   "https://github.com/deepmodeling/deepmd-kit/pull/5443",
-#   "https://github.com/pytorch/pytorch/issues/112377",
-#   "https://github.com/pytorch/pytorch/issues/197312",
+#     "https://github.com/deepmodeling/deepmd-kit/pull/5443",
+#     "https://github.com/pytorch/pytorch/issues/112377",
+#     "https://github.com/pytorch/pytorch/issues/197312",
 # ]
 # wrong = '''
 # if "out of memory" in str(error): ...  # try a smaller batch

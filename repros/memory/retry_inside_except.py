@@ -9,9 +9,9 @@
 # keywords = ["second try also out of memory", "smaller batch still out of memory"]
 # origin = "design"
 # reports = [
-#   "https://github.com/pytorch/pytorch/issues/27600",
-#   "https://github.com/pytorch/pytorch/issues/26188",
-#   "https://github.com/pytorch/pytorch/issues/18853",
+#     "https://github.com/pytorch/pytorch/issues/27600",
+#     "https://github.com/pytorch/pytorch/issues/26188",
+#     "https://github.com/pytorch/pytorch/issues/18853",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/faq.html"]
 # wrong = '''

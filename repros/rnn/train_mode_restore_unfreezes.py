@@ -9,8 +9,8 @@
 # keywords = ["frozen layers change", "fine-tuning worse after evaluation", "restore training mode"]
 # origin = "usage"
 # reports = [
-#   "https://github.com/Lightning-AI/pytorch-lightning/issues/18930",
-#   "https://github.com/pgniewko/gt-pyg/issues/112",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/18930",
+#     "https://github.com/pgniewko/gt-pyg/issues/112",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py"]
 # wrong = '''
@@ -42,6 +42,8 @@ def after_evaluation(restore):
     restore(model, modes)
     if model[0].training:
         return "the frozen BatchNorm is training again"
+    if not model.training:
+        return "the model was left in eval mode"
 
 
 def every_flag(model, modes):

@@ -10,8 +10,8 @@
 # origin = "usage"
 # reports = ["https://github.com/meta-pytorch/captum/issues/1159"]
 # documents = [
-#   "https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html",
-#   "https://github.com/meta-pytorch/captum/issues/564",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html",
+#     "https://github.com/meta-pytorch/captum/issues/564",
 # ]
 # wrong = '''
 # lstm.train()  # because cuDNN raises in eval mode
