@@ -130,7 +130,8 @@ class Reproducer:
     upstream: str = _key(_text, default="")  # "unreported": nobody has reported it to PyTorch
     wrong: str = _key(_text, page=True)  # the one to three lines that a user wrote
     right: str = _key(_text, page=True, default="")  # what to write instead, where lines can say it
-    fix: str = _key(_text, page=True)  # "module.function" of reference_fixes, or "upgrade"
+    # "module.function" of reference_fixes, or "upgrade"; none where `right` says it all
+    fix: str = _key(_text, page=True, default="")
     requires: str = _key(_text, default="")  # the torch that has the API at all
     affected: dict[str, str] = _key(_table)  # device -> PEP 440 specifier of torch, or "never"
     stand_in: dict[str, str] = _key(_table, default_factory=dict)  # device -> what plays its part
@@ -353,6 +354,8 @@ def _problems(table: dict[str, Any]) -> list[tuple[str, str]]:
             found.append((key, f"unknown key; expected one of {', '.join(HEADER_KEYS)}"))
         elif wrong := HEADER_KEYS[key].metadata["check"](value):
             found.append((key, f"{value!r} {wrong}"))
+    if not {"fix", "right"} & set(table):
+        found.append(("fix", "missing; only lines under `right` may stand in its place"))
     if found:
         return found
     return [

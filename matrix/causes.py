@@ -26,7 +26,8 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
     reproducers share outside of a group.
     """
     wrong = []
-    known = {reproducer.id for reproducer in reproducers if not reproducer.retired}
+    reproducers = [reproducer for reproducer in reproducers if not reproducer.retired]
+    known = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, str] = {}
     for group in load():
         for cause in group["causes"]:

@@ -148,6 +148,8 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
 
 def fix(reproducer: Reproducer) -> str:
     """The fix in a sentence."""
+    if not reproducer.fix:
+        return "write the lines under `right`"
     if not reproducer.fix_module:
         return "upgrade torch"
     module = reproducer.fix_module

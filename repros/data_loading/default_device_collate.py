@@ -26,6 +26,7 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
+# retired = "nobody has reported it, and only a GPU could show the control"
 # ///
 """default_collate() turns numbers into tensors with torch.tensor()
 (torch/utils/data/_utils/collate.py), which obeys the default device (docs:

@@ -19,7 +19,6 @@
 # right = '''
 # x = (x - x.mean()) / x.std()
 # '''
-# fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training a linear regression with SGD on features between -500 and 500 ends in NaN; on

@@ -121,6 +121,7 @@ function link(id) {
 }
 
 function fix(entry) {
+  if (!entry.fix) return "Fix: write the lines under Right.";
   const [module, name] = entry.fix.split(".");
   return name ? `Fix: ${name}() of reference_fixes/${module}.py: torch-repros vendor ${module} --into DIR` : "Fix: upgrade torch.";
 }

@@ -139,3 +139,8 @@ def test_lines_stand_beside_their_name_or_below_it(lines, shown):
 def test_an_upgrade_is_a_fix_without_a_file(root):
     plant(root, "amp/two", "def reproduce(device):\n    return 1\n")
     assert text.fix(catalog.load(root)[0]) == "upgrade torch"
+
+
+def test_right_lines_may_be_all_there_is_to_do(root):
+    plant(root, "amp/two", "def reproduce(device):\n    return 1\n", fix=None, right='"x = 1"')
+    assert text.fix(catalog.load(root)[0]) == "write the lines under `right`"
