@@ -24,8 +24,7 @@
 """A batch size search gives up where cuBLAS fails to allocate (deepmodeling/deepmd-kit#5443),
 or on a MIG slice (huggingface/accelerate#3803), and the run ends.
 
-The errors are plain RuntimeErrors with texts of their own. The assertion of NVML is no
-proof of too little memory: it also fails where NVML is not permitted (pytorch#197312).
+The errors are plain RuntimeErrors with texts of their own.
 """
 
 TEXTS = {  # deepmd-kit#5443, accelerate#3803
