@@ -103,7 +103,7 @@ def test_every_command_that_needs_no_clone_works_and_writes_nothing_into_the_pac
     )
     assert "loss/mismatch_zero_is_silent" in installed("search", "loss stays constant")
     assert "def reproduce(device)" in installed("show", "amp/unscale_twice")
-    assert "### Versions" in installed("cite", "amp/unscale_twice")
+    assert "### Versions" in installed("cite", "amp/fused_sgd_skip_leaves_garbage")
     assert "reproduced" in installed(
         "run", "amp/unscale_twice", "--device", "cpu", "--python", sys.executable
     )
