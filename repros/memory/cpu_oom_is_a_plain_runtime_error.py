@@ -3,29 +3,44 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Handlers for CUDA's out-of-memory error do not catch that of the CPU or of MPS"
+# title = "`except torch.cuda.OutOfMemoryError` does not catch running out of memory on CPU or MPS"
 # kind = "error"
 # symptom = "can't allocate memory|not enough memory|Invalid buffer size|out of memory"
 # messages = ["DefaultCPUAllocator: (can't allocate|not enough) memory", "MPS backend out of memory", "Invalid buffer size"]
 # origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/148642", "https://github.com/pytorch/pytorch/issues/83146", "https://github.com/Lightning-AI/pytorch-lightning/issues/6819", "https://github.com/huggingface/accelerate/issues/4226"]
+# reports = ["https://github.com/huggingface/accelerate/issues/4226"]
+# documents = [
+#   "https://github.com/pytorch/pytorch/pull/83146",
+#   "https://github.com/pytorch/pytorch/pull/20618",
+#   "https://github.com/pytorch/pytorch/issues/48365",
+# ]
 # wrong = '''
-# TODO
+# try: torch.empty(2**50, device=device)
+# except torch.cuda.OutOfMemoryError: ...  # try a smaller batch
+# '''
+# right = '''
+# try: torch.empty(2**50, device=device)
+# except RuntimeError as error:
+#     if not is_out_of_memory(error): raise
 # '''
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
-"""torch.OutOfMemoryError is raised by the CUDA allocator alone. CPU and MPS raise
-RuntimeError with texts of their own.
+"""A handler that lowers the batch size never runs on CPU, nor on MPS
+(huggingface/accelerate#4226): the error is a plain RuntimeError there.
 
-`"out of memory" in str(error)` misses the CPU text ("can't allocate memory", on Windows
-"not enough memory") and MPS' "Invalid buffer size".
+The class was made for CUDA's allocator (pytorch#83146). Looking for "out of memory" in
+the text, as people do (pytorch#48365), misses the CPU: its text says "can't allocate
+memory" or "not enough memory" (pytorch#20618).
 """
 
 import torch
 
+TEXTS = ("out of memory", "can't allocate memory", "not enough memory", "Invalid buffer size")
 
-def allocate(device, recognise):
+
+def unrecognised(device, recognise):
+    torch.empty(1, device=device)  # the device works
     try:
         torch.empty(2**50, dtype=torch.uint8, device=device)
     except RuntimeError as error:
@@ -34,15 +49,15 @@ def allocate(device, recognise):
 
 
 def reproduce(device):
-    return allocate(device, lambda error: isinstance(error, torch.cuda.OutOfMemoryError))
+    return unrecognised(device, lambda error: isinstance(error, torch.cuda.OutOfMemoryError))
 
 
 def control(device):
-    return allocate(device, lambda error: True)
+    return unrecognised(device, lambda error: any(text in str(error) for text in TEXTS))
 
 
 def popular_fix(device):
-    return allocate(device, lambda error: "out of memory" in str(error))
+    return unrecognised(device, lambda error: "out of memory" in str(error))
 
 
 if __name__ == "__main__":

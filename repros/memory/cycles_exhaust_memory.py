@@ -3,82 +3,74 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Dropped models that refer to themselves run the device out of memory"
-# kind = "oom"
-# symptom = "can't allocate memory|out of memory"
+# title = "Dropped models that refer to themselves stay in memory until the collector runs"
+# kind = "leak"
+# symptom = "dropped models are still in memory"
 # messages = ["DefaultCPUAllocator: can't allocate memory", "CUDA out of memory. Tried to allocate"]
-# keywords = ["memory not freed after del model"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/27600", "https://github.com/pytorch/pytorch/issues/18853"]
-# documents = ["https://pytorch.org/docs/stable/notes/faq.html"]
+# keywords = ["memory not freed after del model", "reference cycle", "circular reference"]
+# origin = "design"
+# reports = [
+#   "https://github.com/pytorch/pytorch/issues/50185",
+#   "https://github.com/pytorch/pytorch/issues/20199",
+# ]
+# documents = [
+#   "https://github.com/pytorch/pytorch/pull/105032",
+#   "https://github.com/pytorch/benchmark/pull/830",
+#   "https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.empty_cache.html",
+# ]
 # wrong = '''
-# TODO
+# self.cycle = self
+# '''
+# right = '''
+# del model
+# gc.collect()
 # '''
 # fix = "memory.release"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# platform = "linux"
 # ///
-"""An object in a reference cycle is freed by the garbage collector, not by `del`; and
-the collector counts objects, not bytes.
+"""Every dropped model keeps its memory until the next one no longer fits (pytorch#50185).
 
-A few large tensors never trigger it, so memory runs out while nothing holds it.
-empty_cache() frees nothing that is still referenced, and the allocator calls the same
-function itself before it raises. gc.collect() is what helps.
+Only the garbage collector frees what is in a reference cycle, and it starts after a
+number of new objects, whatever their size (pytorch#20199): a few models never start it.
+empty_cache() frees nothing that a tensor still uses (docs: torch.cuda.memory.empty_cache),
+though people call it after `del` (pytorch/benchmark#830).
 """
 
-import contextlib
 import gc
+import weakref
 
 import torch
 
-MIB = 2**20
 
-
-class Probe:
+class Model:
     def __init__(self, device):
-        self.tensor = torch.empty(192 * MIB, dtype=torch.uint8, device=device)
-        self.callback = self.__init__  # a bound method: the object now refers to itself
+        self.weight = torch.ones(3, device=device)
+        self.cycle = self  # a bound method or a closure that is kept does the same
 
 
-def probe_repeatedly(device, between):
-    with limited(device, 768 * MIB):
-        for _ in range(12):
-            try:
-                Probe(device)
-            except RuntimeError as error:
-                return str(error)
-            between()
-
-
-@contextlib.contextmanager
-def limited(device, size):
-    if device == "cuda":
-        torch.cuda.set_per_process_memory_fraction(
-            size / torch.cuda.get_device_properties(0).total_memory
-        )
-        yield
-        torch.cuda.set_per_process_memory_fraction(1.0)
-        return
-    import resource
-
-    with open("/proc/self/statm") as statm:
-        mapped = int(statm.read().split()[0]) * resource.getpagesize()
-    old = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + size, old[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, old)
+def drop_models(device, clean_up):
+    gc.collect()
+    weights = []
+    for _ in range(5):
+        model = Model(device)
+        weights.append(weakref.ref(model.weight))
+        del model
+        clean_up()
+    alive = sum(weight() is not None for weight in weights)
+    if alive:
+        return f"{alive} of 5 dropped models are still in memory"
 
 
 def reproduce(device):
-    return probe_repeatedly(device, between=lambda: None)
+    return drop_models(device, lambda: None)
 
 
 def control(device):
-    return probe_repeatedly(device, between=gc.collect)
+    return drop_models(device, gc.collect)
 
 
 def popular_fix(device):
-    return probe_repeatedly(device, between=torch.cuda.empty_cache)
+    return drop_models(device, torch.cuda.empty_cache)
 
 
 if __name__ == "__main__":

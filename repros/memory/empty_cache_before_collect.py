@@ -6,40 +6,42 @@
 # title = "empty_cache() before gc.collect() gives nothing back that the collector frees"
 # kind = "leak"
 # symptom = "MiB still reserved"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/27600"]
-# documents = ["https://pytorch.org/docs/stable/notes/faq.html", "https://pytorch.org/docs/stable/notes/cuda.html#memory-management"]
+# origin = "design"
+# documents = ["https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management"]
 # wrong = '''
-# TODO
+# torch.cuda.empty_cache()
+# gc.collect()
+# '''
+# right = '''
+# gc.collect()
+# torch.cuda.empty_cache()
 # '''
 # fix = "memory.release"
 # affected = { cuda = ">=1.13" }
 # ///
-"""Blocks freed by gc.collect() go to PyTorch's cache; only a later empty_cache() hands
-them to the driver.
+"""nvidia-smi still shows the memory, and other processes cannot have it, after both calls.
 
-The order matters to other processes and to nvidia-smi alone: this process can use
-cached blocks as they are.
+What the collector frees goes to PyTorch's cache, and only a later empty_cache() gives it
+back; this process can use it either way (docs: CUDA semantics, memory management).
 """
 
 import gc
 
 import torch
 
-SIZE = 64 * 2**20
-
 
 def reserved_after(*steps):
     gc.collect()
     torch.cuda.empty_cache()
     before = torch.cuda.memory_reserved()
-    cycle = [torch.empty(SIZE, dtype=torch.uint8, device="cuda")]
+    cycle = [torch.empty(64 * 2**20, dtype=torch.uint8, device="cuda")]
     cycle.append(cycle)
     del cycle
     for step in steps:
         step()
-    if torch.cuda.memory_reserved() > before:
-        return f"{(torch.cuda.memory_reserved() - before) / 2**20:.0f} MiB still reserved"
+    kept = torch.cuda.memory_reserved() - before
+    if kept > 0:
+        return f"{kept / 2**20:.0f} MiB still reserved"
 
 
 def reproduce(device):

@@ -8,18 +8,25 @@
 # symptom = "5 of 5 graphs are alive"
 # keywords = ["memory leak", "memory grows with every step", "out of memory after some epochs"]
 # origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/notes/faq.html"]
+# reports = [
+#   "https://github.com/BatsResearch/labelmodels/issues/4",
+#   "https://github.com/pai4451/ML2021/issues/2",
+#   "https://github.com/pytorch/pytorch/issues/64586",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/notes/faq.html"]
 # wrong = '''
-# TODO
+# total += loss
+# '''
+# right = '''
+# total += loss.detach()
 # '''
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""`total += loss` refers to every loss, and each loss refers to the saved tensors of
-its forward pass.
+"""Memory grows by one graph per step: the sum refers to every loss, and each loss to the
+tensors that its forward saved.
 
-Memory grows by one graph per step. float(loss) or loss.detach() breaks the chain; del
-loss does not.
+`del loss` does not free them.
 """
 
 import weakref
@@ -27,35 +34,25 @@ import weakref
 import torch
 
 
-class Saved:  # what autograd stores in place of a tensor; dies with the graph that holds it
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-
-def log_losses(device, keep):
-    weight, total, graphs = torch.ones(3, device=device, requires_grad=True), 0.0, []
-
-    def pack(tensor):
-        saved = Saved(tensor)
-        graphs.append(weakref.ref(saved))
-        return saved
-
+def log_losses(device, entry):
+    weight, total, saved = torch.ones(3, device=device, requires_grad=True), 0.0, []
     for _ in range(5):
-        with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved.tensor):
-            loss = weight.square().sum()
-        total += keep(loss)
-        del loss
-    alive = sum(graph() is not None for graph in graphs)
+        hidden = weight * 2
+        saved.append(weakref.ref(hidden))  # square() saves it for the backward
+        loss = hidden.square().sum()
+        total += entry(loss)
+        del hidden, loss
+    alive = sum(hidden() is not None for hidden in saved)
     if alive:
         return f"{alive} of 5 graphs are alive"
 
 
 def reproduce(device):
-    return log_losses(device, keep=lambda loss: loss)
+    return log_losses(device, lambda loss: loss)
 
 
 def control(device):
-    return log_losses(device, keep=float)
+    return log_losses(device, lambda loss: loss.detach())
 
 
 if __name__ == "__main__":

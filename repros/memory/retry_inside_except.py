@@ -3,24 +3,33 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Retrying inside the except block runs with the failed step's tensors still alive"
+# title = "A retry inside the except block runs with the failed step's tensors still alive"
 # kind = "oom"
 # symptom = "activations of the failed step are still alive"
 # keywords = ["second try also out of memory", "smaller batch still out of memory"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/27600", "https://github.com/pytorch/pytorch/issues/18853", "https://github.com/huggingface/accelerate/issues/3475"]
-# documents = ["https://pytorch.org/docs/stable/notes/faq.html"]
+# origin = "design"
+# reports = [
+#   "https://github.com/pytorch/pytorch/issues/27600",
+#   "https://github.com/pytorch/pytorch/issues/26188",
+#   "https://github.com/pytorch/pytorch/issues/18853",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/notes/faq.html"]
 # wrong = '''
-# TODO
+# try: step(batch)
+# except RuntimeError:
+#     step(smaller)
+# '''
+# right = '''
+# find_batch_size(step, largest=1024)
 # '''
 # fix = "memory.find_batch_size"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""While an except block runs, the exception's traceback owns every frame of the failed
-step, and the frames own its tensors.
+"""The second try runs out of memory too (pytorch#27600).
 
-gc.collect() and empty_cache() inside the block free nothing of it. Leave the block
-first, then clean up and retry.
+Inside the except block the exception's traceback owns every frame of the failed step, and
+the frames own its tensors. gc.collect() and empty_cache() in the block free none of them
+(pytorch#26188). Leave the block before the retry.
 """
 
 import gc
@@ -30,12 +39,17 @@ import torch
 
 
 def step(device, seen):
-    activations = torch.ones(1024, device=device)
+    activations = torch.ones(3, device=device)
     seen.append(weakref.ref(activations))
     torch.empty(2**50, dtype=torch.uint8, device=device)  # out of memory on every device
 
 
-def retry_sees(device, inside, clean_up=lambda: None):
+def alive(seen):
+    if seen[0]() is not None:
+        return "the activations of the failed step are still alive when the retry starts"
+
+
+def retry(device, inside, clean_up=gc.collect):
     seen = []
     try:
         step(device, seen)
@@ -47,23 +61,16 @@ def retry_sees(device, inside, clean_up=lambda: None):
     return alive(seen)
 
 
-def alive(seen):
-    if seen[0]() is not None:
-        return "the activations of the failed step are still alive when the retry starts"
-
-
 def reproduce(device):
-    return retry_sees(device, inside=True)
+    return retry(device, inside=True)
 
 
 def control(device):
-    return retry_sees(device, inside=False)
+    return retry(device, inside=False)
 
 
 def popular_fix(device):
-    return retry_sees(
-        device, inside=True, clean_up=lambda: (gc.collect(), torch.cuda.empty_cache())
-    )
+    return retry(device, inside=True, clean_up=lambda: (gc.collect(), torch.cuda.empty_cache()))
 
 
 if __name__ == "__main__":

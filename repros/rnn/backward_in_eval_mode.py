@@ -3,35 +3,46 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Gradients through an LSTM in eval mode raise on CUDA and work on CPU"
+# title = "backward() through an LSTM that ran in eval mode raises on CUDA and works on CPU"
 # kind = "error"
 # symptom = "cudnn RNN backward can only be called in training mode"
 # messages = ["cudnn RNN backward can only be called in training mode", "backward_input can only be called in training mode"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/pytorch/pytorch/issues/10006", "https://github.com/pytorch/pytorch/issues/15788", "https://github.com/pytorch/pytorch/issues/37965"]
+# keywords = ["saliency of an LSTM", "integrated gradients of an LSTM"]
+# origin = "design"
+# reports = [
+#   "https://github.com/pytorch/pytorch/issues/5878",
+#   "https://github.com/pytorch/pytorch/issues/15788",
+#   "https://github.com/pytorch/pytorch/issues/37965",
+#   "https://github.com/meta-pytorch/captum/issues/564",
+#   "https://github.com/meta-pytorch/captum/issues/1159",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cudnn/RNN.cpp"]
 # wrong = '''
-# TODO
+# lstm.eval()
+# output, _ = lstm(x)
+# output.sum().backward()
+# '''
+# right = '''
+# gradient, = input_gradients(lstm, x, target=lambda output: output[0].sum())
 # '''
 # fix = "rnn.input_gradients"
 # affected = { cpu = "never", cuda = ">=1.13", mps = "never" }
 # ///
-"""cuDNN saves what its backward needs only when the RNN ran forward in training mode.
+"""On CUDA, backward() through an LSTM in eval mode raises (pytorch#5878).
 
-_cudnn_rnn keeps the reserve space `if (fn_train)`, and both backward functions check
-the flag that the *forward* was given (aten/src/ATen/native/cudnn/RNN.cpp). So the mode
-of the RNN module at forward time decides; gradient mode has no part in it, and the CPU
-kernels need no reserve space. Neither a later model.train() nor cudnn.flags() around
-the backward changes the past.
+cuDNN keeps what its backward needs only when the forward ran in training mode, and the
+backward checks the flag that the forward was given (aten/src/ATen/native/cudnn/RNN.cpp).
+So calling train() between forward and backward is too late (pytorch#37965).
 """
 
 import torch
 
 
-def saliency(device, train, before_backward=lambda model: None):
-    model = torch.nn.LSTM(3, 4).to(device).train(train)
-    x = torch.ones(5, 2, 3, device=device, requires_grad=True)
-    output, _ = model(x)
-    before_backward(model)
+def backward_after(device, mode, before_backward=lambda lstm: None):
+    lstm = torch.nn.LSTM(3, 4).to(device)
+    mode(lstm)
+    output, _ = lstm(torch.ones(5, 2, 3, device=device))
+    before_backward(lstm)
     try:
         output.sum().backward()
     except RuntimeError as error:
@@ -39,17 +50,15 @@ def saliency(device, train, before_backward=lambda model: None):
 
 
 def reproduce(device):
-    return saliency(device, train=False)
+    return backward_after(device, torch.nn.LSTM.eval)
 
 
 def control(device):
-    return saliency(device, train=True)
+    return backward_after(device, torch.nn.LSTM.train)
 
 
 def popular_fix(device):
-    return saliency(
-        device, train=False, before_backward=torch.nn.Module.train
-    )  # too late: the forward has run
+    return backward_after(device, torch.nn.LSTM.eval, before_backward=torch.nn.LSTM.train)
 
 
 if __name__ == "__main__":

@@ -3,43 +3,45 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cudnn.flags(enabled=False) silently drops deterministic and allow_tf32"
+# title = "cudnn.flags(deterministic=True) switches cuDNN off"
 # kind = "silent"
-# symptom = "inside the block"
+# symptom = "cuDNN is off inside the block"
 # origin = "usage"
-# reports = ["https://github.com/meta-pytorch/captum/issues/564", "https://github.com/meta-pytorch/captum/issues/1159"]
+# reports = ["https://github.com/pytorch/pytorch/issues/77467"]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/backends/cudnn/__init__.py"]
 # wrong = '''
-# TODO
+# with torch.backends.cudnn.flags(deterministic=True):
+#     ...  # without cuDNN
+# '''
+# right = '''
+# with torch.backends.cudnn.flags(enabled=True, deterministic=True):
+#     ...
 # '''
 # fix = "rnn.without_cudnn"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""flags() applies all of its arguments, so those that were not given are set to their
-defaults inside the block.
+"""Inside `with cudnn.flags(deterministic=True)`, cuDNN is off, without a warning.
 
-deterministic=True becomes False and allow_tf32=False becomes True
-(torch/backends/cudnn/__init__.py). The settings outside come back afterwards, so
-nothing shows.
+flags() sets every setting, those that it was not given to its own defaults, and its
+default of `enabled` is False (torch/backends/cudnn/__init__.py). PyTorch's own tests
+made the mistake (pytorch#77467).
 """
 
 from torch.backends import cudnn
 
 
-def lost(**given):
-    with cudnn.flags(
-        enabled=True, benchmark=False, deterministic=True, allow_tf32=False
-    ):  # what the user had set
-        with cudnn.flags(enabled=False, **given):
-            if not cudnn.deterministic or cudnn.allow_tf32:
-                return f"inside the block deterministic={cudnn.deterministic}, allow_tf32={cudnn.allow_tf32}"
+def inside(**settings):
+    with cudnn.flags(**settings):
+        if not cudnn.enabled:
+            return "cuDNN is off inside the block"
 
 
 def reproduce(device):
-    return lost()
+    return inside(deterministic=True)
 
 
 def control(device):
-    return lost(deterministic=True, allow_tf32=False)
+    return inside(enabled=True, deterministic=True)
 
 
 if __name__ == "__main__":

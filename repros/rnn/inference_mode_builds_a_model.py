@@ -3,43 +3,53 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model built or loaded under inference_mode trains until the optimizer steps"
+# title = "A model built under inference_mode cannot be trained"
 # kind = "error"
 # symptom = "Inplace update to inference tensor outside InferenceMode"
 # messages = ["Inplace update to inference tensor outside InferenceMode is not allowed"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/53343", "https://github.com/pytorch/pytorch/issues/74094"]
+# origin = "design"
+# documents = [
+#   "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html",
+#   "https://github.com/unslothai/unsloth-zoo/pull/137",
+# ]
 # wrong = '''
-# TODO
+# with torch.inference_mode():
+#     model = torch.nn.Linear(2, 1)
+# '''
+# right = '''
+# with torch.no_grad():
+#     model = torch.nn.Linear(2, 1)
 # '''
 # fix = "rnn.predict"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Parameters made under inference_mode() are inference tensors: forward and backward
-pass, the in-place update is refused.
+"""The first step of the optimizer raises: tensors made in inference_mode(), parameters too,
+cannot be changed in place outside of it.
+
+Other models fail before that, with "Inference tensors cannot be saved for backward"
+(unslothai/unsloth-zoo#137).
 """
 
 import torch
 
 
-def train(device, mode):
+def first_step(device, mode):
     with mode():
         model = torch.nn.Linear(2, 1).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.ones(3, 2, device=device)).sum().backward()
     try:
-        for parameter in model.parameters():
-            parameter.grad = torch.ones_like(parameter)
         optimizer.step()
     except RuntimeError as error:
         return str(error)
 
 
 def reproduce(device):
-    return train(device, torch.inference_mode)
+    return first_step(device, torch.inference_mode)
 
 
 def control(device):
-    return train(device, torch.no_grad)
+    return first_step(device, torch.no_grad)
 
 
 if __name__ == "__main__":

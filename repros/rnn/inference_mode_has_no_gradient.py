@@ -3,50 +3,53 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "inference_mode in place of no_grad trades the cuDNN error for 'element 0 of tensors does not require grad'"
+# title = "enable_grad() inside inference_mode() does not bring gradients back"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/meta-pytorch/captum/issues/328"]
+# keywords = ["gradients in validation_step or test_step"]
+# origin = "design"
+# reports = [
+#   "https://github.com/Lightning-AI/pytorch-lightning/issues/19910",
+#   "https://github.com/Lightning-AI/pytorch-lightning/issues/14497",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html"]
 # wrong = '''
-# TODO
+# with torch.inference_mode(), torch.enable_grad():
+#     loss = x.sum()
+# '''
+# right = '''
+# with torch.no_grad(), torch.enable_grad():
+#     loss = x.sum()
 # '''
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""inference_mode() records no graph, so it cures only callers that never wanted
-gradients.
+"""A loss computed under enable_grad() has no graph where inference_mode() is active further
+out, as in a test_step of Lightning (Lightning-AI/pytorch-lightning#19910).
 
-Unlike under no_grad(), a nested enable_grad() does not bring the graph back.
+enable_grad() overrides no_grad(); it does not override inference_mode().
 """
-
-import contextlib
 
 import torch
 
 
-def saliency(device, outer, inner=contextlib.nullcontext):
-    x = torch.ones(5, 2, 3, device=device, requires_grad=True)
-    lstm = torch.nn.LSTM(3, 4).to(device)
-    with outer(), inner():
-        output = lstm(x)[0].sum()
+def gradient(device, outer):
+    x = torch.ones(3, device=device, requires_grad=True)
+    with outer(), torch.enable_grad():
+        loss = x.sum()
     try:
-        output.backward()
+        loss.backward()
     except RuntimeError as error:
         return str(error)
 
 
 def reproduce(device):
-    return saliency(device, torch.inference_mode)
+    return gradient(device, torch.inference_mode)
 
 
 def control(device):
-    return saliency(device, torch.no_grad, torch.enable_grad)
-
-
-def popular_fix(device):
-    return saliency(device, torch.inference_mode, torch.enable_grad)
+    return gradient(device, torch.no_grad)
 
 
 if __name__ == "__main__":
@@ -54,7 +57,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

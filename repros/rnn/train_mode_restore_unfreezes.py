@@ -3,53 +3,58 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Restoring one `training` flag unfreezes the submodules that were frozen on purpose"
+# title = "model.train() after an evaluation unfreezes a BatchNorm that was in eval mode on purpose"
 # kind = "silent"
 # symptom = "frozen BatchNorm is training again"
-# keywords = ["frozen layers change", "fine-tuning worse after evaluation"]
+# keywords = ["frozen layers change", "fine-tuning worse after evaluation", "restore training mode"]
 # origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.Module.html"]
+# reports = [
+#   "https://github.com/Lightning-AI/pytorch-lightning/issues/18930",
+#   "https://github.com/pgniewko/gt-pyg/issues/112",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py"]
 # wrong = '''
-# TODO
+# model.eval()
+# model.train()
+# '''
+# right = '''
+# modes = [(module, module.training) for module in model.modules()]
+# model.eval()
+# for module, module.training in modes: pass
 # '''
 # fix = "rnn.restore_modes"
 # affected = { cpu = ">=1.13" }
 # ///
-"""train(mode) and eval() write the flag of every submodule, so one saved flag cannot
-restore a model with mixed modes.
+"""A BatchNorm that was frozen with eval() trains again after the model's next train().
 
-Fine-tuning with frozen BatchNorm, or Monte Carlo dropout in an eval model, is lost
-after one call.
+train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so they
+cannot restore a model whose submodules are in different modes.
 """
 
 import torch
 
 
-def after_saliency(restore):
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)).train()
-    model[1].eval()  # frozen
-    saved = {module: module.training for module in model.modules()}
-    model.eval()  # the saliency is computed here
-    restore(model, saved)
-    if model[1].training:
+def after_evaluation(restore):
+    model = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
+    model[0].eval()  # frozen
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    restore(model, modes)
+    if model[0].training:
         return "the frozen BatchNorm is training again"
 
 
-def one_flag(model, saved):
-    model.train(saved[model])
-
-
-def every_flag(model, saved):
-    for module, training in saved.items():
+def every_flag(model, modes):
+    for module, training in modes:
         module.training = training
 
 
 def reproduce(device):
-    return after_saliency(one_flag)
+    return after_evaluation(lambda model, modes: model.train())
 
 
 def control(device):
-    return after_saliency(every_flag)
+    return after_evaluation(every_flag)
 
 
 if __name__ == "__main__":

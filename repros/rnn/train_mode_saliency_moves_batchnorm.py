@@ -3,52 +3,62 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Asking for saliency in train mode changes later predictions"
+# title = "A forward in train mode changes later predictions of a model with BatchNorm"
 # kind = "silent"
-# symptom = "running_mean moved by"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/5878", "https://github.com/jurgisp/pydreamer/issues/7"]
+# symptom = "a prediction moved by"
+# keywords = ["predictions change without an optimizer step", "saliency in train mode changes the model"]
+# origin = "design"
+# reports = ["https://github.com/pytorch/vision/issues/2079"]
+# documents = [
+#   "https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
+#   "https://github.com/callummcdougall/ARENA_3.0/pull/169",
+#   "https://github.com/facebookresearch/unbiased-teacher/issues/47",
+# ]
 # wrong = '''
-# TODO
+# model.train()
+# model(x)
+# model.eval()
+# '''
+# right = '''
+# model.eval()
+# model(x)
 # '''
 # fix = "rnn.input_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A forward in train mode updates BatchNorm's running statistics, which no restored
-`training` flag takes back.
+"""Two predictions of one input differ because a forward in train mode ran in between; no
+optimizer stepped.
 
-torch.no_grad() does not help either: buffers are written by the forward, not by
-autograd (torch/nn/modules/batchnorm.py).
+Such a forward updates BatchNorm's running statistics (docs: torch.nn.BatchNorm1d).
+no_grad() is taken for a protection (facebookresearch/unbiased-teacher#47), but it is
+the forward that writes them (torch/nn/modules/batchnorm.py).
 """
 
 import torch
 
 
-def feature_importance(device, train, context=torch.enable_grad):
-    model = torch.nn.BatchNorm1d(3).to(device).eval()
-    before = model.running_mean.clone()
-    was_training = model.training
-    model.train(train)
-    try:
-        with context():
-            model(torch.full((8, 3), 5.0, device=device))
-    finally:
-        model.train(was_training)
-    moved = (model.running_mean - before).abs().max()
+def prediction_moves(device, mode, context=torch.enable_grad):
+    model, x = torch.nn.BatchNorm1d(3).to(device).eval(), torch.full((8, 3), 5.0, device=device)
+    before = model(x)
+    mode(model)
+    with context():
+        model(x)  # a saliency, or anything else that runs the model
+    model.eval()
+    moved = (model(x) - before).abs().max()
     if moved > 0:
-        return f"running_mean moved by {moved:.2g} per call"
+        return f"a prediction moved by {moved:.2g}"
 
 
 def reproduce(device):
-    return feature_importance(device, train=True)
+    return prediction_moves(device, torch.nn.Module.train)
 
 
 def control(device):
-    return feature_importance(device, train=False)
+    return prediction_moves(device, torch.nn.Module.eval)
 
 
 def popular_fix(device):
-    return feature_importance(device, train=True, context=torch.no_grad)
+    return prediction_moves(device, torch.nn.Module.train, torch.no_grad)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,9 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     return path
 
 
+AT_ONCE = 0.6  # seconds of a processor that has others to serve; 0.15 on an idle one, torch takes 3
+
+
 def processor_seconds(*arguments: str) -> float:
     """Seconds of the processor that a command takes, the best of three: the wall clock belongs to other tests too."""
     program = (
