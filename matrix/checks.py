@@ -112,10 +112,17 @@ def _snippets(reproducers: list[Reproducer], fixes: Path) -> list[str]:
         there = one.fix_module and module.is_file()
         fix = module.read_text(encoding="utf-8", errors="replace") if there else ""
         for key, text in (("wrong", one.body), ("right", one.body + fix)):
-            for name in _called(getattr(one, key)):
-                if not re.search(rf"\b{name}\b", text):
-                    where = f"{one.path}:{one.line_of(key)}"
-                    problems.append(f"{where}: {key}: {name}() is not in the code that is run")
+            where = f"{one.path}:{one.line_of(key)}: {key}"
+            try:
+                names = _called(getattr(one, key))
+            except SyntaxError as error:
+                problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
+                continue
+            problems += [
+                f"{where}: {name}() is not in the code that is run"
+                for name in names
+                if not re.search(rf"\b{name}\b", text)
+            ]
     return problems
 
 

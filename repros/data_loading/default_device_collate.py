@@ -3,26 +3,36 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After set_default_device() the default collate makes batches that cannot be pinned"
+# title = "With the GPU as default device, default_collate makes batches that cannot be pinned"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/5398"]
-# documents = ["https://pytorch.org/docs/stable/generated/torch.set_default_device.html"]
+# origin = "design"
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.set_default_device.html",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/pin_memory.py",
+# ]
 # wrong = '''
-# TODO
+# with torch.device("cuda"):  # or torch.set_default_device("cuda")
+#     batch = default_collate([1.0, 2.0])
+# batch.pin_memory()  # the loader's, under pin_memory=True
+# '''
+# right = '''
+# with torch.device("cpu"):
+#     batch = default_collate([1.0, 2.0])
 # '''
 # fix = "data_loading.make_loader"
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # ///
-"""default_collate() turns numbers into tensors with torch.tensor(), which obeys the
-default device.
+"""default_collate() turns numbers into tensors with torch.tensor()
+(torch/utils/data/_utils/collate.py), which obeys the default device (docs:
+torch.set_default_device); a loader with pin_memory=True then calls pin_memory() on them
+(torch/utils/data/_utils/pin_memory.py).
 
-The dataset holds plain floats and no line of the user's code moves anything, so the
-error seems to come from nowhere.
+The rows are plain floats, and no line of the dataset moves anything.
 """
 
 import torch
@@ -30,14 +40,11 @@ from torch.utils.data import default_collate
 
 
 def collate_and_pin(default_device):
-    torch.set_default_device(default_device)
-    try:
+    with torch.device(default_device):
         batch = default_collate([1.0, 2.0])
-    finally:
-        torch.set_default_device(None)
     try:
         batch.pin_memory()
-    except RuntimeError as error:
+    except RuntimeError as error:  # a CPU tensor without an accelerator raises something else
         if "only dense CPU tensors" in str(error):
             return str(error)
 

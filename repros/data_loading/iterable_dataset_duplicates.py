@@ -7,20 +7,29 @@
 # kind = "silent"
 # symptom = "8 rows delivered for 4"
 # keywords = ["epoch is longer with more workers", "duplicate samples"]
-# origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/30599",
+#     "https://github.com/huggingface/datasets/issues/3423",
+#     "https://github.com/vahidk/tfrecord/issues/78",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
 # wrong = '''
-# TODO
+# def __iter__(self):
+#     return iter(range(4))
+# '''
+# right = '''
+# def __iter__(self):
+#     info = get_worker_info()
+#     return iter(range(4)[info.id :: info.num_workers])
 # '''
 # fix = "data_loading.shard"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Each worker iterates over its own copy of the whole dataset. Shard by
-get_worker_info(); more workers mean more copies.
-
-An epoch is then n times as long, every metric is computed on duplicates, and nothing is
-raised.
+"""Each worker gets a replica of the dataset and iterates over all of it; sharding is
+the dataset's own task (docs: torch.utils.data.IterableDataset). An epoch is as many
+times as long as there are workers (pytorch#30599).
 """
 
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info

@@ -6,23 +6,17 @@
 # title = "pin_memory() on a tensor that is already on the device raises"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
-# messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned", "[Oo]nly dense CPU tensors can be pinned"]
-# origin = "usage"
-# reports = ["https://github.com/unit8co/darts/issues/436"]
-# documents = ["https://pytorch.org/docs/stable/generated/torch.Tensor.pin_memory.html"]
+# origin = "design"
+# documents = ["https://docs.pytorch.org/docs/stable/notes/cuda.html#use-pinned-memory-buffers"]
 # wrong = '''
-# TODO
+# tensor.pin_memory()
 # '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
+# retired = "no report of a call by hand; data_loading/pin_device_tensor_in_loader carries the message"
 # ///
-"""Pinning locks pages of host memory; a tensor on the device has none
-(aten/src/ATen/native/Memory.cpp).
-
-Searching for "Trying to pin GPU tensors that are already on GPU" finds no PyTorch
-source: the real text is this one.
-"""
+"""Only tensors in host memory can be pinned (docs: notes/cuda, pinned memory buffers)."""
 
 import torch
 
@@ -30,10 +24,8 @@ import torch
 def pin(tensor):
     try:
         tensor.pin_memory()
-    except RuntimeError as error:
-        if "only dense CPU tensors" in str(
-            error
-        ):  # without an accelerator a CPU tensor has an error of its own
+    except RuntimeError as error:  # a CPU tensor without an accelerator raises something else
+        if "only dense CPU tensors" in str(error):
             return str(error)
 
 

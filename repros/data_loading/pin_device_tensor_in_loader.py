@@ -6,62 +6,78 @@
 # title = "A DataLoader with pin_memory over tensors on the device raises"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
-# messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]
-# origin = "usage"
-# reports = ["https://github.com/unit8co/darts/issues/436"]
-# documents = ["https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# messages = [
+#     "cannot pin '[^']{0,200}' only dense CPU tensors can be pinned",
+#     "[Oo]nly dense CPU tensors can be pinned",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/unit8co/darts/issues/436",
+#     "https://github.com/DavidWBressler/GCNN/issues/2",
+#     "https://github.com/hako-mikan/sd-webui-traintrain/issues/20",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/pin_memory.py",
+#     "https://github.com/helicalAI/helical/pull/378",
+# ]
 # wrong = '''
-# TODO
+# data = torch.ones(4, device="cuda")
+# for batch in DataLoader(data, pin_memory=True):
+#     pass
+# '''
+# right = '''
+# for batch in DataLoader(data, pin_memory=False):
+#     pass
 # '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
+# stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told of an accelerator" }
 # ///
-"""The loader pins every tensor of a batch, wherever it is. Device tensors come from the
-dataset, or from a collate function that moves them.
+"""The loader pins every tensor of a batch, wherever it lies
+(torch/utils/data/_utils/pin_memory.py). Tensors on the device come from the dataset
+(hako-mikan/sd-webui-traintrain#20, unit8co/darts#436) or from a collate_fn
+(DavidWBressler/GCNN#2).
 
-Asking torch.cuda.is_available() first is the wrong question: it is true exactly where
-the error is raised.
+pin_memory=torch.cuda.is_available() asks whether there is a GPU
+(helicalAI/helical#378), not where the batch lies.
 """
 
-import contextlib
 from unittest import mock
 
 import torch
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader
 
 
 def first_batch(device, pin_memory):
-    with contextlib.ExitStack() as stack:
-        if (
-            device == "cpu"
-        ):  # without an accelerator the loader ignores pin_memory, so it is told that there is one
-            stack.enter_context(mock.patch("torch.cuda.is_available", return_value=True))
-            if hasattr(torch, "accelerator"):
-                stack.enter_context(mock.patch("torch.accelerator.is_available", return_value=True))
-                stack.enter_context(
-                    mock.patch(
-                        "torch.accelerator.current_accelerator", return_value=torch.device("cuda")
-                    )
-                )
-        data = torch.ones(4, device="meta" if device == "cpu" else device)
-        loader = DataLoader(TensorDataset(data), pin_memory=pin_memory())
-        try:
-            next(iter(loader))
-        except RuntimeError as error:
-            return str(error)
+    data = torch.ones(4, device=device)
+    try:
+        next(iter(DataLoader(data, pin_memory=pin_memory())))
+    except RuntimeError as error:
+        return str(error)
+
+
+def load(device, pin_memory):
+    if device != "cpu":
+        return first_batch(device, pin_memory)
+    # a loader pins only where it finds an accelerator: the stand-in tells it of one
+    found = {"current_accelerator.return_value": torch.device("cuda")}
+    with (
+        mock.patch("torch.cuda.is_available", return_value=True),
+        mock.patch("torch.accelerator", create=True, **found),
+    ):
+        return first_batch("meta", pin_memory)
 
 
 def reproduce(device):
-    return first_batch(device, pin_memory=lambda: True)
+    return load(device, pin_memory=lambda: True)
 
 
 def control(device):
-    return first_batch(device, pin_memory=lambda: False)
+    return load(device, pin_memory=lambda: False)
 
 
 def popular_fix(device):
-    return first_batch(device, pin_memory=lambda: torch.cuda.is_available())
+    return load(device, pin_memory=lambda: torch.cuda.is_available())
 
 
 if __name__ == "__main__":

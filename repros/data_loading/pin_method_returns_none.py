@@ -6,43 +6,71 @@
 # title = "A custom batch whose pin_memory() returns nothing becomes None"
 # kind = "silent"
 # symptom = "batch became None"
+# keywords = ["DataLoader returns None"]
 # origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/data.html#memory-pinning"]
+# documents = [
+#     "https://github.com/isl-org/Open3D-ML/pull/242",
+#     "https://docs.pytorch.org/docs/stable/data.html#memory-pinning",
+# ]
 # wrong = '''
-# TODO
+# def pin_memory(self):
+#     self.x = self.x.pin_memory()
+# '''
+# right = '''
+# def pin_memory(self):
+#     self.x = self.x.pin_memory()
+#     return self
 # '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# stand_in = { cpu = "the loader's own walk over a batch that holds no tensor" }
+# stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///
-"""The loader replaces the batch by whatever its pin_memory() returns; a method that
-pins in place and forgets `return self` erases it.
+"""The loader replaces the batch by whatever its pin_memory() returns
+(torch/utils/data/_utils/pin_memory.py); one that pins in place and forgets `return
+self` erases it, as Open3D-ML's did (isl-org/Open3D-ML#242).
 """
 
-from torch.utils.data._utils.pin_memory import (
-    pin_memory,
-)  # what the DataLoader calls on every batch
+from unittest import mock
+
+import torch
+from torch.utils.data import DataLoader
 
 
 class Batch:
-    def __init__(self, returns_self):
-        self.returns_self = returns_self
-
     def pin_memory(self):
-        return self if self.returns_self else None
+        pass
 
 
-def pinned(batch):
-    if pin_memory(batch) is None:
+class ReturnedBatch:
+    def pin_memory(self):
+        return self
+
+
+def first_batch(device, rows, **options):
+    torch.ones(1, device=device)  # raises where there is no such device
+    loader = DataLoader(rows, batch_size=None, **options)
+    if device != "cpu":
+        return next(iter(loader))
+    # a loader pins only where it finds an accelerator: the stand-in tells it of one
+    found = {"current_accelerator.return_value": torch.device("cuda")}
+    with (
+        mock.patch("torch.cuda.is_available", return_value=True),
+        mock.patch("torch.accelerator", create=True, **found),
+    ):
+        return next(iter(loader))
+
+
+def load(device, batch):
+    if first_batch(device, [batch], pin_memory=True) is None:
         return "the batch became None"
 
 
 def reproduce(device):
-    return pinned(Batch(returns_self=False))
+    return load(device, Batch())
 
 
 def control(device):
-    return pinned(Batch(returns_self=True))
+    return load(device, ReturnedBatch())
 
 
 if __name__ == "__main__":

@@ -11,43 +11,44 @@
 #     "'pin_memory' argument is set as true but not supported on MPS",
 # ]
 # keywords = ["pin_memory makes no difference", "slow host to device copy"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/146821", "https://github.com/pytorch/pytorch/issues/131858"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/124908"]
+# fixed_by = "pytorch#131858"
 # wrong = '''
-# TODO
+# loader = DataLoader(dataset, pin_memory=True)
+# '''
+# right = '''
+# decision = pin_decision(device)  # decision.reason says why not
+# loader = DataLoader(dataset, pin_memory=decision.pin)
 # '''
 # fix = "data_loading.pin_decision"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
-"""Until 2.6 the DataLoader asked torch.cuda.is_available() and dropped the request;
-since 2.7 it warns.
-
-Copies with non_blocking=True from such batches are synchronous: the overlap one asked
-for does not happen.
+"""Until 2.6 the loader asks torch.cuda.is_available() and drops the request where it is
+False; since 2.7 it warns (pytorch#124908, pytorch#131858).
 """
 
 import warnings
 
 import torch
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader
 
 
-def load(pin_memory):
+def load(device, pin_memory):
+    torch.ones(1, device=device)  # raises where there is no such device
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for _ in DataLoader(TensorDataset(torch.ones(4)), pin_memory=pin_memory):
-            pass
-    return any("pin_memory" in str(warning.message) for warning in caught)
-
-
-def reproduce(device):
-    if not load(pin_memory=True):
+        batch = next(iter(DataLoader(torch.ones(4), pin_memory=pin_memory)))
+    if batch.is_pinned() != pin_memory and not any("pin" in str(one.message) for one in caught):
         return "the batch is not pinned and there was no warning"
 
 
+def reproduce(device):
+    return load(device, pin_memory=True)
+
+
 def control(device):
-    if load(pin_memory=False):
-        return "a warning that nobody asked for"
+    return load(device, pin_memory=False)
 
 
 if __name__ == "__main__":

@@ -6,39 +6,60 @@
 # title = "Pinning changes the type of a batch: tuples come out as lists"
 # kind = "silent"
 # symptom = "tuple came out as list"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/48419"]
+# keywords = ["batch is a list instead of a tuple"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/48419",
+#     "https://github.com/fastai/fastai/issues/2795",
+# ]
 # documents = ["https://github.com/pytorch/pytorch/pull/169690"]
+# fixed_by = "pytorch#169690"
 # wrong = '''
-# TODO
+# for batch in DataLoader(rows, collate_fn=tuple, pin_memory=True):
+#     assert isinstance(batch, tuple)
 # '''
 # fix = "data_loading.make_loader"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
-# stand_in = { cpu = "the loader's own walk over a batch that holds no tensor" }
+# stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///
-"""Until 2.9 the walk rebuilt tuples as lists "for backwards compatibility", so
-isinstance(batch, tuple) holds on a laptop and fails on the GPU machine.
-
-torch 2.10 keeps the tuple (torch/utils/data/_utils/pin_memory.py).
+"""Until 2.9 the loader rebuilt a tuple as a list when it pinned it, "for backwards
+compatibility", so code that asks for a tuple fails only where a batch is pinned
+(pytorch#48419, fastai/fastai#2795). torch 2.10 keeps the tuple (pytorch#169690).
 """
 
-from torch.utils.data._utils.pin_memory import (
-    pin_memory,
-)  # what the DataLoader calls on every batch
+from unittest import mock
+
+import torch
+from torch.utils.data import DataLoader
 
 
-def pinned_type(batch):
-    after = pin_memory(batch)
-    if type(after) is not type(batch):
-        return f"a {type(batch).__name__} came out as {type(after).__name__}"
+def first_batch(device, rows, **options):
+    torch.ones(1, device=device)  # raises where there is no such device
+    loader = DataLoader(rows, batch_size=None, **options)
+    if device != "cpu":
+        return next(iter(loader))
+    # a loader pins only where it finds an accelerator: the stand-in tells it of one
+    found = {"current_accelerator.return_value": torch.device("cuda")}
+    with (
+        mock.patch("torch.cuda.is_available", return_value=True),
+        mock.patch("torch.accelerator", create=True, **found),
+    ):
+        return next(iter(loader))
+
+
+def load(device, pin_memory):
+    rows = [("id-1", "id-2")]
+    batch = first_batch(device, rows, collate_fn=tuple, pin_memory=pin_memory)
+    if not isinstance(batch, tuple):
+        return f"a tuple came out as {type(batch).__name__}"
 
 
 def reproduce(device):
-    return pinned_type(("id-1", "id-2"))
+    return load(device, pin_memory=True)
 
 
 def control(device):
-    return pinned_type(["id-1", "id-2"])
+    return load(device, pin_memory=False)
 
 
 if __name__ == "__main__":

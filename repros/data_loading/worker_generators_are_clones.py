@@ -7,20 +7,33 @@
 # kind = "silent"
 # symptom = "2 of 4 draws are distinct"
 # keywords = ["same augmentations in every worker", "identical random numbers"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/5059", "https://github.com/pytorch/pytorch/issues/56488"]
+# origin = "design"
+# reports = [
+#     "https://github.com/Project-MONAI/MONAI/issues/398",
+#     "https://github.com/TorchDSP/torchsig/issues/343",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/faq.html#my-data-loader-workers-return-identical-random-numbers",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/worker.py",
+# ]
 # wrong = '''
-# TODO
+# def __init__(self):
+#     self.generator = random.Random(0)
+# '''
+# right = '''
+# def reseed(worker):  # DataLoader(..., worker_init_fn=reseed)
+#     get_worker_info().dataset.generator = random.Random(get_worker_info().seed)
 # '''
 # fix = "data_loading.seed_worker"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Forked workers start with equal copies of every object, generators included. Only
-torch's and Python's *global* generators are reseeded.
+"""Forked workers start with equal copies of every object, generators included (docs:
+notes/faq). Only the global generators of torch, Python and NumPy are reseeded in each
+(torch/utils/data/_utils/worker.py).
 
-A seed in the generator's constructor does not matter; what helps is to make the
-generator in worker_init_fn from get_worker_info().seed.
+Give each worker's copy a seed of its own in worker_init_fn, as get_worker_info().seed
+is (Project-MONAI/MONAI#398).
 """
 
 import random
@@ -30,7 +43,7 @@ from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 class Augmented(Dataset):
     def __init__(self):
-        self.generator = random.Random(0)  # the same holds for numpy.random.default_rng(0)
+        self.generator = random.Random(0)
 
     def __len__(self):
         return 4

@@ -3,45 +3,54 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A validation set of zero batches reports a loss of 0.0000 and stops training early"
+# title = "A validation loader without a single batch reports a loss of 0.0000"
 # kind = "silent"
-# symptom = "stopped after 4 epochs with a best loss of 0.0000"
+# symptom = "validation loss 0.0000 over 0 batches"
+# keywords = ["validation loss is 0", "early stopping stops too early"]
 # origin = "usage"
-# documents = ["https://github.com/rasbt/LLMs-from-scratch/pull/124", "https://pytorch.org/docs/stable/data.html"]
+# documents = [
+#     "https://github.com/rasbt/LLMs-from-scratch/pull/124",
+#     "https://github.com/ray-project/ray/pull/56395",
+#     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader",
+# ]
 # wrong = '''
-# TODO
+# losses = [x.mean().item() for (x,) in loader]
+# loss = sum(losses) / max(1, len(losses))
+# '''
+# right = '''
+# mean = RunningMean()
+# for (x,) in loader:
+#     mean.update(x.mean())
 # '''
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13" }
 # ///
-"""total / max(1, batches) turns "no data" into a perfect score that no later epoch can
-beat.
+"""The log says 0.0000 where nothing was validated. drop_last=True with fewer rows than
+a batch makes a loader of length 0; nothing is raised (docs:
+torch.utils.data.DataLoader, ray-project/ray#56395).
 
-drop_last=True with fewer rows than a batch, or an empty split, gives a loader of length
-0. Nothing is raised on the way.
+Without max(1, ...) the division would raise. With it, no data is a perfect score; a
+mean of nothing is NaN at best (rasbt/LLMs-from-scratch#124).
 """
 
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 
-def fit(drop_last, patience=3):
+def validate(drop_last):
     loader = DataLoader(TensorDataset(torch.ones(5)), batch_size=8, drop_last=drop_last)
-    best, waited = float("inf"), 0
-    for epoch in range(1, 11):
-        losses = [x.mean().item() / epoch for (x,) in loader]  # it improves every epoch
-        loss = sum(losses) / max(1, len(losses))
-        best, waited = (loss, 0) if loss < best else (best, waited + 1)
-        if waited == patience:
-            return f"stopped after {epoch} epochs with a best loss of {best:.4f}"
+    losses = [x.mean().item() for (x,) in loader]
+    loss = sum(losses) / max(1, len(losses))
+    if loss == 0:
+        return f"validation loss {loss:.4f} over {len(losses)} batches"
 
 
 def reproduce(device):
-    return fit(drop_last=True)
+    return validate(drop_last=True)
 
 
 def control(device):
-    return fit(drop_last=False)
+    return validate(drop_last=False)
 
 
 if __name__ == "__main__":

@@ -3,33 +3,43 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss that matches nothing and returns a plain zero tensor raises in backward()"
+# title = "A loss that matches nothing and returns a constant zero raises in backward()"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
 # origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/112583"]
-# documents = ["https://pytorch.org/docs/stable/notes/autograd.html"]
+# reports = [
+#     "https://github.com/RangiLyu/nanodet/issues/7",
+#     "https://github.com/pytorchbearer/torchbearer/issues/414",
+# ]
+# documents = ["https://github.com/open-mmlab/mmpretrain/pull/1426"]
 # wrong = '''
-# TODO
+# terms = [outputs[name].mean() for name in targets if name in outputs]
+# loss = sum(terms) if terms else torch.tensor(0.0)
+# '''
+# right = '''
+# pairs = match(outputs, targets)  # raises, and names what is missing
 # '''
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.zeros(()) has no history, so backward() refuses it: here the mismatch is at
-least loud.
+"""backward() says that the loss does not require grad. Where no target finds its
+prediction, the loss is a constant without a history, and backward() refuses it
+(RangiLyu/nanodet#7: a batch without positive anchors; open-mmlab/mmpretrain#1426: a
+batch without a task).
 
-The advice found for this message, loss.requires_grad_(), turns it into the silent kind:
-backward() succeeds and reaches no parameter.
+The advice given there, requires_grad=True on the zero (RangiLyu/nanodet#7), makes it
+silent: backward() succeeds and reaches no parameter.
 """
 
 import torch
 
 
-def backward(device, matched, repair=lambda loss: loss):
+def train(device, targets, **options):
     model = torch.nn.Linear(3, 1).to(device)
-    output = model(torch.ones(2, 3, device=device)).mean()
-    loss = repair(output if matched else torch.zeros((), device=device))
+    outputs = {"price": model(torch.ones(2, 3, device=device))}
+    terms = [outputs[name].mean() for name in targets if name in outputs]
+    loss = sum(terms) if terms else torch.tensor(0.0, device=device, **options)
     try:
         loss.backward()
     except RuntimeError as error:
@@ -39,15 +49,15 @@ def backward(device, matched, repair=lambda loss: loss):
 
 
 def reproduce(device):
-    return backward(device, matched=False)
+    return train(device, targets=["prices"])
 
 
 def control(device):
-    return backward(device, matched=True)
+    return train(device, targets=["price"])
 
 
 def popular_fix(device):
-    return backward(device, matched=False, repair=torch.Tensor.requires_grad_)
+    return train(device, targets=["prices"], requires_grad=True)
 
 
 if __name__ == "__main__":

@@ -3,31 +3,41 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Filtering NaN predictions out of the loss gives a finite loss and NaN weight gradients"
+# title = "Filtering NaN predictions out of the loss leaves NaN in the weight's gradient"
 # kind = "silent"
 # symptom = "loss 1 is finite, the weight's gradient is nan"
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/68425", "https://github.com/pytorch/pytorch/issues/23395"]
+# keywords = ["gradient is nan but the loss is not"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/23156",
+#     "https://github.com/pytorch/pytorch/issues/94700",
+# ]
 # wrong = '''
-# TODO
+# output = x @ weight  # a row of x holds a NaN
+# loss = output[output.isfinite()].mean()
+# loss.backward()
+# '''
+# right = '''
+# x = x[x.isfinite().all(dim=1)]
+# loss = (x @ weight).mean()
 # '''
 # fix = "loss.masked_mean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Selecting the finite rows stops the NaN in the forward only. Backward multiplies the
-zero gradient of the dropped rows by their NaN inputs.
+"""The loss is finite, the gradient is not: the selection stops the NaN in the forward
+only. Backward multiplies the zero gradient of the dropped rows by their NaN inputs
+(pytorch#23156).
 
-nan_to_num() on the output does the same. Filter the rows before the model, not after
-it.
+nan_to_num() on the output does the same, as expected (pytorch#94700). Filter the rows
+before the model, not after it.
 """
 
 import torch
 
 X = torch.tensor([[1.0, 1.0], [float("nan"), 1.0]])
-KEEP_FINITE = lambda output: output[output.isfinite()]  # noqa: E731
 
 
-def train(device, x, repair=KEEP_FINITE):
+def train(device, x, repair):
     weight = torch.tensor([0.5, 0.5], device=device, requires_grad=True)
     loss = repair(x.to(device) @ weight).mean()
     loss.backward()
@@ -36,11 +46,11 @@ def train(device, x, repair=KEEP_FINITE):
 
 
 def reproduce(device):
-    return train(device, X)
+    return train(device, X, lambda output: output[output.isfinite()])
 
 
 def control(device):
-    return train(device, X[X.isfinite().all(dim=1)])
+    return train(device, X[X.isfinite().all(dim=1)], lambda output: output[output.isfinite()])
 
 
 def popular_fix(device):

@@ -6,17 +6,26 @@
 # title = "cross_entropy over a single logit is always 0.0 and never learns"
 # kind = "silent"
 # symptom = "loss 0.0000 and a zero gradient, whatever the logits"
-# keywords = ["loss stays constant", "loss is always zero", "binary classification does not learn"]
+# keywords = ["loss stays constant", "loss is always zero", "binary classification does not learn", "one class"]
 # origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html"]
+# reports = [
+#     "https://github.com/ultralytics/yolov3/issues/191",
+#     "https://github.com/cnulab/RealNet/issues/101",
+# ]
+# documents = ["https://discuss.pytorch.org/t/two-output-nodes-for-binary-classification/58703"]
 # wrong = '''
-# TODO
+# loss = cross_entropy(logits, labels)  # logits: [batch, 1]
+# '''
+# right = '''
+# loss = binary_cross_entropy_with_logits(logits, labels)  # labels: float, [batch, 1]
 # '''
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""softmax over one class is 1, so its logarithm is 0 whatever the model says: binary
-heads need binary_cross_entropy_with_logits.
+"""softmax over one class is 1 and its logarithm 0, whatever the model says
+(ultralytics/yolov3#191).
+
+A head with one output needs binary_cross_entropy_with_logits.
 """
 
 import torch
@@ -32,17 +41,13 @@ def learn(device, loss_of):
 
 
 def reproduce(device):
-    return learn(
-        device,
-        lambda logits: cross_entropy(logits, torch.zeros(2, dtype=torch.long, device=device)),
-    )
+    labels = torch.zeros(2, dtype=torch.long, device=device)
+    return learn(device, lambda logits: cross_entropy(logits, labels))
 
 
 def control(device):
-    return learn(
-        device,
-        lambda logits: binary_cross_entropy_with_logits(logits, torch.zeros(2, 1, device=device)),
-    )
+    labels = torch.zeros(2, 1, device=device)
+    return learn(device, lambda logits: binary_cross_entropy_with_logits(logits, labels))
 
 
 if __name__ == "__main__":

@@ -3,29 +3,41 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A sum over no matching losses is a Python number without backward()"
+# title = "A sum over no losses is the number 0, which has no backward()"
 # kind = "error"
 # symptom = "'int' object has no attribute 'backward'"
 # messages = ["'(int|float)' object has no attribute 'backward'"]
 # origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/notes/autograd.html"]
+# reports = [
+#     "https://github.com/ghimiredhikura/Complex-YOLOv3/issues/8",
+#     "https://github.com/v-mipeng/LexiconNER/issues/7",
+# ]
 # wrong = '''
-# TODO
+# loss = sum(value for name, value in outputs.items() if name.startswith("loss"))
+# loss.backward()
+# '''
+# right = '''
+# loss = outputs["ce_loss"]  # a name that is missing raises
 # '''
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""sum() of an empty generator is the int 0. Starting it with a float, or wrapping it in
-a tensor, only changes the message.
+"""sum() of nothing is the int 0: no name matched, or the batch has no target
+(ghimiredhikura/Complex-YOLOv3#8).
+
+Turning the number into a tensor, as advised (v-mipeng/LexiconNER#7), only changes the
+message.
 """
 
 import torch
 
 
-def backward(device, prefix, wrap=lambda loss: loss):
-    outputs = {"ce_loss": torch.nn.Linear(3, 1).to(device)(torch.ones(2, 3, device=device)).mean()}
+def backward(device, prefix, repair=lambda loss: loss):
+    output = torch.nn.Linear(3, 1).to(device)(torch.ones(2, 3, device=device))
+    outputs = {"ce_loss": output.mean()}
+    loss = sum(value for name, value in outputs.items() if name.startswith(prefix))
     try:
-        wrap(sum(value for name, value in outputs.items() if name.startswith(prefix))).backward()
+        repair(loss).backward()
     except (AttributeError, RuntimeError) as error:
         return str(error)
 
@@ -39,7 +51,7 @@ def control(device):
 
 
 def popular_fix(device):
-    return backward(device, prefix="loss", wrap=torch.as_tensor)
+    return backward(device, prefix="loss", repair=torch.as_tensor)
 
 
 if __name__ == "__main__":

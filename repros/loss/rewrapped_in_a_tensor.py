@@ -8,18 +8,25 @@
 # symptom = "no parameter has a gradient"
 # messages = ["To copy construct from a tensor, it is recommended to use"]
 # keywords = ["loss stays constant", "model does not learn", "loss does not decrease"]
-# origin = "usage"
-# documents = ["https://pytorch.org/docs/stable/generated/torch.tensor.html"]
+# origin = "design"
+# reports = ["https://github.com/huggingface/torchMoji/issues/21"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.tensor.html"]
 # wrong = '''
-# TODO
+# loss = torch.tensor(loss, requires_grad=True)
+# loss.backward()
+# '''
+# right = '''
+# loss.backward()
 # '''
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.tensor() copies the value and forgets the history; requires_grad=True makes the
-copy a fresh leaf.
+"""torch.tensor() copies the value without its history, and requires_grad=True makes the
+copy a leaf (docs: torch.tensor): backward() succeeds and reaches no parameter.
 
-Only the warning "To copy construct from a tensor ..." hints at it.
+People write it, or Variable(loss, requires_grad=True), to get past "element 0 of
+tensors does not require grad", and find that the loss does not move
+(huggingface/torchMoji#21).
 """
 
 import warnings
@@ -29,9 +36,10 @@ import torch
 
 def train(device, rewrap):
     model = torch.nn.Linear(3, 1).to(device)
+    loss = model(torch.ones(2, 3, device=device)).mean()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        rewrap(model(torch.ones(2, 3, device=device)).mean()).backward()
+        warnings.simplefilter("ignore")  # "To copy construct from a tensor ..." is the only hint
+        rewrap(loss).backward()
     if model.weight.grad is None:
         return "backward() passed and no parameter has a gradient"
 

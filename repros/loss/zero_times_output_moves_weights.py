@@ -7,41 +7,45 @@
 # kind = "silent"
 # symptom = "every gradient is zero and the weights moved"
 # keywords = ["weights change but the model does not learn"]
-# origin = "usage"
-# reports = ["https://github.com/pytorch/pytorch/issues/92656", "https://github.com/pytorch/pytorch/issues/92731"]
+# origin = "design"
+# reports = ["https://github.com/pytorch/pytorch/issues/38581"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
 # wrong = '''
-# TODO
+# loss = 0.0 * output
+# loss.backward()
+# optimizer.step()
 # '''
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Gradients that exist and are all zero still drive weight decay and momentum, so "the
-weights changed" proves nothing.
+"""An optimizer skips a parameter whose gradient is None and steps with one that is zero
+(docs: torch.optim.Optimizer.zero_grad): weight decay shrinks the weights all the same
+(pytorch#38581), so "the weights changed" does not show that a model learns.
 
-AdamW multiplies the weights by (1 - lr * weight_decay) each step; where grad is None it
-skips the parameter instead.
+AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adamw.py).
 """
 
 import torch
 
 
-def train(device, factor):
+def train(device, zero_loss):
     weight = torch.ones(3, device=device, requires_grad=True)
     optimizer = torch.optim.AdamW([weight], lr=0.1)
-    (factor * weight.sum()).backward()
+    if zero_loss:
+        output = weight.sum()
+        (0.0 * output).backward()
     optimizer.step()
-    if not weight.grad.any() and (weight != 1).any():
-        return (
-            f"every gradient is zero and the weights moved by {(1 - weight).abs().max().item():.1g}"
-        )
+    moved = (1 - weight).abs().max().item()
+    if moved:
+        return f"every gradient is zero and the weights moved by {moved:.1g}"
 
 
 def reproduce(device):
-    return train(device, factor=0.0)
+    return train(device, zero_loss=True)
 
 
 def control(device):
-    return train(device, factor=1.0)
+    return train(device, zero_loss=False)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,6 @@ def test_requirements_give_a_reason(root):
             "upstream: it is reported: https://github.com/pytorch/pytorch/issues/7",
         ),
         ({"wrong": '"a\\nb\\nc\\nd"'}, 11, "wrong: 4 lines; at most 3"),
-        ({"right": '"x = ("'}, 14, "right: not Python: '(' was never closed in line 1"),
         ({"fix": '"amp"'}, 12, "fix: 'amp' is neither 'module.function' nor 'upgrade'"),
         ({"affected": '{ tpu = ">=2" }'}, 13, "affected: 'tpu' is not a device"),
         (
