@@ -26,6 +26,7 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
     reproducers share outside of a group.
     """
     wrong = []
+    reproducers = [reproducer for reproducer in reproducers if not reproducer.retired]
     known = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, str] = {}
     for group in load():
@@ -36,7 +37,9 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
             if see is None:
                 continue
             if see not in known:
-                wrong.append(f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}")
+                wrong.append(
+                    f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}, or a retired one"
+                )
             if see in group_of:
                 both = f"{group_of[see]!r} and {group['title']!r}"
                 wrong.append(f"{CAUSES}:1: {see!r} is listed under both {both}")

@@ -10,6 +10,7 @@
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/112583",
+#     "https://github.com/pytorch/pytorch/issues/105211",
 #     "https://github.com/pytorch/pytorch/issues/142234",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/pull/165068"]

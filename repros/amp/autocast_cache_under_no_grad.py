@@ -11,7 +11,6 @@
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/112583",
 #     "https://github.com/pytorch/pytorch/issues/65766",
-#     "https://github.com/pytorch/pytorch/issues/105211",
 #     "https://github.com/pytorch/pytorch/issues/158232",
 #     "https://discuss.pytorch.org/t/autocast-and-torch-no-grad-unexpected-behaviour/93475",
 # ]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Clipping gradients before unscale_() makes steps up to 65536 times too short"
+# title = "Clipping gradients before unscale_() makes the steps far too short"
 # kind = "silent"
 # symptom = "step is .* long instead of 1"
 # keywords = ["training very slow", "loss hardly decreases", "tiny steps"]

@@ -27,8 +27,8 @@
 
 The device of torch.amp.GradScaler is "cuda" unless another is given, and a scaler for
 CUDA switches itself off where CUDA is missing (torch/amp/grad_scaler.py). It is the
-same on Intel GPUs (pytorch#147731), and on MPS by the source (not measured). A change
-of the default is proposed (pytorch#196195).
+same on Intel GPUs (pytorch#147731, pytorch#196195), and on MPS by the source (not
+measured). A change of the default is proposed (pytorch#196195).
 """
 
 import torch

@@ -47,7 +47,7 @@ def train(device, scale_both):
     else:
         second.backward()
     scaler.step(optimizer)
-    if weight[1] > -0.9:
+    if -0.9 < weight[1] < 0:
         return f"the step of the second loss is {-weight[1].item():.1g} long instead of 1"
 
 

@@ -26,7 +26,7 @@
 # ///
 """non_blocking=True returns before the copy has arrived, and nothing makes the host
 wait for it: torch.cuda.synchronize() first, or copy without non_blocking (docs:
-tutorials, pinmem_nonblock). Maintainers call it expected (pytorch#86264).
+tutorials, pinmem_nonblock). Maintainers call it expected (pytorch#127612).
 """
 
 import torch

@@ -22,9 +22,9 @@
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///
-"""Until 2.9 the loader rebuilt a tuple as a list when it pinned it, "for backwards
-compatibility", so code that asks for a tuple fails only where a batch is pinned
-(pytorch#48419, fastai/fastai#2795). torch 2.10 keeps the tuple (pytorch#169690).
+"""Until 2.9 the loader rebuilt a tuple as a list when it pinned it, so code that asks
+for a tuple fails only where a batch is pinned (pytorch#48419, fastai/fastai#2795). torch
+2.10 keeps the tuple (pytorch#169690).
 """
 
 from unittest import mock

@@ -32,8 +32,8 @@
 notes/faq). Only the global generators of torch, Python and NumPy are reseeded in each
 (torch/utils/data/_utils/worker.py).
 
-Give each worker's copy a seed of its own in worker_init_fn, as get_worker_info().seed
-is (Project-MONAI/MONAI#398).
+Give each worker's copy a seed of its own in worker_init_fn; get_worker_info().seed
+differs between workers (torch/utils/data/_utils/worker.py).
 """
 
 import random

@@ -26,11 +26,11 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """The log says 0.0000 where nothing was validated. drop_last=True with fewer rows than
-a batch makes a loader of length 0; nothing is raised (docs:
-torch.utils.data.DataLoader, ray-project/ray#56395).
+a batch makes a loader of length 0, and the loader does not complain (docs:
+torch.utils.data.DataLoader).
 
-Without max(1, ...) the division would raise. With it, no data is a perfect score; a
-mean of nothing is NaN at best (rasbt/LLMs-from-scratch#124).
+Without max(1, ...) the division would raise (ray-project/ray#56395). With it, no data
+is a perfect score; a mean of nothing is NaN at best (rasbt/LLMs-from-scratch#124).
 """
 
 import torch

@@ -10,9 +10,12 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/ACEsuit/mace/issues/314",
-#     "https://github.com/RangiLyu/nanodet/issues/7",
+#     "https://github.com/open-mmlab/mmpretrain/issues/1688",
 # ]
-# documents = ["https://github.com/RangiLyu/nanodet/blob/be9b4a9001d7f9b6fc89c2df31ae8d428e35b4f0/nanodet/model/head/gfl_head.py#L265"]
+# documents = [
+#     "https://github.com/RangiLyu/nanodet/issues/7",
+#     "https://github.com/RangiLyu/nanodet/blob/be9b4a9001d7f9b6fc89c2df31ae8d428e35b4f0/nanodet/model/head/gfl_head.py#L265",
+# ]
 # wrong = '''
 # terms = [outputs[name].mean() for name in targets if name in outputs]
 # loss = sum(terms) if terms else torch.tensor(0.0, requires_grad=True)
@@ -23,9 +26,9 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""With wrong names the loss reads 0.0 in every epoch and nothing is raised
-(ACEsuit/mace#314). Here the fallback is a leaf of its own: backward() succeeds and
-reaches no parameter.
+"""With wrong names (ACEsuit/mace#314), or with samples that name no task
+(open-mmlab/mmpretrain#1688), the loss reads 0.0 in every epoch and nothing is raised.
+Here the fallback is a leaf of its own: backward() succeeds and reaches no parameter.
 
 requires_grad=True on the zero is what people add to get past "does not require grad"
 (RangiLyu/nanodet#7); the detector of that thread still ships it

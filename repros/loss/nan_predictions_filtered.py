@@ -12,6 +12,7 @@
 #     "https://github.com/pytorch/pytorch/issues/23156",
 #     "https://github.com/pytorch/pytorch/issues/94700",
 # ]
+# documents = ["https://github.com/IVRL/VolRecon/issues/18"]
 # wrong = '''
 # output = x @ weight  # a row of x holds a NaN
 # loss = output[output.isfinite()].mean()
@@ -28,8 +29,8 @@
 only. Backward multiplies the zero gradient of the dropped rows by their NaN inputs
 (pytorch#23156).
 
-nan_to_num() on the output does the same, as expected (pytorch#94700). Filter the rows
-before the model, not after it.
+nan_to_num(), which people are advised to try (IVRL/VolRecon#18), does the same, and is
+expected to (pytorch#94700). Filter the rows before the model, not after it.
 """
 
 import torch

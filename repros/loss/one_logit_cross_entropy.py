@@ -5,25 +5,30 @@
 # [tool.repro]
 # title = "cross_entropy over a single logit is always 0.0 and never learns"
 # kind = "silent"
-# symptom = "loss 0.0000 and a zero gradient, whatever the logits"
+# symptom = "loss and its gradient are zero"
 # keywords = ["loss stays constant", "loss is always zero", "binary classification does not learn", "one class"]
 # origin = "usage"
 # reports = [
+#     "https://github.com/huggingface/transformers/issues/45479",
 #     "https://github.com/ultralytics/yolov3/issues/191",
 #     "https://github.com/cnulab/RealNet/issues/101",
 # ]
-# documents = ["https://discuss.pytorch.org/t/two-output-nodes-for-binary-classification/58703"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
+#     "https://discuss.pytorch.org/t/two-output-nodes-for-binary-classification/58703",
+# ]
 # wrong = '''
-# loss = cross_entropy(logits, labels)  # logits: [batch, 1]
+# loss = cross_entropy(logits, labels)  # logits and labels: [batch, 1]
 # '''
 # right = '''
-# loss = binary_cross_entropy_with_logits(logits, labels)  # labels: float, [batch, 1]
+# loss = binary_cross_entropy_with_logits(logits, labels)
 # '''
 # fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """softmax over one class is 1 and its logarithm 0, whatever the model says
-(ultralytics/yolov3#191).
+(ultralytics/yolov3#191). Labels of 0.0 and 1.0 raise nothing: floats in the shape of the
+logits are taken for class probabilities (docs: torch.nn.CrossEntropyLoss).
 
 A head with one output needs binary_cross_entropy_with_logits.
 """
@@ -34,20 +39,19 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 def learn(device, loss_of):
     logits = torch.tensor([[3.0], [-2.0]], device=device, requires_grad=True)
-    loss = loss_of(logits)
+    labels = torch.tensor([[0.0], [1.0]], device=device)
+    loss = loss_of(logits, labels)
     loss.backward()
     if loss == 0 and not logits.grad.any():
-        return f"loss {loss.item():.4f} and a zero gradient, whatever the logits"
+        return "the loss and its gradient are zero"
 
 
 def reproduce(device):
-    labels = torch.zeros(2, dtype=torch.long, device=device)
-    return learn(device, lambda logits: cross_entropy(logits, labels))
+    return learn(device, cross_entropy)
 
 
 def control(device):
-    labels = torch.zeros(2, 1, device=device)
-    return learn(device, lambda logits: binary_cross_entropy_with_logits(logits, labels))
+    return learn(device, binary_cross_entropy_with_logits)
 
 
 if __name__ == "__main__":

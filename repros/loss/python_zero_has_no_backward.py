@@ -10,8 +10,9 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/ghimiredhikura/Complex-YOLOv3/issues/8",
-#     "https://github.com/v-mipeng/LexiconNER/issues/7",
+#     "https://github.com/pytorch/tutorials/issues/357",
 # ]
+# documents = ["https://github.com/v-mipeng/LexiconNER/issues/7"]
 # wrong = '''
 # loss = sum(value for name, value in outputs.items() if name.startswith("loss"))
 # loss.backward()
@@ -22,8 +23,9 @@
 # fix = "loss.match"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""sum() of nothing is the int 0: no name matched, or the batch has no target
-(ghimiredhikura/Complex-YOLOv3#8).
+"""sum() of nothing is the int 0: no name matched, the batch has no target
+(ghimiredhikura/Complex-YOLOv3#8), or a loss that starts at 0 was never added to
+(pytorch/tutorials#357).
 
 Turning the number into a tensor, as advised (v-mipeng/LexiconNER#7), only changes the
 message.
@@ -33,8 +35,7 @@ import torch
 
 
 def backward(device, prefix, repair=lambda loss: loss):
-    output = torch.nn.Linear(3, 1).to(device)(torch.ones(2, 3, device=device))
-    outputs = {"ce_loss": output.mean()}
+    outputs = {"ce_loss": torch.tensor(1.0, device=device, requires_grad=True)}
     loss = sum(value for name, value in outputs.items() if name.startswith(prefix))
     try:
         repair(loss).backward()

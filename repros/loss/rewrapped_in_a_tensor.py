@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.tensor(loss, requires_grad=True) cuts the graph and silences the error"
+# title = "loss = torch.tensor(loss, requires_grad=True) trains nothing, and backward() does not object"
 # kind = "silent"
 # symptom = "no parameter has a gradient"
 # messages = ["To copy construct from a tensor, it is recommended to use"]
@@ -24,12 +24,9 @@
 """torch.tensor() copies the value without its history, and requires_grad=True makes the
 copy a leaf (docs: torch.tensor): backward() succeeds and reaches no parameter.
 
-People write it, or Variable(loss, requires_grad=True), to get past "element 0 of
-tensors does not require grad", and find that the loss does not move
-(huggingface/torchMoji#21).
+Written as Variable(loss, requires_grad=True), to get past "element 0 of tensors does not
+require grad", it leaves the loss where it was (huggingface/torchMoji#21).
 """
-
-import warnings
 
 import torch
 
@@ -37,9 +34,7 @@ import torch
 def train(device, rewrap):
     model = torch.nn.Linear(3, 1).to(device)
     loss = model(torch.ones(2, 3, device=device)).mean()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "To copy construct from a tensor ..." is the only hint
-        rewrap(loss).backward()
+    rewrap(loss).backward()
     if model.weight.grad is None:
         return "backward() passed and no parameter has a gradient"
 

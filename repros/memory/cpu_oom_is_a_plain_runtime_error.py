@@ -6,13 +6,20 @@
 # title = "`except torch.cuda.OutOfMemoryError` does not catch running out of memory on CPU or MPS"
 # kind = "error"
 # symptom = "can't allocate memory|not enough memory|Invalid buffer size|out of memory"
-# messages = ["DefaultCPUAllocator: (can't allocate|not enough) memory", "MPS backend out of memory", "Invalid buffer size"]
+# messages = [
+#   "DefaultCPUAllocator: (can't allocate|not enough) memory",
+#   "MPS backend out of memory",
+#   "Invalid buffer size",
+#   "CUBLAS_STATUS_ALLOC_FAILED",
+#   "CUDNN_STATUS_ALLOC_FAILED",
+#   "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED",
+# ]
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/4226"]
 # documents = [
-#   "https://github.com/pytorch/pytorch/pull/83146",
-#   "https://github.com/pytorch/pytorch/pull/20618",
-#   "https://github.com/pytorch/pytorch/issues/48365",
+#     "https://github.com/pytorch/pytorch/pull/83146",
+#     "https://github.com/pytorch/pytorch/pull/20618",
+#     "https://github.com/pytorch/pytorch/issues/48365",
 # ]
 # wrong = '''
 # try: torch.empty(2**50, device=device)
@@ -26,8 +33,8 @@
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
-"""A handler that lowers the batch size never runs on CPU, nor on MPS
-(huggingface/accelerate#4226): the error is a plain RuntimeError there.
+"""The handler, say one that lowers the batch size, never runs on CPU: the error is a plain
+RuntimeError there, as it is on MPS (huggingface/accelerate#4226).
 
 The class was made for CUDA's allocator (pytorch#83146). Looking for "out of memory" in
 the text, as people do (pytorch#48365), misses the CPU: its text says "can't allocate
@@ -42,7 +49,7 @@ TEXTS = ("out of memory", "can't allocate memory", "not enough memory", "Invalid
 def unrecognised(device, recognise):
     torch.empty(1, device=device)  # the device works
     try:
-        torch.empty(2**50, dtype=torch.uint8, device=device)
+        torch.empty(2**50, device=device)
     except RuntimeError as error:
         if not recognise(error):
             return str(error)

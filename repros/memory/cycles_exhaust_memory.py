@@ -10,13 +10,13 @@
 # keywords = ["memory not freed after del model", "reference cycle", "circular reference"]
 # origin = "design"
 # reports = [
-#   "https://github.com/pytorch/pytorch/issues/50185",
-#   "https://github.com/pytorch/pytorch/issues/20199",
+#     "https://github.com/pytorch/pytorch/issues/50185",
+#     "https://github.com/pytorch/pytorch/issues/20199",
 # ]
 # documents = [
-#   "https://github.com/pytorch/pytorch/pull/105032",
-#   "https://github.com/pytorch/benchmark/pull/830",
-#   "https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.empty_cache.html",
+#     "https://github.com/pytorch/pytorch/pull/105032",
+#     "https://github.com/pytorch/benchmark/pull/830",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.empty_cache.html",
 # ]
 # wrong = '''
 # self.cycle = self

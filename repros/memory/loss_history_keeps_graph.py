@@ -9,9 +9,9 @@
 # keywords = ["memory leak", "memory grows with every step", "out of memory after some epochs"]
 # origin = "usage"
 # reports = [
-#   "https://github.com/BatsResearch/labelmodels/issues/4",
-#   "https://github.com/pai4451/ML2021/issues/2",
-#   "https://github.com/pytorch/pytorch/issues/64586",
+#     "https://github.com/BatsResearch/labelmodels/issues/4",
+#     "https://github.com/pai4451/ML2021/issues/2",
+#     "https://github.com/jostmey/NakedAttention/issues/1",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/faq.html"]
 # wrong = '''

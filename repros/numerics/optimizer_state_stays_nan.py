@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Restoring good weights after a NaN step brings the NaN back at the next step"
+# title = "Weights restored after a NaN step are NaN again one step later"
 # kind = "silent"
 # symptom = "nan again after one clean step"
 # keywords = ["nan comes back after loading the checkpoint"]
@@ -12,7 +12,6 @@
 # documents = [
 #     "https://github.com/Trusted-AI/adversarial-robustness-toolbox/pull/917",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html",
-#     "https://github.com/keras-team/keras/issues/8332",
 # ]
 # wrong = '''
 # weight.fill_(1.0)  # back to the good weights, under no_grad()
@@ -28,8 +27,7 @@
 clean gradient, makes them NaN again.
 
 Adam's moments went NaN in the bad step too, and every later step is computed from them
-(docs: torch.optim.Adam). A lower learning rate from the restored weights on, as is
-advised (keras-team/keras#8332), leaves the moments as they are.
+(docs: torch.optim.Adam).
 """
 
 import copy
@@ -37,7 +35,7 @@ import copy
 import torch
 
 
-def recover(device, restore=False, lr=0.1):
+def recover(device, restore):
     weight = torch.ones((), device=device, requires_grad=True)
     optimizer = torch.optim.Adam([weight], lr=0.1)
     good = copy.deepcopy(optimizer.state_dict())
@@ -47,7 +45,6 @@ def recover(device, restore=False, lr=0.1):
         weight.fill_(1.0)  # noticed: back to the good weights
     if restore:
         optimizer.load_state_dict(good)
-    optimizer.param_groups[0]["lr"] = lr
     optimizer.zero_grad()
     (weight * 1.0).backward()
     optimizer.step()
@@ -56,15 +53,11 @@ def recover(device, restore=False, lr=0.1):
 
 
 def reproduce(device):
-    return recover(device)
+    return recover(device, restore=False)
 
 
 def control(device):
     return recover(device, restore=True)
-
-
-def popular_fix(device):
-    return recover(device, lr=1e-5)
 
 
 if __name__ == "__main__":
@@ -72,7 +65,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -10,11 +10,11 @@
 # keywords = ["saliency of an LSTM", "integrated gradients of an LSTM"]
 # origin = "design"
 # reports = [
-#   "https://github.com/pytorch/pytorch/issues/5878",
-#   "https://github.com/pytorch/pytorch/issues/15788",
-#   "https://github.com/pytorch/pytorch/issues/37965",
-#   "https://github.com/meta-pytorch/captum/issues/564",
-#   "https://github.com/meta-pytorch/captum/issues/1159",
+#     "https://github.com/pytorch/pytorch/issues/5878",
+#     "https://github.com/pytorch/pytorch/issues/15788",
+#     "https://github.com/pytorch/pytorch/issues/37965",
+#     "https://github.com/meta-pytorch/captum/issues/564",
+#     "https://github.com/meta-pytorch/captum/issues/1159",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cudnn/RNN.cpp"]
 # wrong = '''

@@ -9,8 +9,8 @@
 # messages = ["Inplace update to inference tensor outside InferenceMode is not allowed"]
 # origin = "design"
 # documents = [
-#   "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html",
-#   "https://github.com/unslothai/unsloth-zoo/pull/137",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html",
+#     "https://github.com/unslothai/unsloth-zoo/pull/137",
 # ]
 # wrong = '''
 # with torch.inference_mode():

@@ -10,9 +10,9 @@
 # keywords = ["position table", "rotary cache", "lazily built mask"]
 # origin = "design"
 # documents = [
-#   "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html",
-#   "https://github.com/Dao-AILab/flash-attention/pull/299",
-#   "https://github.com/pytorch/pytorch/pull/161164",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html",
+#     "https://github.com/Dao-AILab/flash-attention/pull/299",
+#     "https://github.com/pytorch/pytorch/pull/161164",
 # ]
 # wrong = '''
 # with torch.inference_mode():

@@ -10,8 +10,8 @@
 # keywords = ["gradients in validation_step or test_step"]
 # origin = "design"
 # reports = [
-#   "https://github.com/Lightning-AI/pytorch-lightning/issues/19910",
-#   "https://github.com/Lightning-AI/pytorch-lightning/issues/14497",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/19910",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/14497",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html"]
 # wrong = '''

@@ -9,8 +9,8 @@
 # keywords = ["frozen layers change", "fine-tuning worse after evaluation", "restore training mode"]
 # origin = "usage"
 # reports = [
-#   "https://github.com/Lightning-AI/pytorch-lightning/issues/18930",
-#   "https://github.com/pgniewko/gt-pyg/issues/112",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/18930",
+#     "https://github.com/pgniewko/gt-pyg/issues/112",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py"]
 # wrong = '''
@@ -20,7 +20,7 @@
 # right = '''
 # modes = [(module, module.training) for module in model.modules()]
 # model.eval()
-# for module, module.training in modes: pass
+# for module, training in modes: module.training = training
 # '''
 # fix = "rnn.restore_modes"
 # affected = { cpu = ">=1.13" }
@@ -42,6 +42,8 @@ def after_evaluation(restore):
     restore(model, modes)
     if model[0].training:
         return "the frozen BatchNorm is training again"
+    if not model.training:
+        return "the model was left in eval mode"
 
 
 def every_flag(model, modes):

@@ -9,7 +9,10 @@
 # keywords = ["attributions are not repeatable", "different feature importance at every run"]
 # origin = "usage"
 # reports = ["https://github.com/meta-pytorch/captum/issues/1159"]
-# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html",
+#     "https://github.com/meta-pytorch/captum/issues/564",
+# ]
 # wrong = '''
 # lstm.train()  # because cuDNN raises in eval mode
 # gradient, = torch.autograd.grad(lstm(x)[0].sum(), x)
@@ -25,8 +28,8 @@
 """Two saliencies of one input differ: in train mode each is the gradient of another randomly
 thinned network.
 
-People switch to train mode because of "cudnn RNN backward can only be called in training
-mode" (captum#1159). Only dropout makes the difference.
+Train mode is advised against "cudnn RNN backward can only be called in training mode"
+(captum#564), and doubted (captum#1159). Only dropout makes the difference.
 """
 
 import torch

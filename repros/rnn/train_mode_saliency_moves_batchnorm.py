@@ -10,9 +10,9 @@
 # origin = "design"
 # reports = ["https://github.com/pytorch/vision/issues/2079"]
 # documents = [
-#   "https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
-#   "https://github.com/callummcdougall/ARENA_3.0/pull/169",
-#   "https://github.com/facebookresearch/unbiased-teacher/issues/47",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
+#     "https://github.com/callummcdougall/ARENA_3.0/pull/169",
+#     "https://github.com/facebookresearch/unbiased-teacher/issues/47",
 # ]
 # wrong = '''
 # model.train()

@@ -81,6 +81,7 @@ def test_requirements_give_a_reason(root):
         ({"timeout": "nan"}, 14, "timeout: nan is not a number of seconds"),
         ({"memory": "0.5"}, 14, "memory: 0.5 is not a whole number of MiB from 1 to 16384"),
         ({"memory": "1e30"}, 14, "memory: 1e+30 is not a whole number of MiB"),
+        ({"fix": None}, 1, "fix: missing; only lines under `right` may stand in its place"),
         ({"origin": '"numpy"'}, 9, "origin: 'numpy' is not one of torch, design, usage"),
         ({"origin": None}, 1, "origin: missing"),
         (
@@ -239,7 +240,7 @@ def test_a_relative_folder_gives_absolute_paths(root, monkeypatch):
 
 
 def test_a_new_header_key_is_one_field_of_the_dataclass():
-    assert catalog.REQUIRED == ["title", "kind", "symptom", "origin", "wrong", "fix", "affected"]
+    assert catalog.REQUIRED == ["title", "kind", "symptom", "origin", "wrong", "affected"]
     (reproducer, *_) = catalog.load()
     assert set(reproducer.header) == set(catalog.HEADER_KEYS)
 

@@ -39,7 +39,11 @@ def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, mea
         "fix: make_grad_scaler() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
         in shown
     )
-    assert shown.endswith("more: torch-repros show amp/one")
+    assert shown.endswith(
+        "origin: torch: a bug of PyTorch\n"
+        "report: https://github.com/someone/project/issues/1\n"
+        "more: torch-repros show amp/one"
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,6 +128,19 @@ def test_what_is_retired_says_why(reproducer, measured):
     assert "\nretired:" not in text.full_text(reproducer, measured, None)
 
 
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [("\na = 1\n", "  right: a = 1"), ("if a:\n    b\n", "  right:\n      if a:\n          b")],
+)
+def test_lines_stand_beside_their_name_or_below_it(lines, shown):
+    assert text.labelled("right", lines, 2) == shown
+
+
 def test_an_upgrade_is_a_fix_without_a_file(root):
     plant(root, "amp/two", "def reproduce(device):\n    return 1\n")
     assert text.fix(catalog.load(root)[0]) == "upgrade torch"
+
+
+def test_right_lines_may_be_all_there_is_to_do(root):
+    plant(root, "amp/two", "def reproduce(device):\n    return 1\n", fix=None, right='"x = 1"')
+    assert text.fix(catalog.load(root)[0]) == "write the lines under `right`"
