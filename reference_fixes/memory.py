@@ -58,8 +58,8 @@ def is_out_of_memory(error: BaseException) -> bool:
 
     torch.cuda.OutOfMemoryError and MemoryError count by type, other RuntimeErrors by their text,
     and a group of exceptions if all in it count. An assertion about NVML counts if it is the
-    allocator's, which on a MIG slice hides the usual message (pytorch#112377). "Unable to find a
-    valid cuDNN algorithm" counts: a workspace that does not fit is its usual origin.
+    allocator's, which on a MIG slice hides the usual message (pytorch#112377). So does "Unable to
+    find a valid cuDNN algorithm": a workspace that does not fit is its usual origin.
 
     >>> is_out_of_memory(RuntimeError("MPS backend out of memory (MPS allocated: 0 bytes)"))
     True
@@ -113,11 +113,11 @@ def find_batch_size(
 
     run(size) should do two whole steps of training: the optimizer's state is in memory from the
     second on. It is called at most ceil(log2(largest - smallest + 1)) + 1 times, `largest` first,
-    then by bisection, so a size that fits has to imply that smaller ones do. free_memory() comes
+    then by bisection, so a size that fits has to imply that smaller ones do. Memory is freed
     before each call and after the last. Any other exception passes through.
 
-    run really trains: weights, buffers, gradients, optimizer and random state change, so it should
-    make its own model. Where Linux promises more memory than there is, it kills the process in
+    Let run make its own model: weights, buffers, gradients and random state change as in training,
+    and nothing is put back. Where Linux promises more memory than there is, it kills the process in
     place of an error: keep `largest` below that. Each process finds its own size: search before
     DistributedDataParallel wraps the model, then take the smallest.
 
