@@ -143,17 +143,18 @@ def find_batch_size(
         )
     # the largest size known to fit, the smallest known not to, the next to try
     fits, fails, size = low - 1, high + 1, high
-    failure: str | None = None
+    failures: list[str] = []
     while fails - fits > 1:
-        text = _attempt(run, size)
-        if text is None:
+        failure = _attempt(run, size)
+        if failure is None:
             fits = size
         else:
-            fails, failure = size, text
+            fails = size
+            failures.append(failure)
         size = (fits + fails) // 2
     free_memory()
     if fits < low:
-        raise RuntimeError(f"even batch size {low} runs out of memory: {failure}")
+        raise RuntimeError(f"even batch size {low} runs out of memory: {failures[-1]}")
     return fits
 
 
@@ -226,7 +227,9 @@ def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         for parameter, gradient in saved:
-            try:
-                parameter.grad = gradient
-            except RuntimeError:
-                parameter.grad = None if gradient is None else gradient.to(parameter)
+            parameter.grad = None
+            if gradient is not None:
+                try:
+                    parameter.grad = gradient
+                except RuntimeError:
+                    parameter.grad = gradient.to(parameter)

@@ -320,7 +320,8 @@ def test_the_text_of_the_last_error_is_quoted():
     [(0, 1), (4, 0), (4, 5), (4.0, 1), (True, 1), (4, True), ("8", 1), (4, None)],
 )
 def test_impossible_ranges_are_refused(largest, smallest):
-    with pytest.raises(ValueError, match=f"smallest={smallest!r}, largest={largest!r}"):
+    asked = f"^smallest={smallest!r}, largest={largest!r}: expected whole numbers with 1 <= "
+    with pytest.raises(ValueError, match=f"{asked}smallest <= largest$"):
         memory.find_batch_size(lambda size: None, largest, smallest)
 
 
@@ -621,6 +622,7 @@ def test_a_tensor_that_lacks_an_attribute_can_be_freed():
         kept = memory.drop_frames(error)
     del tensor
     assert "shap" in str(kept)
+    assert kept.obj is None
     assert alive() is None
 
 
