@@ -375,7 +375,7 @@ def by_factor(run: Callable[[int], object], size: int, factor: float) -> int:
         except RuntimeError as error:
             if not memory.is_out_of_memory(error):
                 raise
-        memory.release()
+        memory.free_memory()
         size = int(size * factor)
     raise RuntimeError("nothing fits")
 
@@ -387,7 +387,7 @@ def capped(fraction: float) -> Iterator[None]:
         yield
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
-        memory.release()
+        memory.free_memory()
 
 
 LARGEST = 1024

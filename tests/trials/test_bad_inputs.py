@@ -17,8 +17,7 @@ NOT_USED = {
     "data_loading.PinDecision",
     "data_loading.seed_worker",  # called by the loader
     "loss.GradientError",
-    "memory.out_of_memory_kind",  # is_out_of_memory calls it
-    "memory.release",  # takes nothing
+    "memory.free_memory",  # takes nothing
     "numerics.StepResult",
     "rnn.without_cudnn",  # takes nothing
 }
