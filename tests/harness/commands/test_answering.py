@@ -32,7 +32,7 @@ def test_a_message_with_one_cause_gets_its_control_its_popular_fix_and_its_fix()
     assert "lambda scaler, optimizer: scaler.update()" in result.output  # the control
     assert "Popular fix that does not help:" in result.output
     assert (
-        "fix: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
+        "fix: optimizer_step() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
         in result.output
     )
 
