@@ -174,8 +174,8 @@ def windows(
 
     Args:
         weight: how much a batch counts in its window, such as its number of samples or tokens. A
-            batch of weight 0 is left out, and so is a window that has no other. Across processes
-            DistributedDataParallel takes the plain mean.
+            batch of weight 0 is left out, and so is a window that has no other. In all processes
+            of DistributedDataParallel there must be as many windows; each counts the same.
 
     Raises:
         ValueError: size is not a whole number of 1 or more, a weight is negative or not finite,
@@ -268,7 +268,7 @@ def optimizer_step(
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number or None")
     if not 0 < min_scale < math.inf:
         raise ValueError(f"min_scale={min_scale!r}: expected a positive, finite number")
-    optimizers = list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer]
+    optimizers = list(optimizer) if isinstance(optimizer, Sequence) else [optimizer]
     for each in optimizers:
         if isinstance(each, torch.optim.LBFGS):
             raise ValueError("LBFGS computes the loss itself, repeatedly: call its step(closure)")

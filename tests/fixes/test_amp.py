@@ -565,16 +565,17 @@ def test_a_step_that_raised_can_be_tried_again():
         assert stepped(optimizer, [weight], [weight.sum()], scaler) == (True, [[1.0]])
 
 
-def test_gradients_that_overflowed_before_a_check_raised_lower_the_scale():
+def test_a_step_whose_check_raised_can_be_tried_again():
     def check():
         raise RuntimeError("no")
 
     for scaler in scalers():
         weight = nn.Parameter(torch.zeros(1))
+        optimizer = sgd([weight])
         with pytest.raises(RuntimeError, match="^no$"):
-            stepped(sgd([weight]), [weight], [weight.sum()], scaler, before_step=check)
-        weight.grad = None
-        assert stepped(sgd([weight]), [weight], [weight.sum()], scaler)[0] is True
+            stepped(optimizer, [weight], [weight.sum()], scaler, before_step=check)
+        optimizer.zero_grad()
+        assert stepped(optimizer, [weight], [weight.sum()], scaler) == (True, [[1.0]])
 
 
 def test_before_step_sees_the_unscaled_gradients_before_they_are_clipped():
