@@ -126,8 +126,8 @@ def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str 
         ("cpu", torch.float16): (2, 3),
         ("mps", torch.float16): (2, 8),
         ("mps", torch.bfloat16): (2, 6),
-    }.get((kind, dtype), (0, 0))
-    if needed > _TORCH:
+    }.get((kind, dtype))
+    if needed and needed > _TORCH:
         return f"needs torch {needed[0]}.{needed[1]}, this is {torch.__version__}"
     macos = platform.mac_ver()[0]
     if (kind, dtype) == ("mps", torch.bfloat16) and int(macos.split(".")[0]) < 14:
