@@ -173,15 +173,6 @@ class Square(nn.Module):
         return x * x
 
 
-class Scaled(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(()))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x * self.weight
-
-
 def with_parameter(x: Any) -> Any:
     model = nn.Module()
     model.weight = nn.Parameter(x)
@@ -261,101 +252,92 @@ def _(x: Any) -> Any:
     return amp.load_scaler_state(scaler, x)
 
 
-def trained(**changes: Any) -> torch.Tensor:
-    """Loss and weight after one step of SGD on the mean of (weight * batch)^2, from weight 1."""
-    model = changes.pop("model", None) or Scaled()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-    arguments: dict[str, Any] = {
-        "batches": [torch.ones(2)],
-        "loss_fn": lambda model, batch: model(batch).square().mean(),
-        "optimizer": optimizer,
-        "precision": amp.choose_precision("cpu"),
-    }
-    arguments.update(changes)
-    epoch = amp.train_epoch(model, **arguments)
-    return torch.tensor([epoch.loss, float(model.weight.detach())])
+def windowed(batches: Any = (3.0,), size: Any = 2, weight: Any = 1.0) -> list[Any]:
+    """The batches with their shares and the mark of the last."""
+    given = amp.windows(batches, size, weight=lambda batch: weight)
+    return [item for window in given for item in window]
 
 
-def loss_and_weight(*batches: Any) -> torch.Tensor:
-    losses, weight = [], 1.0
-    for x in batches:
-        x = torch.as_tensor(x)
-        values = values_of(x)
-        if values.is_complex():
-            raise OnlyAnError
-        # overflows where the model does
-        losses.append(float((x * torch.tensor(weight)).square().to_dense().mean()))
-        weight -= 0.001 * 2 * losses[-1] / weight if values.numel() and losses[-1] else 0.0
-    return torch.tensor([sum(losses) / len(losses), weight])
+def all_batches(x: Any) -> list[Any]:
+    """Each batch of windows of one."""
+    return [(batch, 1.0, True) for batch in x] or only_an_error(x)
 
 
-@use("amp.train_epoch", "batch", loss_and_weight)
+@use("amp.windows", "batches", all_batches)
 def _(x: Any) -> Any:
-    return trained(batches=[x])
+    return windowed(x, size=1)
 
 
-@use("amp.train_epoch", "batches", lambda x: loss_and_weight(*x))
+@use("amp.windows", "size", lambda x: [(3.0, 1.0, True)] if x == 3 else only_an_error(x))
 def _(x: Any) -> Any:
-    return trained(batches=x)
-
-
-@use("amp.train_epoch", "loss", only_an_error)
-def _(x: Any) -> Any:
-    return trained(loss_fn=lambda model, batch: x)
+    return windowed(size=x)
 
 
 @use(
-    "amp.train_epoch",
-    "loss with a graph",
-    lambda x: torch.tensor([one_number(x), 1 - 0.001 * one_number(x)]),
-)
-def _(x: Any) -> Any:
-    return trained(loss_fn=lambda model, batch: x * model.weight)
-
-
-@use(
-    "amp.train_epoch",
-    "accumulate",
-    lambda x: torch.tensor([1, 0.998]) if x == 3 else only_an_error(x),
-)
-def _(x: Any) -> Any:
-    return trained(accumulate=x)
-
-
-@use(
-    "amp.train_epoch",
-    "max_norm",
-    lambda x: torch.tensor([1, 1 - 0.001 * min(2.0, math.inf if x is None else positive(x))]),
-)
-def _(x: Any) -> Any:
-    return trained(max_norm=x)
-
-
-@use(
-    "amp.train_epoch",
+    "amp.windows",
     "weight",
-    lambda x: torch.tensor([1, 0.998]) if 0 < one_number(x) < math.inf else only_an_error(x),
+    lambda x: (
+        [(3.0, 1.0, True)] * (finite_number(x) > 0) if finite_number(x) >= 0 else only_an_error(x)
+    ),
 )
 def _(x: Any) -> Any:
-    return trained(weight=lambda batch: x)
+    return windowed(weight=x)
+
+
+def stepped(gradient: Any = (3.0, 4.0), **options: Any) -> torch.Tensor:
+    """Weights of zeros after a step of SGD with this gradient."""
+    gradient = torch.tensor(gradient) if isinstance(gradient, tuple) else gradient
+    weight = nn.Parameter(torch.zeros_like(gradient).to_dense())
+    weight.grad = gradient
+    amp.optimizer_step(
+        **{"optimizer": torch.optim.SGD([weight], lr=1.0), "max_norm": math.inf, **options}
+    )
+    return weight.detach()
+
+
+@use("amp.optimizer_step", "optimizer", only_an_error)
+def _(x: Any) -> Any:
+    return stepped(optimizer=x)
 
 
 @use(
-    "amp.train_epoch",
-    "min_scale",
-    lambda x: torch.tensor([1, 0.998]) if finite_number(x) >= 0 else only_an_error(x),
-)
-def _(x: Any) -> Any:
-    return trained(min_scale=x)
-
-
-@use(
-    "amp.train_epoch",
+    "amp.optimizer_step",
     "scaler",
-    lambda x: torch.tensor([1, 0.998]) if x is None else only_an_error(x),
+    lambda x: torch.tensor([-3.0, -4.0]) if x is None else only_an_error(x),
 )
 def _(x: Any) -> Any:
-    return trained(scaler=x)
+    return stepped(scaler=x)
+
+
+@use(
+    "amp.optimizer_step",
+    "max_norm",
+    lambda x: -torch.tensor([3.0, 4.0]) * min(1.0, math.inf if x is None else positive(x) / 5),
+)
+def _(x: Any) -> Any:
+    return stepped(max_norm=x)
+
+
+@use(
+    "amp.optimizer_step",
+    "min_scale",
+    lambda x: torch.tensor([-3.0, -4.0]) if finite_number(x) > 0 else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return stepped(min_scale=x)
+
+
+def step_with(x: Any) -> Any:
+    """A step down the gradient, or none where its length is not finite."""
+    if not isinstance(x, torch.Tensor) or x.device.type == "meta" or x.is_quantized:
+        raise OnlyAnError
+    x = x.to_dense() if x.is_sparse else x
+    return -x if x.norm().isfinite() else torch.zeros_like(x)
+
+
+@use("amp.optimizer_step", "gradient", step_with)
+def _(x: Any) -> Any:
+    return stepped(x)
 
 
 def pair_with(x: Any) -> Any:

@@ -30,7 +30,7 @@ import torch
 from torch import nn
 
 from matrix.devices import BY_NAME, DEVICES
-from reference_fixes import data_loading, memory, numerics, rnn
+from reference_fixes import amp, data_loading, memory, numerics, rnn
 from tests.trials.shared import DOCS, finish, table, use, write
 
 TABLE = DOCS / "speed-{device}.md"
@@ -453,6 +453,7 @@ def measure(device: str, rounds: int) -> Speed:
         waits["numerics.clip_or_skip"] = synchronizations(
             lambda optimizer: numerics.clip_or_skip(optimizer, 1.0)
         )
+        waits["amp.optimizer_step"] = synchronizations(amp.optimizer_step)
     rows: list[Row] = []
     with click.progressbar(parts, label="measuring", file=sys.stderr) as bar:
         for part in bar:

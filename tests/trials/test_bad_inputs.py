@@ -11,8 +11,7 @@ from tests.trials import bad_inputs
 
 # Public, and not called with anything that a user could get wrong.
 NOT_USED = {
-    "amp.Epoch",  # made by the fixes
-    "amp.Precision",
+    "amp.Precision",  # made by the fixes
     "amp.ScaleCollapsed",
     "data_loading.PinDecision",
     "data_loading.seed_worker",  # called by the loader
