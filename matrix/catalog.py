@@ -99,8 +99,9 @@ def _between(
     return check
 
 
-def _key(check: Callable[[object], str | None], **default: Any) -> Any:
-    return field(metadata={"check": check}, **default)
+def _key(check: Callable[[object], str | None], page: bool = False, **default: Any) -> Any:
+    """`page`: the script of the site reads it too."""
+    return field(metadata={"check": check, "page": page}, **default)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,23 +114,23 @@ class Reproducer:
     path: Path
     source: str = field(repr=False)
 
-    title: str = _key(_text)
-    kind: str = _key(_text)
-    symptom: str = _key(_text)  # regex, matched against what reproduce() returns
-    messages: tuple[str, ...] = _key(_texts, default=())  # regexes of what users see
+    title: str = _key(_text, page=True)
+    kind: str = _key(_text, page=True)
+    symptom: str = _key(_text, page=True)  # regex, matched against what reproduce() returns
+    messages: tuple[str, ...] = _key(_texts, page=True, default=())  # regexes of what users see
     keywords: tuple[str, ...] = _key(
-        _texts, default=()
+        _texts, page=True, default=()
     )  # users' words that title and docstring do not have
-    origin: str = _key(_text)  # one of ORIGINS
+    origin: str = _key(_text, page=True)  # one of ORIGINS
     # threads in which someone meets this very failure
     reports: tuple[str, ...] = _key(_texts, default=())
     # where cause or cure is stated: documentation, source, the pull request that fixed it
     documents: tuple[str, ...] = _key(_texts, default=())
     fixed_by: str = _key(_text, default="")  # "pytorch#165068": the change that ended it
     upstream: str = _key(_text, default="")  # "unreported": nobody has reported it to PyTorch
-    wrong: str = _key(_text)  # the one to three lines that a user wrote
-    right: str = _key(_text, default="")  # what to write instead, where lines can say it
-    fix: str = _key(_text)  # "module.function" of reference_fixes, or "upgrade"
+    wrong: str = _key(_text, page=True)  # the one to three lines that a user wrote
+    right: str = _key(_text, page=True, default="")  # what to write instead, where lines can say it
+    fix: str = _key(_text, page=True)  # "module.function" of reference_fixes, or "upgrade"
     requires: str = _key(_text, default="")  # the torch that has the API at all
     affected: dict[str, str] = _key(_table)  # device -> PEP 440 specifier of torch, or "never"
     stand_in: dict[str, str] = _key(_table, default_factory=dict)  # device -> what plays its part
@@ -246,6 +247,7 @@ class Reproducer:
 
 
 HEADER_KEYS = {item.name: item for item in fields(Reproducer) if "check" in item.metadata}
+PAGE_KEYS = [name for name, item in HEADER_KEYS.items() if item.metadata["page"]]
 REQUIRED = [
     name for name, item in HEADER_KEYS.items() if item.default is item.default_factory is MISSING
 ]

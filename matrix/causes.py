@@ -26,7 +26,7 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
     reproducers share outside of a group.
     """
     wrong = []
-    known = {reproducer.id for reproducer in reproducers}
+    known = {reproducer.id for reproducer in reproducers if not reproducer.retired}
     group_of: dict[str, str] = {}
     for group in load():
         for cause in group["causes"]:
@@ -36,7 +36,9 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
             if see is None:
                 continue
             if see not in known:
-                wrong.append(f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}")
+                wrong.append(
+                    f"{CAUSES}:1: {group['title']!r}: no reproducer {see!r}, or a retired one"
+                )
             if see in group_of:
                 both = f"{group_of[see]!r} and {group['title']!r}"
                 wrong.append(f"{CAUSES}:1: {see!r} is listed under both {both}")

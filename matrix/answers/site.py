@@ -16,26 +16,17 @@ import jinja2
 from markupsafe import Markup, escape
 
 from .. import __version__, causes, torches
-from ..catalog import KINDS, ORIGINS, Reproducer
+from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS, States
 from . import explain
-from .text import Measured
+from .text import Measured, whose
 
 TEMPLATES = Path(__file__).with_name("templates")
 MANIFEST = (
     ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
 )
-HEADER_KEYS = (
-    "id",
-    "title",
-    "kind",
-    "symptom",
-    "messages",
-    "keywords",
-    "fix",
-)  # what the page's script reads
 
 
 class SiteError(Exception):
@@ -84,6 +75,7 @@ def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tupl
     """(name, text) of every file of the site."""
     releases, states = torches.load(), States(records)
     bugs = [Bug(reproducer, releases, states) for reproducer in reproducers]
+    shown = [bug for bug in bugs if not bug.retired]  # the others keep their pages
     measured = _by_id(records)
     environment = _environment(bugs, releases, records)
     draw = _drawer(environment, releases)
@@ -91,11 +83,11 @@ def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tupl
         "index.html",
         environment.get_template("index.html").render(
             root="",
-            bugs=bugs,
-            families=list(dict.fromkeys(bug.family for bug in bugs)),
+            bugs=shown,
+            families=list(dict.fromkeys(bug.family for bug in shown)),
             devices=DEVICES,
-            kinds=[kind for kind in KINDS if any(bug.kind == kind for bug in bugs)],
-            data=data(reproducers),
+            kinds=[kind for kind in KINDS if any(bug.kind == kind for bug in shown)],
+            data=data([bug.reproducer for bug in shown]),
             draw=draw,
         ),
     )
@@ -167,9 +159,11 @@ def data(reproducers: list[Reproducer]) -> Markup:
     text = json.dumps(
         {
             "entries": [
-                {key: getattr(reproducer, key) for key in HEADER_KEYS} for reproducer in reproducers
+                {key: getattr(reproducer, key) for key in ("id", *PAGE_KEYS)}
+                for reproducer in reproducers
             ],
             "causes": causes.load(),
+            "origins": ORIGINS,
             "expected": {word[0]: word for word in EXPECTED.values()},
             **explain.JS_DATA,
         },
@@ -188,7 +182,7 @@ class Bug:
         self.reproducer = reproducer
         self.id, self.family, self.kind = reproducer.id, reproducer.family, reproducer.kind
         self.title, self.retired = reproducer.title, reproducer.retired
-        self.origin = f"{reproducer.origin}: {ORIGINS[reproducer.origin]}"
+        self.origin = whose(reproducer)
         self.reports, self.documents = reproducer.reports, reproducer.documents
         self.wrong, self.right = reproducer.wrong.strip("\n"), reproducer.right.strip("\n")
         self.fixed_by, self.fixing_change = reproducer.fixed_by, reproducer.fixing_change

@@ -101,7 +101,13 @@ def summary(reproducer: Reproducer, measured: Measured, version: str | None) -> 
     ):
         if role in reproducer.roles:
             lines += ["", title, _indented(reproducer.function(role))]
-    lines += ["", f"fix: {fix(reproducer)}", f"more: torch-repros show {reproducer.id}"]
+    lines += [
+        "",
+        f"fix: {fix(reproducer)}",
+        f"origin: {whose(reproducer)}",
+        *(f"report: {link}" for link in reproducer.reports),
+        f"more: torch-repros show {reproducer.id}",
+    ]
     return "\n".join(lines)
 
 
@@ -109,9 +115,9 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
     """Everything about one reproducer."""
     facts = {
         "kind": reproducer.kind,
-        "origin": f"{reproducer.origin}: {ORIGINS[reproducer.origin]}",
-        "wrong": snippet(reproducer.wrong),
-        "right": snippet(reproducer.right),
+        "origin": whose(reproducer),
+        "wrong": reproducer.wrong,
+        "right": reproducer.right,
         "needs": " ".join(
             filter(
                 None, [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform]
@@ -133,7 +139,7 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
             measured.sentence(reproducer, version),
             *(f"  {line}" for line in measured.ranges(reproducer)),
             "",
-            *(f"{name}: {fact}".replace(": \n", ":\n") for name, fact in facts.items() if fact),
+            *(labelled(name, fact) for name, fact in facts.items() if fact),
             *(f"report: {link}" for link in reproducer.reports),
             *(f"document: {link}" for link in reproducer.documents),
         ]
@@ -149,10 +155,18 @@ def fix(reproducer: Reproducer) -> str:
     return f"{reproducer.fix_function}() of {where}"
 
 
-def snippet(lines: str) -> str:
-    """On one line where it is one, else below its name."""
-    return f"\n{_indented(lines)}" if "\n" in lines.strip() else lines.strip()
+def whose(reproducer: Reproducer) -> str:
+    """Whose failure it is."""
+    return f"{reproducer.origin}: {ORIGINS[reproducer.origin]}"
 
 
-def _indented(code: str) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in code.strip("\n").splitlines())
+def labelled(name: str, lines: str, indent: int = 0) -> str:
+    """ "name: line", or the name with the lines below it."""
+    margin = " " * indent
+    if "\n" in lines.strip():
+        return f"{margin}{name}:\n{_indented(lines, indent + 4)}"
+    return f"{margin}{name}: {lines.strip()}"
+
+
+def _indented(code: str, indent: int = 4) -> str:
+    return "\n".join(f"{' ' * indent}{line}".rstrip() for line in code.strip("\n").splitlines())

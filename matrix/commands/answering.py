@@ -43,7 +43,7 @@ def explain(what: str | None, version: str | None) -> None:
     if what in by_id:
         click.echo(text.full_text(by_id[what], measured, version))
         return
-    explanation = _explanation(what, reproducers)
+    explanation = _explanation(what, options.select(()))
     version = version or explanation.torch_version
     if not explanation.answers:
         click.echo("No known failure matches this text.")
@@ -75,6 +75,8 @@ def _print_answer(
         click.echo(f"\n {position}. {cause['cause']}\n    {cause['check']}")
         if (reproducer := by_id.get(cause.get("see", ""))) is not None:
             click.echo(f"    {reproducer.id}: {measured.sentence(reproducer, version)}")
+            if reproducer.right:
+                click.echo(text.labelled("right", reproducer.right, 4))
             click.echo(f"    fix: {text.fix(reproducer)}")
     click.echo("\n`torch-repros show ID` shows everything about one of them.")
 
@@ -117,7 +119,7 @@ def search(words: tuple[str, ...], limit: int) -> None:
 
     Exit status: 0 something was found, 1 nothing was.
     """
-    found = searching.search(" ".join(words), options.load())[:limit]
+    found = searching.search(" ".join(words), options.select(()))[:limit]
     for reproducer in found:
         click.secho(reproducer.id, bold=True)
         click.echo(f"  {reproducer.title}\n  fix: {text.fix(reproducer)}")
@@ -186,7 +188,7 @@ def cite(
             raise click.UsageError(
                 "name a reproducer, or ask for --upstream alone to list what nobody has reported"
             )
-        for reproducer in report.unreported(options.load(), measured.states):
+        for reproducer in report.unreported(options.select(()), measured.states):
             click.echo(f"{reproducer.id}\n  {reproducer.title}")
         return
     reproducer = options.select_one(id)

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from .. import torches
-from ..catalog import ROOT, Reproducer
+from ..catalog import ROOT, Reproducer, select
 from ..devices import DEVICES
 from . import headers
 from .records import RECORDS, Measurement, Record
@@ -116,9 +116,7 @@ def markdown(
 
 
 def _rows(reproducer: Reproducer, releases: list[torches.Torch], states: States) -> list[str]:
-    name = f"[{reproducer.name}](../repros/{reproducer.id}.py)" + (
-        " (retired)" if reproducer.retired else ""
-    )
+    name = f"[{reproducer.name}](../repros/{reproducer.id}.py)"
     lines = []
     for device in reproducer.devices:
         signs = " | ".join(
@@ -160,8 +158,8 @@ def insert(readme: str, block: str) -> str:
 
 
 def outputs(root: Path, reproducers: list[Reproducer], records: list[Record]) -> dict[Path, str]:
-    """File -> what it should hold."""
-    states = States(records)
+    """File -> what it should hold. Retired reproducers are not shown."""
+    reproducers, states = select(reproducers, ()), States(records)
     facts = (reproducers, torches.load(), records, states)
     readme = root / "README.md"
     return {

@@ -26,8 +26,8 @@
 # fix = "memory.is_out_of_memory"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
-"""A handler that lowers the batch size never runs on CPU, nor on MPS
-(huggingface/accelerate#4226): the error is a plain RuntimeError there.
+"""The handler, say one that lowers the batch size, never runs on CPU: the error is a plain
+RuntimeError there, as it is on MPS (huggingface/accelerate#4226).
 
 The class was made for CUDA's allocator (pytorch#83146). Looking for "out of memory" in
 the text, as people do (pytorch#48365), misses the CPU: its text says "can't allocate
@@ -42,7 +42,7 @@ TEXTS = ("out of memory", "can't allocate memory", "not enough memory", "Invalid
 def unrecognised(device, recognise):
     torch.empty(1, device=device)  # the device works
     try:
-        torch.empty(2**50, dtype=torch.uint8, device=device)
+        torch.empty(2**50, device=device)
     except RuntimeError as error:
         if not recognise(error):
             return str(error)

@@ -11,6 +11,7 @@
 # documents = [
 #   "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",
 #   "https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
+#   "https://github.com/karpathy/nanoGPT/pull/71",
 # ]
 # wrong = '''
 # model(x).sum().backward()  # only to look at something
@@ -25,7 +26,7 @@
 """After the pass, the gradients take as much memory as the parameters, and the next backward
 adds to them (docs: torch.Tensor.backward).
 
-zero_grad(set_to_none=True) drops them (docs: torch.optim.Optimizer.zero_grad).
+They stay until zero_grad(set_to_none=True) drops them (karpathy/nanoGPT#71).
 """
 
 import torch

@@ -7,7 +7,10 @@
 # kind = "leak"
 # symptom = "MiB still reserved"
 # origin = "design"
-# documents = ["https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management"]
+# documents = [
+#   "https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management",
+#   "https://github.com/invoke-ai/InvokeAI/pull/2791",
+# ]
 # wrong = '''
 # torch.cuda.empty_cache()
 # gc.collect()

@@ -23,7 +23,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The tensors of a failed step are not freed while its exception is kept in a list or a
-variable; gc.collect() does not help (pytorch#27600).
+variable (pytorch#27600); gc.collect() does not help.
 
 error.__traceback__ refers to the frames of the step, and they to its local variables.
 """

@@ -11,7 +11,7 @@
 # reports = [
 #   "https://github.com/BatsResearch/labelmodels/issues/4",
 #   "https://github.com/pai4451/ML2021/issues/2",
-#   "https://github.com/pytorch/pytorch/issues/64586",
+#   "https://github.com/jostmey/NakedAttention/issues/1",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/faq.html"]
 # wrong = '''

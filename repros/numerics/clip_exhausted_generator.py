@@ -41,7 +41,7 @@ import torch
 
 
 def clip(device, collect):
-    model = torch.nn.Linear(4, 1, bias=False).to(device)
+    model = torch.nn.Linear(4, 1).to(device)
     parameters = collect(filter(lambda p: p.requires_grad, model.parameters()))
     torch.optim.SGD(parameters, lr=0.1)
     model(torch.full((1, 4), 1000.0, device=device)).sum().backward()

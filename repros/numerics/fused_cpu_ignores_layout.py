@@ -28,12 +28,12 @@
 """With fused=True every weight is stepped by the gradient of another weight where the
 strides of parameter and gradient differ; with fused=False (control) the step is right.
 
-The kernel walks over the memory of both and never asks for their strides
-(aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient the layout of
-its parameter unless the user chose one (docs: Default gradient layouts);
-torch.autograd.grad() does not. To PyTorch a gradient of another layout "is not an
-error" (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA fused Adam refuses it
-(pytorch#106951; not measured here).
+The kernel makes a contiguous copy of the gradient, leaves it unused and walks over the
+memory of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a
+gradient the layout of its parameter unless the user chose one (docs: Default gradient
+layouts); torch.autograd.grad() does not. To PyTorch a gradient of another layout "is not
+an error" (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA fused Adam refuses
+it (pytorch#106951; not measured here).
 """
 
 import torch

@@ -27,8 +27,8 @@
 """After step() with fused=True only the last of 65 weights has moved; with fused=False
 (control) all have.
 
-The vectorised part of the kernel computes new values and never stores them; only the
-remainder that fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp).
+The vectorised part of the kernel never writes the parameter; only the remainder that
+fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp).
 float16 is skipped too, float32 and float64 are right (pytorch#191763).
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Restoring good weights after a NaN step brings the NaN back at the next step"
+# title = "Weights restored after a NaN step are NaN again one step later"
 # kind = "silent"
 # symptom = "nan again after one clean step"
 # keywords = ["nan comes back after loading the checkpoint"]
@@ -28,8 +28,8 @@
 clean gradient, makes them NaN again.
 
 Adam's moments went NaN in the bad step too, and every later step is computed from them
-(docs: torch.optim.Adam). A lower learning rate from the restored weights on, as is
-advised (keras-team/keras#8332), leaves the moments as they are.
+(docs: torch.optim.Adam). A lower learning rate from the restored weights on, as was
+proposed for Keras (keras-team/keras#8332), leaves the moments as they are.
 """
 
 import copy

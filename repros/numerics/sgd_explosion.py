@@ -8,7 +8,10 @@
 # symptom = "weight is nan after step"
 # keywords = ["loss explodes", "loss explodes to nan", "loss diverges to nan", "training unstable"]
 # origin = "usage"
-# reports = ["https://forums.fast.ai/t/help-with-simple-celcius-to-f-linear-regression-using-pytorch-gradient-descent-autograd/18783"]
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/149827",
+#     "https://forums.fast.ai/t/help-with-simple-celcius-to-f-linear-regression-using-pytorch-gradient-descent-autograd/18783",
+# ]
 # wrong = '''
 # x = torch.linspace(-500, 500, 32, device=device)  # in the unit they came in
 # optimizer = torch.optim.SGD([weight], lr=1e-3)
@@ -22,8 +25,8 @@
 """Training a linear regression with SGD on features between -500 and 500 ends in NaN; on
 the same features normalised (control) it does not.
 
-The gradient of a squared error grows with the square of the features, so each step
-overshoots further than the one before.
+Features this large make the squared error huge, and each step overshoots; the advice is
+to normalise them (forums.fast.ai/t/18783).
 """
 
 import torch

@@ -25,7 +25,7 @@
 """The metric is nan although predictions and targets are finite: |p - t| / (|p| + |t|) is
 0/0 in a row where both are 0, and the mean over all rows is nan.
 
-Such a row is predicted exactly, and is made to count as 0 where this was fixed
+Such a row is predicted exactly, and the fixes of other libraries count it as 0
 (uber/causalml#1050, unit8co/darts#2984).
 """
 

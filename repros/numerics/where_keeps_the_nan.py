@@ -12,9 +12,11 @@
 #     "https://github.com/pytorch/pytorch/issues/52248",
 #     "https://github.com/pytorch/pytorch/issues/68425",
 #     "https://github.com/pytorch/pytorch/issues/156212",
-#     "https://github.com/pytorch/pytorch/issues/94700",
 # ]
-# documents = ["https://github.com/pytorch/tutorials/pull/2044"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/94700",
+#     "https://github.com/pytorch/tutorials/pull/2044",
+# ]
 # wrong = '''
 # loss = torch.where(x > 0, x.log() * x, torch.zeros_like(x)).sum()
 # '''
@@ -28,7 +30,7 @@
 
 The branch not taken gets a gradient of 0, and 0 * inf is NaN on its way through log:
 autograd does not tell "no gradient" from "zero gradient" (pytorch#52248). nan_to_num()
-on the result, tried instead, has the same effect, as expected (pytorch#94700). What
+on the result, tried instead, gives NaN as well; that is expected (pytorch#94700). What
 helps is to replace the *input* of the branch (control).
 """
 

@@ -21,7 +21,7 @@ SEEN = {"cause": "x", "check": "y", "see": "amp/unscale_twice"}
     [
         (
             [group("a", {"cause": "x", "check": "y", "see": "amp/no_such"})],
-            "'a': no reproducer 'amp/no_such'",
+            "'a': no reproducer 'amp/no_such', or a retired one",
         ),
         ([group("a", {"cause": "x", "check": ""})], "'a': a cause without `cause` or `check`"),
         (

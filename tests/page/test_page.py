@@ -11,7 +11,8 @@ from matrix.devices import DEVICES
 from matrix.evidence import records
 from matrix.evidence.states import States
 
-REPRODUCERS, RELEASES, RECORDS = catalog.load(), torches.load(), records.load()
+REPRODUCERS = catalog.select(catalog.load(), ())
+RELEASES, RECORDS = torches.load(), records.load()
 STATES = States(RECORDS)
 PUBLIC = toml.loads(
     (catalog.ROOT / "tests/harness/answers/public_errors.toml").read_text(encoding="utf-8")
@@ -140,6 +141,12 @@ def test_what_nobody_measured_on_a_device_is_shown_as_expected(open_page, device
     assert len(affected) > 40
     expected = sum(how == "expected" for how in found.values())
     assert f"{expected} expected but not measured" in tab.locator("#count").inner_text()
+
+
+def test_a_retired_reproducer_has_a_page_and_no_row(open_page):
+    retired = next(one for one in catalog.load() if one.retired)
+    assert retired.id not in visible(open_page())
+    assert f"retired: {retired.retired}" in open_page(f"bugs/{retired.id}.html").content()
 
 
 def test_a_page_has_the_wrong_lines_the_right_ones_and_whose_failure_it_is(open_page):

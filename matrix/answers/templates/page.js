@@ -138,7 +138,12 @@ function showAnswers(text, data, where) {
     box.append(element("h3", answer.title), element("p", "Matched: ", element("code", answer.matched)));
     const about = (id) => {
       const entry = data.entries.find((entry) => entry.id === id);
-      return element("p", "", link(id), element("span", ` ${minor ? state(id, minor, data) : ""} `), element("span", fix(entry)));
+      const about = element("div", "", element("p", "", link(id), element("span", ` ${minor ? state(id, minor, data) : ""}`)));
+      for (const [name, lines] of [["Wrong", entry.wrong], ["Right", entry.right]]) {
+        if (lines) about.append(element("p", `${name}:`), element("pre", "", element("code", lines.trim())));
+      }
+      about.append(element("p", fix(entry)), element("p", `Origin: ${entry.origin}: ${data.origins[entry.origin]}.`));
+      return about;
     };
     if (answer.causes.length) {
       const list = element("ol");

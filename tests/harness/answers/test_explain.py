@@ -13,19 +13,20 @@ from hypothesis import strategies as st
 
 from matrix import catalog, causes, toml
 from matrix.answers import explain
+from matrix.evidence import records
 
-REPRODUCERS = catalog.load()
+REPRODUCERS = catalog.select(catalog.load(), ())
 PUBLIC = toml.loads(Path(__file__).with_name("public_errors.toml").read_text(encoding="utf-8"))
 PATTERNS = sorted({pattern for one in REPRODUCERS for pattern in one.messages})
 
 
 def recorded_texts():
-    """(id, text) of every measurement, whatever else a record holds."""
-    for path in sorted((catalog.PACKAGE / "records").glob("*.json")):
-        for table in json.loads(path.read_text(encoding="utf-8")).values():
-            for id, measurement in table.items() if isinstance(table, dict) else ():
-                if isinstance(measurement, dict) and measurement.get("text"):
-                    yield id, measurement["text"]
+    """(id, text) of every measurement of the code as it is."""
+    current = {one.id: one for one in REPRODUCERS}
+    for record in records.load():
+        for id, measurement in record.measurements.items():
+            if id in current and measurement.text and not measurement.is_stale(current[id]):
+                yield id, measurement.text
 
 
 RECORDED = sorted(set(recorded_texts()))

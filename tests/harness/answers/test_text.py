@@ -39,7 +39,11 @@ def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, mea
         "fix: make_grad_scaler() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
         in shown
     )
-    assert shown.endswith("more: torch-repros show amp/one")
+    assert shown.endswith(
+        "origin: torch: a bug of PyTorch\n"
+        "report: https://github.com/someone/project/issues/1\n"
+        "more: torch-repros show amp/one"
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,14 @@ def test_what_is_retired_says_why(reproducer, measured):
     retired = replace(reproducer, retired="never was a bug")
     assert "retired: never was a bug" in text.full_text(retired, measured, None)
     assert "\nretired:" not in text.full_text(reproducer, measured, None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [("\na = 1\n", "  right: a = 1"), ("if a:\n    b\n", "  right:\n      if a:\n          b")],
+)
+def test_lines_stand_beside_their_name_or_below_it(lines, shown):
+    assert text.labelled("right", lines, 2) == shown
 
 
 def test_an_upgrade_is_a_fix_without_a_file(root):

@@ -54,11 +54,20 @@ def test_a_machine_is_listed_with_its_newest_measurement_and_as_paravirtual(root
         id: measurement(source=hardware, date=date)
         for id, date in (("amp/one", "2026-01-02"), ("amp/two", "2026-01-01"))
     }
-    plant(root, "amp/one", "def reproduce(device):\n    return 1\n", retired='"x"')
+    plant(root, "amp/one", "def reproduce(device):\n    return 1\n")
     found = [record(measurements=held)]
     page = grid.markdown(catalog.load(root), RELEASES, found, States(found))
     assert "| Apple M1 (paravirtual) | Linux | 3.11.7 | self | 2026-01-02 |" in page
-    assert "| [one](../repros/amp/one.py) (retired) |" in page
+
+
+def test_a_retired_reproducer_is_not_in_the_grid(root, tmp_path):
+    (tmp_path / "README.md").write_text(f"{grid.START}\n{grid.END}\n")
+    for name, header in (("one", {}), ("two", {"retired": '"x"'})):
+        plant(root, f"amp/{name}", "def reproduce(device):\n    return 1\n", **header)
+    page, readme = grid.outputs(tmp_path, catalog.load(root), []).values()
+    assert "repros/amp/one.py" in page
+    assert "repros/amp/two.py" not in page
+    assert "\n1 reproducers, torch" in readme
 
 
 def test_the_check_writes_nothing_and_fails_until_the_files_are_written(tmp_path, monkeypatch):
