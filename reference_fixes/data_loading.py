@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Batches of any type, pinned and copied beside the computation; workers that draw and read their own.
+"""Pinning and copying of any batch, beside the computation; workers that do not repeat each other.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/data_loading shows.
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/data_loading
+shows.
 
 >>> device = "cuda" if torch.cuda.is_available() else "cpu"
 >>> rows = torch.utils.data.TensorDataset(torch.ones(64, 8), torch.zeros(64))  # not on the device
@@ -79,8 +80,8 @@ def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) ->
     """The same structure with function(tensor) in place of every tensor.
 
     Containers keep their types and attributes: mappings, lists, deques, tuples, sets and
-    dataclasses. batch_sizes of a PackedSequence, which torch wants on the CPU, is left as it is.
-    Other objects are returned as they are.
+    dataclasses. Left as it is: what else a batch holds, and batch_sizes of a PackedSequence, which
+    torch wants on the CPU.
 
     >>> map_tensors(lambda x: x + 1, {"x": (torch.zeros(1), "id")})
     {'x': (tensor([1.]), 'id')}
@@ -157,11 +158,10 @@ def _plain(tensor: torch.Tensor) -> bool:
 
 
 def pin_batch(batch: Any) -> Any:
-    """The batch in pinned memory; needs CUDA.
+    """map_tensors that pins; needs CUDA. An object with a pin_memory() method pins itself.
 
-    Walks what map_tensors walks. What cannot be pinned passes through as it is: tensors on a
-    device, sparse, nested and quantised ones, subclasses that would lose their type. An object
-    with a pin_memory() method pins itself.
+    What cannot be pinned stays as it is: tensors on a device, sparse, nested and quantised ones,
+    subclasses that would lose their type.
 
     Raises:
         TypeError: such a method returned None.
@@ -177,10 +177,10 @@ def pin_batch(batch: Any) -> Any:
 
 
 def to_device(batch: Any, device: torch.device | str) -> Any:
-    """The batch on the device. Walks what map_tensors walks; an object with a to() method moves itself.
+    """map_tensors that moves to the device. An object with a to() method moves itself.
 
-    Copies of tensors are asynchronous from pinned memory to CUDA and nowhere else: after a
-    non_blocking copy to the CPU the host would read garbage.
+    Copies are asynchronous from pinned memory to CUDA and nowhere else: after a non_blocking copy
+    to the CPU the host would read garbage.
 
     Raises:
         TypeError: such a method returned None.
@@ -199,8 +199,9 @@ class Prefetcher:
 
     On CUDA a thread pins the next batch and copies it beside the computation; the loader needs no
     pin_memory. At most one batch more than in a plain loop is on the device. What torch cannot
-    copy so, sparse tensors and objects with a to() method, is moved in its turn. Elsewhere than on
-    CUDA, and in a loop of your own where nothing is to be pinned, it is to_device(batch).
+    copy so, sparse tensors and objects with a to() method, is moved in its turn. An error of a
+    row comes in its turn too. Elsewhere than on CUDA it is to_device(batch). To pin nothing on
+    CUDA, call to_device(batch) in a loop of your own.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -271,12 +272,13 @@ def shard(rows: Iterable[Any]) -> Iterator[Any]:
 
 
 def seed_worker(worker: int) -> None:
-    """A worker_init_fn: reseeds the generators of this worker's copy of the dataset, each differently.
+    """A worker_init_fn: reseeds each generator of this worker's copy of the dataset differently.
 
     Finds random.Random, torch.Generator, numpy.random.Generator and RandomState among the
     attributes of the dataset, of its class, and of what it holds: datasets, transforms, and lists,
     tuples and dicts of them, if not longer than 1000. They are reseeded in place. The seeds follow
-    the loader's generator, so runs stay reproducible.
+    the loader's generator, so runs stay reproducible. Not for a dataset whose workers have to draw
+    the same numbers, such as one that shuffles before shard().
 
     Raises:
         RuntimeError: called outside of a worker.
@@ -300,7 +302,7 @@ def seed_worker(worker: int) -> None:
 
 
 def _generators(dataset: Any) -> list[Any]:
-    """In the order of attributes and items, which is the same in every run."""
+    """In an order that is the same in every run."""
     kinds: tuple[type, ...] = (random.Random, torch.Generator)
     if numpy := sys.modules.get("numpy.random"):
         kinds += (numpy.Generator, numpy.RandomState)
@@ -328,10 +330,10 @@ def _generators(dataset: Any) -> list[Any]:
 def worker_count(
     batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
 ) -> int:
-    """How many loader workers fit: at most one per core this process may use, and their queues within the memory.
+    """How many loader workers fit: one per core this process may use, and their queues in memory.
 
-    Workers hold prefetch_factor batches each, so it is the batch that counts, not the data set. 0
-    means: load in the main process.
+    Each holds prefetch_factor batches, whatever the size of the data set. 0 means: load in the
+    main process.
 
     Raises:
         ValueError: a size that is not positive.

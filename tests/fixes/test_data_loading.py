@@ -577,8 +577,12 @@ def numbered(count, wrap):
     ids=["dict", "dataclass", "packed"],
 )
 def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
-    source = numbered(3, wrap)
-    for number, batch in enumerate(data_loading.Prefetcher(source, "cuda")):
+    def source():
+        for batch in numbered(3, wrap):
+            assert torch.cuda.current_stream(OnCuda.device) is gpu  # work of the dataset's own
+            yield batch
+
+    for number, batch in enumerate(data_loading.Prefetcher(source(), "cuda")):
         (tensor,) = [x for x in flatten(batch)[1] if x.device.type == "cuda"]
         assert tensor.item() == number
         assert tensor.recorded == [gpu]
@@ -633,9 +637,19 @@ def test_tensors_on_the_device_are_left_where_they_are(gpu):
     ((batch,),) = data_loading.Prefetcher([[tensor]], "cuda")
     assert batch is tensor
     assert EVENTS == []
-    elsewhere = spy(torch.ones(1), kind="cuda:1")  # not copied beside what may still write it
-    ((moved,),) = data_loading.Prefetcher([[elsewhere]], "cuda")
-    assert moved == ("cuda", False)
+
+
+class Elsewhere(torch.Tensor):
+    device = torch.device("cuda", 1)
+
+    def to(self, target, non_blocking):
+        return torch.cuda.current_stream(target).name, non_blocking
+
+
+def test_tensors_on_another_device_are_not_copied_beside_what_may_still_write_them(gpu):
+    tensor = torch.Tensor._make_subclass(Elsewhere, torch.ones(1))
+    ((moved,),) = data_loading.Prefetcher([[tensor]], "cuda")
+    assert moved == ("compute", False)
 
 
 @pytest.mark.parametrize(("drops", "most"), [(False, 3), (True, 2)])
@@ -806,13 +820,13 @@ DATASETS = {
 @pytest.mark.parametrize("make", DATASETS.values(), ids=DATASETS)
 def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(make):
     def draw():
-        torch.manual_seed(3)
         loader = DataLoader(
             make(),
             batch_size=None,
             num_workers=2,
             multiprocessing_context="fork",
             worker_init_fn=data_loading.seed_worker,
+            generator=torch.Generator().manual_seed(3),
         )
         return torch.stack([torch.as_tensor(row).reshape(-1) for row in loader])
 
@@ -856,7 +870,8 @@ def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_worker
     noises += [torch.rand(1, generator=generator).item() for generator in (dataset.a, dataset.b)]
     assert len(set(noises)) == 3
     own = random.Random(seed)  # the worker's `random` after torch has seeded it
-    assert dataset.a.initial_seed() != own.getrandbits(63)
+    seeds = {generator.initial_seed() for generator in (dataset.a, dataset.b)}
+    assert not seeds & {own.getrandbits(63) for _ in seeds}
 
 
 def test_generators_keep_their_kind_and_their_identity():
@@ -909,6 +924,14 @@ def test_seed_worker_outside_a_worker_raises():
         match=r"^seed_worker\(\) outside of a DataLoader worker: pass it as worker_init_fn$",
     ):
         data_loading.seed_worker(0)
+
+
+def test_a_shuffle_that_differs_between_workers_loses_rows_and_doubles_others():
+    shares = []
+    for worker, rows in enumerate([[0, 1, 2, 3], [0, 2, 1, 3]]):
+        with in_worker(id=worker, num_workers=2):
+            shares += data_loading.shard(rows)
+    assert sorted(shares) == [0, 2, 2, 3]
 
 
 class Sharded(IterableDataset):
