@@ -229,7 +229,7 @@ def _read(
     """The next batch, on its way to the device; None at the end. The rows are read here, not in
     the thread: a dataset may draw from the same random generator as the training step."""
     try:
-        for batch in islice(source, 1):
+        for batch in source:
             return thread.submit(_copy, batch, copies)
     except Exception as error:  # comes in its turn, after the batches before it
         failed: Future[Any] = Future()
@@ -307,13 +307,13 @@ def _generators(dataset: Any) -> list[Any]:
     if numpy := sys.modules.get("numpy.random"):
         kinds += (numpy.Generator, numpy.RandomState)
     found: list[Any] = []
-    seen: dict[int, Any] = {}  # by id; holds the objects, so that no id is used twice
+    seen: set[int] = set()
     todo = [dataset]
     while todo:
         value = todo.pop()
         if id(value) in seen:
             continue
-        seen[id(value)] = value
+        seen.add(id(value))
         if isinstance(value, kinds):
             found.append(value)
         elif isinstance(value, (list, tuple, dict)):

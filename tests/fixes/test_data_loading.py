@@ -817,18 +817,18 @@ DATASETS = {
 }
 
 
-@pytest.mark.parametrize("make", DATASETS.values(), ids=DATASETS)
-def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(make):
+@pytest.mark.parametrize("kind", ["nested", "Subset"])
+def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(kind):
     def draw():
         loader = DataLoader(
-            make(),
+            DATASETS[kind](),
             batch_size=None,
             num_workers=2,
             multiprocessing_context="fork",
             worker_init_fn=data_loading.seed_worker,
             generator=torch.Generator().manual_seed(3),
         )
-        return torch.stack([torch.as_tensor(row).reshape(-1) for row in loader])
+        return torch.stack(list(loader))
 
     once, again = draw(), draw()
     assert torch.equal(once, again)
@@ -896,12 +896,14 @@ def test_a_normal_that_is_kept_for_later_is_not_drawn_by_every_worker():
     assert len(firsts) == 2
 
 
-def test_the_seeds_follow_the_seed_of_the_worker():
+@pytest.mark.parametrize("make", DATASETS.values(), ids=DATASETS)
+def test_generators_are_found_wherever_a_dataset_holds_them(make):
     def draw(seed):
-        return seeded(Noise(), seed)[0].tolist()
+        return torch.as_tensor(seeded(make(), seed)[0]).reshape(-1).tolist()
 
-    assert draw(1) == draw(1)
-    assert not set(draw(1)) & set(draw(2))
+    first = draw(1)
+    assert draw(1) == first
+    assert not set(draw(2)) & set(first)
 
 
 @pytest.mark.parametrize(("entries", "found"), [(1000, True), (1001, False)])
