@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import click
 import numpy
@@ -492,16 +493,10 @@ def _(x: Any) -> Any:
     return data_loading.to_device(torch.ones(2), x)
 
 
-@use("data_loading.make_loader", "sample", itself)
+@use("data_loading.pin_batch", "batch", itself)
 def _(x: Any) -> Any:
-    rows: Any = [x]
-    (batch,) = data_loading.make_loader(rows, "cpu", batch_size=None)
-    return batch
-
-
-@use("data_loading.make_loader", "dataset", list)
-def _(x: Any) -> Any:
-    return list(data_loading.make_loader(x, "cpu", batch_size=None))
+    with mock.patch.object(torch.Tensor, "pin_memory", lambda tensor: tensor):  # needs CUDA
+        return data_loading.pin_batch(x)
 
 
 @use(
@@ -509,6 +504,15 @@ def _(x: Any) -> Any:
 )
 def _(x: Any) -> Any:
     return list(data_loading.Prefetcher([x], "cpu"))
+
+
+@use(
+    "data_loading.Prefetcher",
+    "loader",
+    lambda x: list(x) if hasattr(x, "__iter__") and "meta" not in str(x) else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return list(data_loading.Prefetcher(x, "cpu"))
 
 
 @use(
