@@ -20,7 +20,6 @@ NOT_USED = {
     "memory.out_of_memory_kind",  # is_out_of_memory calls it
     "memory.release",  # takes nothing
     "numerics.StepResult",
-    "rnn.without_cudnn",  # takes nothing
 }
 
 
