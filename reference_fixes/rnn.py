@@ -144,8 +144,8 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(restore_modes(model))
+        # This enables gradients in no_grad() too.
         stack.enter_context(torch.inference_mode(False))
-        stack.enter_context(torch.enable_grad())
         # Casts made under no_grad() or inference_mode() have no graph.
         torch.clear_autocast_cache()
         model.eval()

@@ -362,6 +362,12 @@ def test_a_model_may_change_its_input_in_place(device):
     assert x[0, 0] == -1.0
 
 
+def test_input_gradients_work_with_checkpointing_that_is_not_reentrant(device):
+    torch.manual_seed(0)
+    model, x = Checkpointed(False).to(device), torch.randn(5, 2, 3, device=device)
+    assert_close(rnn.input_gradients(model, x), eval_gradients(model.rnn, x)[:1])
+
+
 def test_a_tensor_given_twice_gets_a_gradient_for_each_place():
     class Weighted(nn.Module):
         def forward(self, x, y):
