@@ -151,7 +151,7 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
         model.eval()
         for module in model.modules():
             # A scripted module is of another type, and has the name of its own.
-            name = getattr(module, "original_name", "")
+            name = getattr(module, "original_name", None)
             if _mode_is_only_dropout(module):
                 stack.callback(setattr, module, "dropout", module.dropout)
                 module.training, module.dropout = True, 0.0

@@ -16,6 +16,10 @@ CUDNN = torch.backends.cudnn
 CUDNN_FLAGS = ("enabled", "benchmark", "deterministic")
 
 
+class Interrupted(Exception):
+    """Nothing but the tests raises this."""
+
+
 class Net(nn.Module):
     """An RNN between everything whose behaviour depends on the mode."""
 
@@ -172,9 +176,9 @@ def test_everything_is_restored_after_an_exception(device, net, flags):
     net, x = prepared(net, device, flags)
     before = state(net)
     for context in (rnn.differentiable_eval, rnn.no_grad_eval):
-        with pytest.raises(KeyError), context(net):  # noqa: PT012
+        with pytest.raises(Interrupted), context(net):  # noqa: PT012
             net(x)
-            raise KeyError
+            raise Interrupted
         assert_same(before, state(net))
 
 
@@ -414,7 +418,13 @@ class Detaches(nn.Linear):
         (nn.Identity(), (), None, ValueError, "got nothing"),
         (Frozen(), (torch.ones(3),), None, ValueError, r"no input reaches .* torch.float32 \[3\]$"),
         (Detaches(3, 1), (torch.ones(3),), None, ValueError, r"^no input reaches the target: not"),
-        (nn.LSTM(3, 4), (torch.ones(5, 2, 3),), None, TypeError, "returned a tuple: pass target="),
+        (
+            nn.LSTM(3, 4),
+            (torch.ones(5, 2, 3),),
+            None,
+            TypeError,
+            "returned a tuple: pass target=, a function from it to a scalar tensor$",
+        ),
         (
             nn.Identity(),
             (torch.ones(2, 3),),
@@ -499,9 +509,9 @@ def test_training_in_the_same_autocast_block_has_gradients_112583(device):
 def test_autocast_keeps_no_cast_of_a_weight_from_the_block(device):
     model, x = nn.Linear(4, 1, bias=False).to(device), torch.ones(2, 4, device=device)
     with torch.autocast(device, torch.bfloat16):
-        with contextlib.suppress(KeyError), rnn.no_grad_eval(model), torch.enable_grad():
+        with contextlib.suppress(Interrupted), rnn.no_grad_eval(model), torch.enable_grad():
             model(x)
-            raise KeyError
+            raise Interrupted
         with torch.no_grad():
             model.weight.zero_()
         assert not model(x).any()
@@ -516,9 +526,9 @@ def test_restore_modes_gives_every_submodule_its_own_mode_back(flags):
     for module, flag in zip(model.modules(), flags):
         module.training = flag
     for mode in (True, False):
-        with contextlib.suppress(KeyError), rnn.restore_modes(model):
+        with contextlib.suppress(Interrupted), rnn.restore_modes(model):
             model.train(mode)
-            raise KeyError
+            raise Interrupted
         assert [module.training for module in model.modules()] == flags
 
 
@@ -586,7 +596,10 @@ def test_a_train_that_does_not_obey_is_overruled():
 @pytest.mark.parametrize("context", [rnn.restore_modes, rnn.no_grad_eval, rnn.differentiable_eval])
 @pytest.mark.parametrize("value", [None, 3, F.relu, [nn.Dropout()]])
 def test_what_is_not_a_module_is_refused(context, value):
-    with pytest.raises(TypeError, match=rf"Module, got {type(value).__name__}: "), context(value):
+    with (
+        pytest.raises(TypeError, match=rf"Module, got {type(value).__name__}: .*their block$"),
+        context(value),
+    ):
         pass
 
 
@@ -605,11 +618,11 @@ given_flags = st.fixed_dictionaries(dict.fromkeys(CUDNN_FLAGS, st.none() | st.bo
 @example(dict.fromkeys(CUDNN_FLAGS, True), {"deterministic": True}, False)
 def test_cudnn_flags_change_what_is_given_and_nothing_else(before, changes, allow_tf32):
     with CUDNN.flags(**before, allow_tf32=allow_tf32):
-        with pytest.raises(KeyError), rnn.cudnn_flags(**changes):  # noqa: PT012
+        with pytest.raises(Interrupted), rnn.cudnn_flags(**changes):  # noqa: PT012
             given = {name: value for name, value in changes.items() if value is not None}
             assert flags_now() == {**before, **given}
             assert CUDNN.allow_tf32 == allow_tf32
-            raise KeyError
+            raise Interrupted
         assert flags_now() == before
         assert CUDNN.allow_tf32 == allow_tf32
 
