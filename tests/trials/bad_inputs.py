@@ -212,20 +212,35 @@ def _(x: Any) -> Any:
     return rnn.input_gradients(x, torch.ones(2))
 
 
-@use("rnn.predict", "input", lambda x: 2 * x)
+@use("rnn.differentiable_eval", "model", only_an_error)
 def _(x: Any) -> Any:
-    return rnn.predict(nn.Sequential(Twice(), nn.Identity()), x)
+    with rnn.differentiable_eval(x):
+        return "entered"
 
 
-class Twice(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return 2 * x
+@use("rnn.no_grad_eval", "model", only_an_error)
+def _(x: Any) -> Any:
+    with rnn.no_grad_eval(x):
+        return "entered"
 
 
 @use("rnn.restore_modes", "model", only_an_error)
 def _(x: Any) -> Any:
     with rnn.restore_modes(x):
         return "entered"
+
+
+def flag(x: Any) -> bool:
+    """What the flag is in the block: None leaves it alone."""
+    if x is None:
+        return torch.backends.cudnn.enabled
+    return x if isinstance(x, bool) else only_an_error(x)
+
+
+@use("rnn.cudnn_flags", "enabled", flag)
+def _(x: Any) -> Any:
+    with rnn.cudnn_flags(enabled=x):
+        return torch.backends.cudnn.enabled
 
 
 @use(

@@ -18,7 +18,6 @@ NOT_USED = {
     "loss.GradientError",
     "memory.free_memory",  # takes nothing
     "numerics.StepResult",
-    "rnn.without_cudnn",  # takes nothing
 }
 
 

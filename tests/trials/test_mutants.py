@@ -62,7 +62,7 @@ def test_context_managers_are_mutated_too_because_they_are_decorated_after_their
     assert "@contextlib.contextmanager" not in changed
     names: dict[str, Any] = {}
     exec(compile(changed, "rnn.py", "exec"), names)
-    with names["without_cudnn"]():
+    with names["cudnn_flags"]():
         pass
 
 
