@@ -77,9 +77,7 @@ def problems(
             elif not held:
                 wrong.append(f"{path}: {name}: neither a test nor a reason: {sentence}")
             elif isinstance(held, list):
-                wrong += [
-                    f"{path}: {name}: no test {test}" for test in held if test not in there
-                ]
+                wrong += [f"{path}: {name}: no test {test}" for test in held if test not in there]
     return wrong
 
 

@@ -1,7 +1,12 @@
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from matrix import catalog
 from tests.trials import promises
+
+Problems = Callable[[str], list[str]]
 
 DOCSTRING = """One promise. A second one (see below): with a colon.
 
@@ -19,11 +24,11 @@ Last, with `code`. `code` begins another.
 
 
 @pytest.mark.parametrize("family", catalog.fixes())
-def test_every_sentence_of_a_docstring_is_held(family):
+def test_every_sentence_of_a_docstring_is_held(family: str) -> None:
     assert promises.problems(family) == []
 
 
-def test_a_docstring_is_taken_apart_into_sentences():
+def test_a_docstring_is_taken_apart_into_sentences() -> None:
     assert promises.sentences(DOCSTRING) == [
         "One promise.",
         "A second one (see below): with a colon.",
@@ -37,7 +42,7 @@ def test_a_docstring_is_taken_apart_into_sentences():
 
 
 @pytest.fixture
-def problems(tmp_path):
+def problems(tmp_path: Path) -> Problems:
     """problems(toml) of a family with one function and one class."""
     (tmp_path / "amp.py").write_text(
         '__all__ = ["One", "two"]\n\n\nclass One:\n    """A class."""\n\n'
@@ -46,7 +51,7 @@ def problems(tmp_path):
     )
     (tmp_path / "test_amp.py").write_text("def test_two():\n    pass\n")
 
-    def problems(text):
+    def problems(text: str) -> list[str]:
         (tmp_path / "amp.toml").write_text(text)
         found = promises.problems("amp", tmp_path, tmp_path, tmp_path)
         return [problem.split("amp.toml: ", 1)[1] for problem in found]
@@ -64,7 +69,9 @@ GOOD = """
 """
 
 
-def test_a_table_that_names_a_test_or_a_reason_for_each_sentence_is_whole(problems):
+def test_a_table_that_names_a_test_or_a_reason_for_each_sentence_is_whole(
+    problems: Problems,
+) -> None:
     assert problems(GOOD) == []
 
 
@@ -78,5 +85,7 @@ def test_a_table_that_names_a_test_or_a_reason_for_each_sentence_is_whole(proble
         ("[two]", "[three]\n'x' = 'y'\n[two]", "three: the docstring does not say: x"),
     ],
 )
-def test_what_is_missing_or_too_much_is_a_problem(problems, before, after, problem):
+def test_what_is_missing_or_too_much_is_a_problem(
+    problems: Problems, before: str, after: str, problem: str
+) -> None:
     assert problems(GOOD.replace(before, after)) == [problem]
