@@ -190,7 +190,7 @@ class RunningMean:
 
         Raises:
             TypeError, ValueError: value or weight is not one real number.
-            ValueError: weight is a number out of range; a tensor's range is for compute() to check.
+            ValueError: weight is out of range. Of one on an accelerator, compute() says so.
         """
         value, weight = _scalar("value", value), _scalar("weight", weight)
         if isinstance(weight, torch.Tensor):
@@ -220,16 +220,18 @@ class RunningMean:
 
 
 def _scalar(role: str, value: Any) -> Any:
-    """As a float, or a 0-d tensor that has no graph."""
+    """As a float; on an accelerator, where that would wait, as a 0-d tensor without a graph."""
     if not isinstance(value, torch.Tensor):
         return float(value)
     if value.numel() != 1 or value.is_complex():
         raise ValueError(
             f"a {role} of {value.dtype} and shape {list(value.shape)}: expected one real number"
         )
+    value = value.detach().reshape(())
+    if value.device.type == "cpu":
+        return float(value)
     # float64 where the device has it: a float32 sum of many batches loses digits
-    dtype = torch.float32 if value.device.type == "mps" else torch.float64
-    return value.detach().reshape(()).to(dtype)
+    return value.to(torch.float32 if value.device.type == "mps" else torch.float64)
 
 
 def check_gradients(

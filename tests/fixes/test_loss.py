@@ -349,12 +349,32 @@ def test_vmap_refuses_the_read():
 
 # ---- RunningMean ----
 
+
+class OnCUDA(torch.Tensor):
+    """A tensor that says it is on a GPU."""
+
+    device = torch.device("cuda")
+
+
+class OnMPS(torch.Tensor):
+    """A tensor that says it is on MPS, which has no float64."""
+
+    device = torch.device("mps")
+
+
+def on_cuda(number):
+    return torch.as_tensor(number).as_subclass(OnCUDA)
+
+
 KINDS = {
     "number": lambda number, device: number,
     "tensor": lambda number, device: torch.tensor(number, device=device),
     "one element": lambda number, device: torch.tensor([number], device=device),
     "with a graph": lambda number, device: torch.tensor(
         float(number), device=device, requires_grad=True
+    ),
+    "on a GPU": lambda number, device: (
+        on_cuda(number) if device == "cpu" else torch.tensor(number, device=device)
     ),
 }
 kinds = st.sampled_from(sorted(KINDS))
@@ -400,31 +420,26 @@ def test_the_mean_so_far_can_be_asked_for_at_any_time():
     assert mean.compute() == 2
 
 
-def test_low_precision_weights_are_summed_exactly(device):
-    mean, weight = loss.RunningMean(), torch.tensor(2048.0, dtype=torch.float16, device=device)
+@pytest.mark.parametrize("kind", [float, torch.as_tensor, on_cuda])
+def test_low_precision_weights_are_summed_exactly(kind):
+    mean = loss.RunningMean()
     for _ in range(40):
-        mean.update(2.0, weight)
+        mean.update(2.0, kind(torch.tensor(2048.0, dtype=torch.float16)))
     assert mean.compute() == 2.0
 
 
-@pytest.mark.parametrize("as_tensor", [True, False])
-def test_weights_beyond_the_integers_of_float32_are_summed_exactly(as_tensor):
+@pytest.mark.parametrize("kind", [float, torch.as_tensor, on_cuda])
+def test_weights_beyond_the_integers_of_float32_are_summed_exactly(kind):
     mean = loss.RunningMean()
     for value, weight in [(1.0, 2.0**24)] + [(0.0, 1.0)] * 64:
-        mean.update(value, torch.tensor(weight) if as_tensor else weight)
+        mean.update(value, kind(weight))
     assert mean.compute() == 2**24 / (2**24 + 64)
-
-
-class OnMPS(torch.Tensor):
-    """A tensor that says it is on MPS, which has no float64."""
-
-    device = torch.device("mps")
 
 
 @pytest.mark.parametrize("role", ["value", "weight"])
 def test_running_mean_sums_in_float64_where_the_device_has_it(role):
     for given_tensor, dtype in (
-        (torch.ones(1), torch.float64),
+        (on_cuda([1.0]), torch.float64),
         (torch.ones(1).as_subclass(OnMPS), torch.float32),
     ):
         mean = loss.RunningMean()
@@ -434,8 +449,8 @@ def test_running_mean_sums_in_float64_where_the_device_has_it(role):
 
 def test_running_mean_keeps_no_graph(device):
     mean = loss.RunningMean()
-    for _ in range(2):
-        leaf = torch.ones(1, device=device, requires_grad=True)
+    for leaf in (torch.ones(1, device=device), on_cuda([1.0])):
+        leaf.requires_grad_()
         mean.update((leaf * 2).sum(), (leaf * 3).sum())
     assert not mean._sum.requires_grad
     assert not mean._weight.requires_grad
@@ -444,14 +459,15 @@ def test_running_mean_keeps_no_graph(device):
 def test_running_mean_waits_for_no_device_before_it_is_computed():
     number = torch.ones((), device="meta")  # which nothing can be read from
     mean = loss.RunningMean()
-    for value, weight in [(number, number), (number, 2.0), (2.0, number), (number, 0)]:
+    here = torch.tensor(2.0)
+    for value, weight in [(number, number), (number, here), (here, number), (number, 0), (2, 2)]:
         mean.update(value, weight)
     assert mean._sum.is_meta
     assert mean._weight.is_meta
 
 
-@pytest.mark.parametrize("weight", [0, 0.0, torch.tensor(0), torch.tensor([0.0])])
-@pytest.mark.parametrize("value", [*NOT_FINITE, torch.tensor(math.nan), torch.tensor([math.inf])])
+@pytest.mark.parametrize("weight", [0, 0.0, torch.tensor(0), on_cuda([0.0])])
+@pytest.mark.parametrize("value", [*NOT_FINITE, torch.tensor(math.nan), on_cuda([math.inf])])
 def test_what_has_no_weight_does_not_count_whatever_it_is(value, weight):
     mean = loss.RunningMean()
     mean.update(value, weight)
@@ -459,7 +475,7 @@ def test_what_has_no_weight_does_not_count_whatever_it_is(value, weight):
     assert mean.compute() == 2.0
 
 
-@pytest.mark.parametrize("value", [math.nan, torch.tensor(math.nan)])
+@pytest.mark.parametrize("value", [math.nan, torch.tensor(math.nan), on_cuda(math.nan)])
 def test_a_nan_of_any_weight_makes_the_mean_nan(value):
     mean = loss.RunningMean()
     mean.update(value)
@@ -468,13 +484,14 @@ def test_a_nan_of_any_weight_makes_the_mean_nan(value):
 
 
 @pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf])
-def test_a_weight_out_of_range_raises_at_once_or_as_a_tensor_when_it_is_read(weight):
+def test_a_weight_out_of_range_raises_at_once_or_on_an_accelerator_when_it_is_read(weight):
     mean = loss.RunningMean()
-    with pytest.raises(ValueError, match=rf"^weight={weight}: expected a finite number, 0 or more"):
-        mean.update(1.0, weight)
+    for here in (weight, torch.tensor(weight)):
+        with pytest.raises(ValueError, match=rf"^weight={weight}: expected a finite number, 0 or "):
+            mean.update(1.0, here)
     mean.update(1.0, 3)
-    mean.update(1.0, torch.tensor(weight))
-    mean.update(1.0, torch.tensor(3))
+    mean.update(1.0, on_cuda(weight))
+    mean.update(1.0, on_cuda(3))
     total = "inf" if weight == math.inf else "nan"
     with pytest.raises(ValueError, match=f"^weights of {total} in all: each has to be finite, 0 "):
         mean.compute()
