@@ -544,6 +544,7 @@ def test_check_gradients_names_exactly_the_parameters_that_lack_something(
     device, gradients, frozen, scaled
 ):
     model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)).to(device)
+    options = {"scaled": True} if scaled else {}
     expected = {}
     for number, ((name, parameter), kind) in enumerate(zip(model.named_parameters(), gradients)):
         parameter.grad = GRADIENTS[kind](parameter)
@@ -556,16 +557,16 @@ def test_check_gradients_names_exactly_the_parameters_that_lack_something(
             expected.setdefault(problem, []).append(name)
     if len(frozen) == 4:
         with pytest.raises(ValueError, match="Sequential has no trainable parameter"):
-            loss.check_gradients(model, scaled=scaled)
+            loss.check_gradients(model, **options)
     elif expected:
         with pytest.raises(loss.GradientError) as error:
-            loss.check_gradients(model, scaled=scaled)
+            loss.check_gradients(model, **options)
         order = ("no gradient", "not finite", "all zero")
         assert str(error.value) == "; ".join(
             f"{problem}: {', '.join(expected[problem])}" for problem in order if problem in expected
         )
     else:
-        loss.check_gradients(model, scaled=scaled)
+        loss.check_gradients(model, **options)
 
 
 def test_check_gradients_lets_named_parameters_go_without(device):
@@ -660,9 +661,10 @@ def test_a_zero_loss_is_found_in_a_model_with_such_a_branch(kind):
         loss.check_gradients(model)
 
 
-def test_a_bias_that_is_zero_blocks_nothing():
+def test_neither_a_zero_bias_nor_a_weight_that_is_zero_in_part_excuses_zeros():
     model = nn.ModuleDict({"used": nn.LayerNorm(2), "times_zero": nn.Linear(2, 1)})
     model["rnn"] = nn.GRU(2, 2)
+    model["used"].weight.data[0] = 0
     for name, parameter in model.named_parameters():
         if "bias" in name:
             nn.init.zeros_(parameter)
