@@ -286,7 +286,7 @@ def check_gradients(
     # a bias adds: it is often zero at first, and blocks nothing
     weights = [name for name in present if name not in zero and "bias" not in name.split(".")[-1]]
     if zero and any(not (checked[name] != 0).any() for name in weights):
-        zero = []
+        zero.clear()
     problems = {
         "no gradient": [name for name in checked if name not in present],
         "not finite": [

@@ -147,7 +147,7 @@ def test_each_place_that_has_some_of_the_missing_names_is_told():
     )
 
 
-def test_an_output_that_holds_itself_is_searched_once_around():
+def test_the_search_of_an_output_that_holds_itself_ends():
     predictions = {"model": Output()}
     predictions["self"] = predictions
     with pytest.raises(LookupError, match=r"lack \['a'\]; got \['model', 'self'\]$"):
@@ -207,14 +207,24 @@ def test_shapes_that_broadcast_to_a_larger_one_are_refused(prediction, target):
     )
 
 
+def test_every_pair_is_looked_at():
+    predictions = {
+        name: torch.ones(shape, requires_grad=True)
+        for name, shape in (("a", (2, 3)), ("b", (2, 1)))
+    }
+    with pytest.raises(ValueError, match=r"^'b': prediction \[2, 1\] and target \[2\] would"):
+        loss.match_by_name(predictions, {"a": torch.ones(2), "b": torch.ones(2)})
+
+
 def test_the_batch_sizes_are_named_before_what_they_would_broadcast_to():
     with pytest.raises(ValueError, match="differ in batch size"):
         loss.match_by_name({"a": torch.ones(8, 1, requires_grad=True)}, {"a": torch.ones(1, 8)})
 
 
 def test_a_prediction_without_a_graph_is_named_where_gradients_are_enabled():
-    detached, target = {"a": ONES, "b": torch.ones(2)}, {"a": torch.ones(2), "b": torch.ones(2)}
-    with pytest.raises(ValueError, match=r"^prediction 'b' \[2\] has no graph.*no_grad\(\)$"):
+    detached = {"a": ONES, "b": torch.ones(2, 3)}
+    target = {"a": torch.ones(2), "b": torch.ones(2)}
+    with pytest.raises(ValueError, match=r"^prediction 'b' \[2, 3\] has no graph.*no_grad\(\)$"):
         loss.match_by_name(detached, target)
     for disabled in (torch.no_grad(), torch.inference_mode()):
         with disabled:
@@ -268,8 +278,13 @@ def test_and_outside_it_where_they_would_reach_the_weights(device, graph, enable
     values.requires_grad_(graph)
     with torch.set_grad_enabled(enabled):
         if graph and enabled:
-            with pytest.raises(ValueError, match=r"^1 values outside .*torch\.where\(mask, target"):
+            with pytest.raises(ValueError) as error:
                 loss.masked_mean(values, mask)
+            assert str(error.value) == (
+                "1 values outside the mask are not finite, and would make gradients NaN: replace "
+                "missing targets before the loss, torch.where(mask, target, 0), and drop rows with "
+                "such inputs before the model"
+            )
         else:
             assert loss.masked_mean(values, mask) == 1
 
@@ -673,6 +688,14 @@ def test_neither_a_zero_bias_nor_a_weight_that_is_zero_in_part_excuses_zeros():
         loss.GradientError, match=r"^all zero: times_zero\.weight, times_zero\.bias"
     ):
         loss.check_gradients(model)
+
+
+def test_only_the_name_of_the_parameter_makes_it_a_bias():
+    model = nn.ModuleDict({"bias_gate": nn.Linear(1, 1, bias=False), "behind": nn.Linear(1, 1)})
+    nn.init.zeros_(model["bias_gate"].weight)
+    for name, parameter in model.named_parameters():
+        parameter.grad = torch.ones_like(parameter) * name.startswith("bias_gate")
+    loss.check_gradients(model)
 
 
 def test_parameters_without_elements_need_no_gradient():
