@@ -362,23 +362,34 @@ def pair_with(x: Any) -> Any:
     return x
 
 
-@use("loss.match", "prediction", pair_with)
+def like(x: Any) -> torch.Tensor:
+    return torch.ones(x.shape if isinstance(x, torch.Tensor) else 2)
+
+
+@use("loss.match_by_name", "prediction", pair_with)
 def _(x: Any) -> Any:
-    return loss.match(
-        {"a": x}, {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}
-    )["a"][0]
+    with torch.no_grad():
+        return loss.match_by_name({"a": x}, {"a": like(x)})["a"][0]
 
 
-@use("loss.match", "target", pair_with)
+@use("loss.match_by_name", "prediction, with gradients", only_an_error)
 def _(x: Any) -> Any:
-    return loss.match(
-        {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}, {"a": x}
-    )["a"][1]
+    return loss.match_by_name({"a": x}, {"a": like(x)})
 
 
-@use("loss.match", "predictions", only_an_error)
+@use("loss.match_by_name", "target", pair_with)
 def _(x: Any) -> Any:
-    return loss.match(x, {"a": torch.ones(2)})
+    return loss.match_by_name({"a": like(x).requires_grad_()}, {"a": x})["a"][1]
+
+
+@use("loss.match_by_name", "predictions", only_an_error)
+def _(x: Any) -> Any:
+    return loss.match_by_name(x, {"a": torch.ones(2)})
+
+
+@use("loss.match_by_name", "targets", only_an_error)
+def _(x: Any) -> Any:
+    return loss.match_by_name({"a": torch.ones(2)}, x)
 
 
 @use("loss.masked_mean", "values", finite_mean)

@@ -86,7 +86,7 @@ class Ours(Peer):
         return lambda: taken.restore(model)
 
     def total_loss(self, predictions: Any, targets: Any) -> Any:
-        pairs = loss.match(predictions, targets)
+        pairs = loss.match_by_name(predictions, targets)
         return sum((prediction - target).square().mean() for prediction, target in pairs.values())
 
     def input_gradient(self, model: nn.Module, x: torch.Tensor) -> Any:
