@@ -442,7 +442,7 @@ def plain_step(optimizer, parameters):
 def test_other_dtypes_are_clipped_too(device, dtype):
     if device == "mps" and dtype == torch.float64:
         pytest.skip("MPS has no float64")
-    parameters = with_gradients([[30000.0] * 4, [0.0]], device, dtype)
+    parameters = with_gradients([[100.0] * 4, [0.0]], device, dtype)
     numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
     torch.testing.assert_close(
         flat(parameters), torch.tensor([-0.5] * 4 + [0.0], dtype=torch.float64), rtol=4e-3, atol=0.0
@@ -582,6 +582,9 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
         ([1.0, {"a": math.inf}], "input 0[1]['a']: 1 of 1 values are inf"),
         (numpy.array([1.0, math.nan]), "input 0: 1 of 2 values are nan"),
         (numpy.array([1, complex(0, math.nan)]), "input 0: 1 of 2 values are nan"),
+        (numpy.array([1, math.nan], numpy.longdouble), "input 0: 1 of 2 values are nan"),
+        (numpy.array([1, math.inf], ">f4"), "input 0: 1 of 2 values are inf"),
+        (numpy.array([math.nan, 1])[::-1], "input 0: 1 of 2 values are nan"),
         (numpy.array([1, 2]), None),
         (numpy.array(["a"]), None),
         ("nan", None),
@@ -622,6 +625,116 @@ def test_the_search_leaves_no_trace(device, explodes):
     assert not any(module._forward_hooks for module in model.modules())
     assert bool((model[0].weight.grad == 1).all())
     assert model.training
+
+
+class Careless(nn.Module):
+    """Does in its forward pass whatever could leave a trace."""
+
+    def __init__(self, device, fails=False):
+        super().__init__()
+        self.fails = fails
+        self.register_buffer("written", torch.ones(2, device=device))
+        self.register_buffer("replaced", torch.ones(2, device=device))
+        self.register_buffer("none", None, persistent=False)
+
+    def forward(self, x, rows):
+        self.written.add_(1)
+        self.replaced = 0.9 * self.replaced + x.mean()
+        self.none = x.clone()
+        self.register_buffer("late", x.clone())
+        for row in (x, rows["a"][0]):
+            row.mul_(2)
+        random.random()
+        torch.rand(1)
+        if self.fails:
+            raise ArithmeticError("no answer")
+        return x
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_pass_leaves_buffers_inputs_and_random_states_alone_even_if_it_fails(device, fails):
+    model = Careless(device, fails)
+    written, replaced = model.written, model.replaced
+    x, rows = torch.ones(2, device=device), {"a": (torch.ones(2, device=device),)}
+    states = random.getstate(), torch.random.get_rng_state()
+    if fails:
+        with pytest.raises(ArithmeticError, match="no answer"):
+            numerics.find_nonfinite(model, x, rows=rows)
+    else:
+        assert numerics.find_nonfinite(model, x, rows=rows) is None
+    assert list(model._buffers) == ["written", "replaced", "none"]
+    assert (model.written, model.replaced, model.none) == (written, replaced, None)
+    for value in (written, replaced, x, rows["a"][0]):
+        assert value.tolist() == [1.0, 1.0]
+        assert value._version == 0  # or backward() of an earlier forward pass would raise
+    assert random.getstate() == states[0]
+    assert torch.equal(torch.random.get_rng_state(), states[1])
+    assert not model._forward_hooks
+
+
+def test_a_loss_that_waits_for_its_backward_survives_the_search(device):
+    model, x = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device), torch.rand(4, 2)
+    loss = model(x.to(device)).sum()
+    assert numerics.find_nonfinite(model, x.to(device)) is None
+    loss.backward()
+
+
+def test_the_pass_builds_no_graph(device):
+    model, seen = nn.Linear(2, 2).to(device), []
+    model.register_forward_hook(lambda *args: seen.append(args[2].requires_grad))
+    x = torch.ones(1, 2, device=device, requires_grad=True)
+    numerics.find_nonfinite(model, x * 2)  # an input with a graph
+    assert seen == [False]
+
+
+def test_a_model_that_differentiates_its_inputs_can_do_so_in_the_pass(device):
+    class Forces(nn.Module):
+        def forward(self, x):
+            with torch.enable_grad():
+                return torch.autograd.grad((x**3).sum(), x)[0]
+
+    x = torch.tensor([2.0, math.inf], device=device, requires_grad=True)
+    assert numerics.find_nonfinite(Forces(), x[:1].detach().requires_grad_()) is None
+
+
+@pytest.mark.parametrize("which", [0, slice(None)])
+def test_training_in_the_same_autocast_block_keeps_its_graph(which):
+    model, x = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)), torch.ones(1, 2)
+    with torch.autocast("cpu", torch.bfloat16):
+        numerics.find_nonfinite(model[which], x)
+        model(x).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_a_model_that_catches_exceptions_hides_nothing():
+    class Falls(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fast = Explodes()
+
+        def forward(self, x):
+            try:
+                return self.fast(x)
+            except BaseException:
+                return x
+
+    found = numerics.find_nonfinite(Falls(), torch.ones(2))
+    assert found == "output of module 'fast' (Explodes): 2 of 2 values are inf"
+
+
+def test_an_error_that_follows_from_the_first_bad_value_does_not_hide_it():
+    class Refuses(nn.Module):
+        def forward(self, x):
+            raise ValueError("expected finite values")
+
+    found = numerics.find_nonfinite(nn.Sequential(Explodes(), Refuses()), torch.ones(2))
+    assert found == "output of module '0' (Explodes): 2 of 2 values are inf"
+
+
+def test_of_several_bad_outputs_the_first_is_named():
+    model = nn.Sequential(nn.Identity(), Explodes(), Explodes())
+    found = numerics.find_nonfinite(model, torch.ones(2))
+    assert found == "output of module '1' (Explodes): 2 of 2 values are inf"
 
 
 def test_the_place_in_a_modules_output_is_named_and_keywords_reach_the_model():
@@ -665,6 +778,30 @@ def test_what_is_wrong_with_a_tensor_is_counted(device, values, text):
         assert numerics._problem(tensor.to_sparse()) == (
             text and text.replace(" 4 ", f" {len(values)} ")
         )
+
+
+def test_what_torch_cannot_sum_or_has_no_values_yet_is_no_obstacle():
+    for model in (nn.Linear(2, 2, device="meta"), nn.LazyLinear(2), nn.LazyBatchNorm1d()):
+        assert numerics.find_nonfinite(model) is None
+    rows = [torch.ones(2), torch.tensor([math.nan])]
+    for tensor in (
+        torch.diag(torch.tensor([1.0, math.nan])).to_sparse_csr(),
+        torch.nested.nested_tensor(rows) if numerics._TORCH >= (2, 0) else rows[1],
+    ):
+        assert numerics._problem(tensor).startswith("1 of ")
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_float8_buffers_are_looked_at_and_restored(name):
+    if not (dtype := getattr(torch, name, None)):
+        pytest.skip(f"torch {torch.__version__} has no {name}")
+    model = nn.Linear(2, 2)
+    model.register_buffer("scale", torch.tensor([1.0, 2.0]).to(dtype))
+    saved = numerics.Snapshot(model)
+    model.scale.copy_(torch.tensor([math.nan, 1.0]))
+    assert numerics.find_nonfinite(model) == "buffer 'scale': 1 of 2 values are nan"
+    saved.restore()
+    assert model.scale.float().tolist() == [1.0, 2.0]
 
 
 def test_errors_of_the_model_pass_through_the_search():
@@ -759,6 +896,200 @@ def test_where_the_mask_is_false_the_function_sees_one():
         torch.tensor([3.0, 5.0]),
     )
     assert seen == [[3.0, 1.0]]
+
+
+class Masters(torch.optim.Optimizer):
+    """float32 copies of bfloat16 weights, which torch's load_state_dict would cast."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+
+    def step(self):
+        for parameter in self.param_groups[0]["params"]:
+            state = self.state[parameter]
+            state.setdefault("master", [parameter.detach().float().clone()])[0].sub_(1e-3)
+            parameter.data.copy_(state["master"][0])
+
+
+@pytest.mark.parametrize(
+    "make", [Masters, torch.optim.NAdam, torch.optim.ASGD, torch.optim.Adam], ids=str
+)
+def test_moments_keep_their_own_precision(device, make):
+    model = nn.Linear(1, 1).to(device, torch.bfloat16)
+    optimizer = make(model.parameters())
+
+    def state():
+        values = [value for _, value in numerics._leaves(list(optimizer.state.values()))]
+        return [(str(getattr(v, "dtype", "")), torch.as_tensor(v).tolist()) for v in values]
+
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    saved, before = numerics.Snapshot(model, optimizer), state()
+    optimizer.step()
+    assert state() != before
+    saved.restore()
+    assert state() == before
+
+
+def test_the_learning_rate_comes_back_with_its_scheduler():
+    model, optimizer = training("cpu", torch.optim.SGD)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8)
+
+    def rates(count=3):
+        found = []
+        for _ in range(count):
+            optimizer.step()
+            scheduler.step()
+            found.append(optimizer.param_groups[0]["lr"])
+        return found
+
+    rates(1)
+    saved = numerics.Snapshot(model, optimizer, scheduler)
+    first = rates()
+    saved.restore()
+    assert rates() == first
+
+
+def test_an_average_and_a_scaler_come_back_too(device):
+    if not hasattr(torch.amp, "GradScaler"):
+        pytest.skip(f"torch {torch.__version__} has no GradScaler for {device}")
+    model, optimizer = training(device)
+    average = torch.optim.swa_utils.AveragedModel(model)
+    scaler = torch.amp.GradScaler(device, init_scale=8.0)
+    average.update_parameters(model)
+    scaler.scale(torch.ones(1, device=device))
+    saved = numerics.Snapshot(model, optimizer, average, scaler)
+    before = [value.clone() for value in average.state_dict().values()]
+    step(model, optimizer)
+    average.update_parameters(model)
+    scaler.update(4.0)
+    saved.restore()
+    assert all(map(torch.equal, average.state_dict().values(), before))
+    assert scaler.get_scale() == 8.0
+
+
+def test_gradients_of_a_later_step_are_gone_after_a_restore():
+    model, (other,) = nn.Linear(1, 1), with_gradients([[1.0]], "cpu")
+    optimizer = torch.optim.SGD([other], lr=0.1)  # of another part than the model
+    saved = numerics.Snapshot(model, optimizer)
+    (model(torch.ones(1, 1)) * math.nan).sum().backward()
+    saved.restore()
+    assert [p.grad for p in (*model.parameters(), other)] == [None, None, None]
+
+
+def test_buffers_that_changed_their_shape_or_came_or_went_are_put_back(device):
+    model, one = nn.Linear(1, 1), torch.ones(1, device=device)
+    for persistent in (True, False):
+        model.register_buffer(f"none{persistent}", None, persistent)
+        model.register_buffer(f"grows{persistent}", one.clone(), persistent)
+        model.register_buffer(f"goes{persistent}", one.clone(), persistent)
+    model.register_buffer("stays", one.clone())
+    saved, stays = numerics.Snapshot(model), model.stays
+    for _ in range(2):
+        for persistent in (True, False):
+            setattr(model, f"none{persistent}", one)
+            setattr(model, f"grows{persistent}", torch.zeros(2, device=device))
+            setattr(model, f"goes{persistent}", None)
+        model.register_buffer("comes", one)
+        model.stays.zero_()
+        saved.restore()
+        for name, buffer in model._buffers.items():
+            assert buffer is None if name.startswith("none") else torch.equal(buffer, one), name
+        assert "comes" not in model._buffers
+        assert model.stays is stays  # others may hold it
+        model.growsFalse.zero_()  # and what was put back is no reference to the snapshot
+
+
+def test_copies_are_kept_where_they_were_asked_to_be(device):
+    model, optimizer = training(device)
+    step(model, optimizer)
+    saved, before = numerics.Snapshot(model, optimizer, device="cpu"), contents(model, optimizer)
+    assert {leaf.device.type for _, leaf in numerics._leaves(saved._kept[0][2])} == {"cpu"}
+    step(model, optimizer)
+    saved.restore()
+    for now, then in zip(contents(model, optimizer), before):
+        assert now.device == then.device
+        assert torch.equal(now, then)
+
+
+def test_what_is_restored_from_elsewhere_goes_home():
+    class Part:
+        state = {"shadow": [torch.ones(2)], "steps": 3}
+
+        def state_dict(self):
+            return self.state
+
+        def load_state_dict(self, state):
+            self.state = state
+
+    part = Part()
+    saved = numerics.Snapshot(part, device="meta")  # stands for a device other than the CPU
+    assert part.state["shadow"][0].device.type == "cpu"
+    with mock.patch.object(torch.Tensor, "to", return_value=torch.zeros(2)) as to:
+        saved.restore()
+    to.assert_called_once_with(torch.device("cpu"), copy=True)
+    assert part.state["steps"] == 3
+    assert "_home" not in vars(part.state["shadow"][0])
+
+
+def test_a_part_that_keeps_references_cannot_spoil_the_snapshot():
+    class Part:
+        def __init__(self):
+            self.state = {"shadow": [torch.ones(2)]}
+
+        def state_dict(self):
+            return self.state
+
+        def load_state_dict(self, state):
+            self.state = state
+
+    part = Part()
+    saved = numerics.Snapshot(part)
+    for _ in range(2):
+        part.state["shadow"][0].zero_()
+        part.state["shadow"].append(torch.zeros(1))
+        saved.restore()
+        assert [value.tolist() for value in part.state["shadow"]] == [[1.0, 1.0]]
+
+
+def test_the_learning_rate_itself_comes_back():
+    model, optimizer = training("cpu")
+    saved = numerics.Snapshot(model, optimizer)
+    optimizer.param_groups[0]["lr"] = 7.0
+    saved.restore()
+    assert optimizer.param_groups[0]["lr"] == 0.1
+
+
+def test_numbers_of_a_state_may_be_inf_and_not_nan():
+    model, optimizer = training("cpu")
+    step(model, optimizer)
+    optimizer.state[model[0].weight]["best_loss"] = math.inf
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)  # its best loss is inf
+    numerics.Snapshot(model, optimizer, scheduler)
+    optimizer.param_groups[0]["lr"] = math.nan
+    with pytest.raises(
+        ValueError, match=r"^no snapshot of a broken Adam: param_groups\[0\]\['lr'\]: 1 of 1"
+    ):
+        numerics.Snapshot(model, optimizer)
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ((), "a snapshot of nothing"),
+        ((nn.Linear(1, 1), None), "a snapshot of Linear, NoneType"),
+    ],
+)
+def test_a_snapshot_of_what_has_no_state_is_refused(parts, text):
+    with pytest.raises(TypeError, match=f"^{text}: expected parts that have load_state_dict"):
+        numerics.Snapshot(*parts)
+
+
+def test_a_snapshot_of_a_model_without_values_is_refused():
+    text = "^no snapshot of a broken Linear: parameter 'weight': on the meta device$"
+    with pytest.raises(ValueError, match=text):
+        numerics.Snapshot(nn.Linear(2, 2, device="meta"))
 
 
 @given(

@@ -633,13 +633,18 @@ def restorable(x: Any) -> Any:
     return x
 
 
+@use("numerics.Snapshot", "part", only_an_error)
+def _(x: Any) -> Any:
+    return numerics.Snapshot(x)
+
+
 def restored(model: nn.Module) -> torch.Tensor:
     """Its only tensor, after a snapshot was restored over zeros."""
     snapshot = numerics.Snapshot(model)
     tensor = next(iter([*model.parameters(), *model.buffers()]))
     with torch.no_grad():
         tensor.zero_()
-    snapshot.restore(model)
+    snapshot.restore()
     return tensor.detach()
 
 
@@ -651,13 +656,6 @@ def _(x: Any) -> Any:
 @use("numerics.Snapshot", "buffer", itself)
 def _(x: Any) -> Any:
     return restored(with_buffer(x.clone()))
-
-
-@use("numerics.BestState.update", "metric", lambda x: finite_number(x))
-def _(x: Any) -> Any:
-    best = numerics.BestState(nn.Linear(1, 1))
-    best.update(x)
-    return best.metric
 
 
 @use(
