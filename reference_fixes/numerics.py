@@ -34,7 +34,7 @@ _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class StepResult(NamedTuple):
-    """Both are 0-d tensors on the gradients' device: reading one waits for the device."""
+    """Both are 0-d tensors on the gradients' device. Reading one waits for the device."""
 
     # Total 2-norm before clipping; inf where it overflows, inf or nan where the step was skipped.
     norm: torch.Tensor
@@ -44,23 +44,22 @@ class StepResult(NamedTuple):
 def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResult:
     """optimizer.step() with all gradients scaled to a total norm of max_norm, or no step at all.
 
-    - Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short enough.
-    - Finite gradients whose norm overflows keep their direction; clip_grad_norm_ makes them zero.
-      A bound replaces the norm, so that they end up somewhat shorter than max_norm.
-    - With any inf or NaN nothing is stepped: weights, moments and step counts stay as they are.
+    Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short enough.
+    Where their norm overflows, and clip_grad_norm_ makes them zero, they keep their direction and
+    get no longer than max_norm. With any inf or NaN nothing is stepped: weights, moments and step
+    counts stay as they are. Gradients are scaled in place and not cleared.
 
-    A fused optimizer of torch.optim decides on the device, and its step() is called in any case.
-    Any other, a subclass or a wrapper included, costs one read from the device per step, and its
-    step() is not called when the step is skipped. Gradients are scaled in place and not cleared.
-    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
-    float32 or bfloat16 training; under a GradScaler the scaler skips.
+    A fused optimizer of torch.optim decides on the device; its step() is called in any case. Any
+    other, a subclass or a wrapper included, costs one read from the device per step; its step() is
+    not called when the step is skipped. With DTensors (FSDP2) all ranks step or none does; a norm
+    that overflows counts as inf. For float32 or bfloat16: under a GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
 
     Raises:
         ValueError: max_norm is not positive, or no parameter has a gradient with a value in it.
-        TypeError: an LBFGS, or parameters of FSDP1 (each rank would see its own part of the norm).
+        TypeError: an LBFGS, or parameters of FSDP1.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> optimizer = torch.optim.SGD([weight], lr=1.0)
@@ -91,8 +90,8 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         sharded = any(hasattr(gradient, "to_local") for gradient in gradients)
         largest = norm if sharded else _norm(gradients, math.inf)
         skipped = ~largest.isfinite()
-        # Where the norm overflows, largest * sqrt(n) bounds it and needs no further pass. Divided
-        # by one factor after the other, because their product overflows too.
+        # Where the norm overflows, largest * sqrt(n) bounds it, without a copy of all gradients to
+        # scale down. Divided by one factor after the other, because their product overflows too.
         bound = max_norm / largest / math.sqrt(sum(gradient.numel() for gradient in gradients))
         factor = torch.where(norm.isfinite(), max_norm / norm, bound).clamp(max=1.0)
         _scale(gradients, torch.where(skipped, torch.ones_like(norm), factor))
@@ -134,6 +133,7 @@ def _gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     found = []
     for parameter, _ in _with_gradients(optimizer):
         if getattr(parameter, "_fsdp_flattened", False):
+            # Each rank would see its own part of the norm.
             raise TypeError("parameters of FSDP1: call its clip_grad_norm_(), then step()")
         if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()
@@ -329,12 +329,11 @@ def _copied(value: Any, device: Any = None) -> Any:
 class Snapshot:
     """A copy by value of a model, its optimizer, and all else that has a state_dict, to go back to.
 
-    state_dict() alone is a set of references that training goes on writing into; weights without
-    the optimizer's moments bring a NaN back with the next step; and a scheduler that is left out
-    goes on from where it was.
+    A state_dict() is a set of references that training goes on writing into. Weights without the
+    optimizer's moments bring a NaN back with the next step.
 
     Args:
-        parts: model, optimizer, scheduler, EMA, GradScaler, ... Of a model all buffers are kept.
+        parts: model, optimizer, scheduler, EMA, GradScaler; of a model all buffers are kept.
         device: where the copies are kept, such as "cpu"; None for where the originals are.
 
     Raises:

@@ -86,6 +86,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
     optimizer = optimizer_for(name, parameters) or optimizer_for("SGD", parameters)
     true = flat(parameter.grad for parameter in parameters)
     result = numerics.clip_or_skip(optimizer, max_norm)
+    assert {(value.shape, value.device) for value in result} == {((), parameters[0].device)}
     step = -flat(parameters)
     norm = true.norm().item()
     assert (result.skipped.dtype, result.skipped.item()) == (torch.bool, False)
@@ -804,6 +805,23 @@ def test_float8_buffers_are_looked_at_and_restored(name):
     assert model.scale.float().tolist() == [1.0, 2.0]
 
 
+def test_what_comes_first_in_a_step_is_named_first():
+    model = nn.Sequential(nn.Linear(1, 1), Explodes())
+    model.register_buffer("mean", torch.tensor([math.nan]))
+    model[0].weight.grad = torch.tensor([[math.nan]])
+    model[0].bias.data.fill_(math.nan)
+    x = torch.tensor([math.nan])
+    for place, mend in (
+        ("input 0", lambda: x.fill_(1.0)),
+        ("parameter '0.bias'", lambda: model[0].bias.data.fill_(1.0)),
+        ("buffer 'mean'", lambda: model.mean.fill_(1.0)),
+        ("gradient of '0.weight'", lambda: model[0].weight.grad.fill_(1.0)),
+        ("output of module '1' (Explodes)", lambda: None),
+    ):
+        assert numerics.find_nonfinite(model, x).startswith(f"{place}: 1 of 1 values are ")
+        mend()
+
+
 def test_errors_of_the_model_pass_through_the_search():
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         numerics.find_nonfinite(nn.Linear(2, 1), torch.ones(1, 3))
@@ -888,14 +906,11 @@ def test_a_buffer_may_hold_inf_in_a_snapshot():
     assert model.mask.item() == -math.inf
 
 
-def test_where_the_mask_is_false_the_function_sees_one():
-    seen = []
-    numerics.apply_where(
-        torch.tensor([True, False]),
-        lambda x: seen.append(x.tolist()) or x,
-        torch.tensor([3.0, 5.0]),
-    )
-    assert seen == [[3.0, 1.0]]
+@pytest.mark.parametrize(("options", "safe"), [({}, 1.0), ({"safe": 4.0}, 4.0)])
+def test_where_the_mask_is_false_the_function_sees_the_safe_value(options, safe):
+    seen, mask, x = [], torch.tensor([True, False]), torch.tensor([3.0, 5.0])
+    numerics.apply_where(mask, lambda x: seen.append(x.tolist()) or x, x, **options)
+    assert seen == [[3.0, safe]]
 
 
 class Masters(torch.optim.Optimizer):
