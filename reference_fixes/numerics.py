@@ -209,7 +209,7 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
     >>> find_nonfinite(model)
     "buffer '1.running_mean': 1 of 2 values are nan"
     """
-    given = {**dict(enumerate(inputs)), **named_inputs}
+    given: dict[Any, Any] = {**dict(enumerate(inputs)), **named_inputs}
     values = [(f"input {place}", value, False) for place, value in _leaves(given)]
     values += _values(model)
     for name, parameter in model.named_parameters():

@@ -594,7 +594,7 @@ def _(x: Any) -> Any:
 
 
 def all_finite(x: Any) -> bool:
-    if isinstance(x, torch.Tensor) and x.is_quantized:
+    if isinstance(x, torch.Tensor) and (x.is_quantized or x.is_meta):  # meta holds no values
         return True
     return bool(values_of(torch.as_tensor(x)).isfinite().all())
 
@@ -609,7 +609,7 @@ def finite_or_absent(x: Any) -> bool:
 
 
 def without_nan(x: Any) -> bool:  # a buffer may hold inf
-    return x is None or x.is_quantized or not bool(values_of(x).isnan().any())
+    return x is None or x.is_quantized or x.is_meta or not bool(values_of(x).isnan().any())
 
 
 @use("numerics.find_nonfinite", "parameter", finite_or_absent)
@@ -628,7 +628,7 @@ def _(x: Any) -> Any:
 
 
 def restorable(x: Any) -> Any:
-    if not all_finite(x):
+    if not all_finite(x) or x.is_meta:
         raise OnlyAnError
     return x
 
