@@ -78,23 +78,24 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         name = type(optimizer).__name__
         raise TypeError(f"{name} computes gradients within its step: check the loss in its closure")
     gradients = _gradients(optimizer)
-    norm = _norm(gradients, 2.0)
+    groups = _groups(gradients)
+    norm = _norm(groups, 2.0)
     on_device = _decides_on_device(optimizer)
     length = math.inf if on_device else norm.item()
     if math.isfinite(length):
         skipped = torch.zeros_like(norm, dtype=torch.bool)
         if length > max_norm:
-            _scale(gradients, max_norm / norm)
+            _scale(groups, max_norm / norm)
     else:
         # A rank may hold no element of a DTensor, and an empty tensor has no largest one.
         sharded = any(hasattr(gradient, "to_local") for gradient in gradients)
-        largest = norm if sharded else _norm(gradients, math.inf)
+        largest = norm if sharded else _norm(groups, math.inf)
         skipped = ~largest.isfinite()
         # Where the norm overflows, largest * sqrt(n) bounds it, without a copy of all gradients to
         # scale down. Divided by one factor after the other, because their product overflows too.
         bound = max_norm / largest / math.sqrt(sum(gradient.numel() for gradient in gradients))
         factor = torch.where(norm.isfinite(), max_norm / norm, bound).clamp(max=1.0)
-        _scale(gradients, torch.where(skipped, torch.ones_like(norm), factor))
+        _scale(groups, torch.where(skipped, torch.ones_like(norm), factor))
     if on_device:
         _step_on_device(optimizer, skipped)
     elif math.isfinite(length) or not skipped:
@@ -161,31 +162,33 @@ def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dic
     )
 
 
-def _alike(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
-    """Those of one device, and of one mesh where they are DTensors: what torch takes in a call."""
-    places = [(tensor.device, getattr(tensor, "device_mesh", None)) for tensor in tensors]
-    for place in dict.fromkeys(places):
-        yield [tensor for tensor, other in zip(tensors, places) if other == place]
+def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
+    """By device, and by mesh where they are DTensors: what torch takes in one call."""
+    groups: dict[Any, list[torch.Tensor]] = {}
+    for tensor in tensors:
+        mesh = None if type(tensor) is torch.Tensor else getattr(tensor, "device_mesh", None)
+        groups.setdefault((tensor.device, mesh), []).append(tensor)
+    return list(groups.values())
 
 
 @torch.no_grad()
-def _norm(gradients: list[torch.Tensor], order: float) -> torch.Tensor:
-    """The norm over all gradients in float32 or better, as a 0-d tensor on the first's device."""
+def _norm(groups: list[list[torch.Tensor]], order: float) -> torch.Tensor:
+    """The norm over all groups in float32 or better, as a 0-d tensor on the first one's device."""
     norms = []
-    for group in _alike(gradients):
-        parts = torch._foreach_norm(group, order)
-        wide = [part.to(torch.promote_types(part.dtype, torch.float32)) for part in parts]
-        norm = torch.linalg.vector_norm(torch.stack(wide), order)
+    for group in groups:
+        parts = torch.stack(torch._foreach_norm(group, order))
+        wide = parts.to(torch.promote_types(parts.dtype, torch.float32))
+        norm = torch.linalg.vector_norm(wide, order)
         norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
-        norms.append(norm.to(gradients[0].device))
+        norms.append(norm.to(groups[0][0].device))
     return torch.linalg.vector_norm(torch.stack(norms), order)
 
 
 @torch.no_grad()
-def _scale(gradients: list[torch.Tensor], factor: torch.Tensor) -> None:
+def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
     # A tensor and no Python number, which the CPU would round to float16 together with float16
     # gradients (and before 2.1 it rounds the tensor too).
-    for group in _alike(gradients):
+    for group in groups:
         if _TORCH >= (2, 1):
             torch._foreach_mul_(group, factor.to(group[0].device))
         else:
