@@ -606,7 +606,7 @@ def _(x: Any) -> Any:
 
 
 def all_finite(x: Any) -> bool:
-    if isinstance(x, torch.Tensor) and x.is_quantized:
+    if isinstance(x, torch.Tensor) and (x.is_quantized or x.is_meta):  # meta holds no values
         return True
     return bool(values_of(torch.as_tensor(x)).isfinite().all())
 
@@ -621,7 +621,7 @@ def finite_or_absent(x: Any) -> bool:
 
 
 def without_nan(x: Any) -> bool:  # a buffer may hold inf
-    return x is None or x.is_quantized or not bool(values_of(x).isnan().any())
+    return x is None or x.is_quantized or x.is_meta or not bool(values_of(x).isnan().any())
 
 
 @use("numerics.find_nonfinite", "parameter", finite_or_absent)
@@ -640,9 +640,14 @@ def _(x: Any) -> Any:
 
 
 def restorable(x: Any) -> Any:
-    if not all_finite(x):
+    if not all_finite(x) or x.is_meta:
         raise OnlyAnError
     return x
+
+
+@use("numerics.Snapshot", "part", only_an_error)
+def _(x: Any) -> Any:
+    return numerics.Snapshot(x)
 
 
 def restored(model: nn.Module) -> torch.Tensor:
@@ -651,7 +656,7 @@ def restored(model: nn.Module) -> torch.Tensor:
     tensor = next(iter([*model.parameters(), *model.buffers()]))
     with torch.no_grad():
         tensor.zero_()
-    snapshot.restore(model)
+    snapshot.restore()
     return tensor.detach()
 
 
@@ -663,13 +668,6 @@ def _(x: Any) -> Any:
 @use("numerics.Snapshot", "buffer", itself)
 def _(x: Any) -> Any:
     return restored(with_buffer(x.clone()))
-
-
-@use("numerics.BestState.update", "metric", lambda x: finite_number(x))
-def _(x: Any) -> Any:
-    best = numerics.BestState(nn.Linear(1, 1))
-    best.update(x)
-    return best.metric
 
 
 @use(
