@@ -232,7 +232,7 @@ def _first_bad_output(
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
             for place, value in _leaves(output):
-                if not found and (problem := _problem(value)):
+                if problem := _problem(value):
                     place = f"({type(module).__name__}) {place}".rstrip()
                     found.append(f"output of module {name!r} {place}: {problem}")
 

@@ -888,6 +888,10 @@ def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(
             lambda m, o: o.state[m[0].weight]["exp_avg"].fill_(math.nan),
             r"^no snapshot of a broken Adam: state\[0\]\['exp_avg'\]: 4 of 4 values are nan",
         ),
+        (
+            lambda m, o: o.state[m[0].weight]["exp_avg"].fill_(math.inf),
+            r"^no snapshot of a broken Adam: state\[0\]\['exp_avg'\]: 4 of 4 values are inf",
+        ),
     ],
 )
 def test_a_broken_state_is_no_snapshot(spoil, text):
@@ -928,7 +932,9 @@ class Masters(torch.optim.Optimizer):
 
 
 @pytest.mark.parametrize(
-    "make", [Masters, torch.optim.NAdam, torch.optim.ASGD, torch.optim.Adam], ids=str
+    "make",
+    [Masters, torch.optim.NAdam, torch.optim.ASGD, torch.optim.Adam],
+    ids=lambda make: make.__name__,
 )
 def test_moments_keep_their_own_precision(device, make):
     model = nn.Linear(1, 1).to(device, torch.bfloat16)
@@ -1041,7 +1047,7 @@ def test_what_is_restored_from_elsewhere_goes_home():
 
     part = Part()
     saved = numerics.Snapshot(part, device="meta")  # stands for a device other than the CPU
-    assert part.state["shadow"][0].device.type == "cpu"
+    assert saved._kept[0][2][0]["shadow"][0].device.type == "meta"
     with mock.patch.object(torch.Tensor, "to", return_value=torch.zeros(2)) as to:
         saved.restore()
     to.assert_called_once_with(torch.device("cpu"), copy=True)
