@@ -215,6 +215,16 @@ def test_what_a_dataclass_has_cached_is_mapped_too():
     assert [mapped.x, mapped.double, batch.double] == [-1, -2, 2]
 
 
+@dataclass
+class Slots:
+    __slots__ = ("x",)
+    x: Any
+
+
+def test_a_dataclass_with_slots_is_walked():
+    assert data_loading.map_tensors(torch.neg, Slots(torch.ones(1))).x == -1
+
+
 def packed(*lengths):
     """Shorter sequences first, so that both index tensors are there."""
     rows = [torch.ones(length, 3) for length in lengths]
@@ -508,7 +518,7 @@ class Stream:
 EVENTS = []
 
 
-def soon(true, within=10.0):
+def soon(true, within=5.0):
     """Whether the thread makes it true while the caller waits."""
     end = time.monotonic() + within
     while not true() and time.monotonic() < end:
@@ -911,6 +921,16 @@ def test_lists_longer_than_1000_are_data(entries, found):
     generator = random.Random(0)
     seeded(Draws(None, rows=[generator] + [1] * (entries - 1)))
     assert (generator.random() != random.Random(0).random()) is found
+
+
+class Expensive:
+    @property
+    def table(self):
+        raise AssertionError("read from disk")
+
+
+def test_properties_are_not_evaluated():
+    seeded(Draws(None, rows=Expensive()))
 
 
 def test_modules_and_tensors_are_not_walked():
