@@ -1,39 +1,55 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mixed precision with one decision per device, and gradient accumulation that loses nothing.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Cures the reproducers in repros/amp.
-The order of the calls: https://pytorch.org/docs/stable/notes/amp_examples.html
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the reproducers in
+repros/amp. The order of the calls: https://pytorch.org/docs/stable/notes/amp_examples.html
+
+>>> model = torch.nn.Linear(2, 1)
+>>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+>>> loader = [torch.ones(4, 2)] * 6
+>>> precision = choose_precision("cpu")
+>>> scaler = make_grad_scaler(precision)
+>>> for window in windows(loader, 4):  # 4 batches, then 2
+...     optimizer.zero_grad()
+...     for batch, share, last in window:
+...         with precision.autocast():
+...             loss = model(batch).square().mean()
+...         scaler.scale(loss * share).backward()
+...     applied = optimizer_step(optimizer, scaler, max_norm=1.0)
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
+import operator
 import platform
 import re
+from collections import deque
 from itertools import islice
-from typing import Any, Callable, ContextManager, Iterable, Iterator, NamedTuple
+from typing import Any, Callable, ContextManager, Iterable, Iterator, NamedTuple, Sequence
 
 import torch
 
 __all__ = [
-    "Epoch",
     "Precision",
     "ScaleCollapsed",
     "choose_precision",
     "load_scaler_state",
     "make_grad_scaler",
-    "train_epoch",
+    "optimizer_step",
+    "windows",
 ]
 
 _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class ScaleCollapsed(RuntimeError):
-    """The loss scale fell so low that every recent step must have been skipped."""
+    """A step was skipped although the loss scale is so low that it cannot be the cause."""
 
 
 class Precision(NamedTuple):
-    """What choose_precision decided; autocast() enters it."""
+    """What choose_precision decided."""
 
     device: str  # "cpu", "cuda" or "mps"
     dtype: torch.dtype  # float32 means: no autocast
@@ -41,13 +57,15 @@ class Precision(NamedTuple):
     reason: str
 
     def autocast(self) -> ContextManager[Any]:
-        """The block for the forward pass and the loss."""
-        if self.dtype == torch.float32:
-            return (
-                contextlib.nullcontext()
-            )  # torch.autocast("mps", enabled=False) raises before 2.5
-        # Before 2.11 a weight cast under no_grad stays in the cache without its graph (pytorch#112583).
-        return torch.autocast(self.device, self.dtype, cache_enabled=_TORCH >= (2, 11))
+        """The block for the forward pass and the loss. With float32 it ends an outer autocast."""
+        if self.dtype != torch.float32:
+            # Before 2.11 a weight that was cast under no_grad stays in the cache without its
+            # graph (pytorch#112583).
+            return torch.autocast(self.device, self.dtype, cache_enabled=_TORCH >= (2, 11))
+        if self.device == "mps" and _TORCH < (2, 5):
+            # autocast does not know MPS there and raises, so there is none to end.
+            return contextlib.nullcontext()
+        return torch.autocast(self.device, enabled=False)
 
 
 def choose_precision(device: torch.device | str, dtype: torch.dtype | None = None) -> Precision:
@@ -55,15 +73,16 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
 
     Args:
         device: where the model is.
-        dtype: None lets the device decide: bfloat16 or float16 on CUDA, float32 elsewhere. float32, bfloat16 and float16
-            ask for just that.
+        dtype: None lets the device decide: bfloat16 or float16 on CUDA, float32 elsewhere.
+            float32, bfloat16 and float16 ask for just that.
 
     Raises:
-        ValueError: the dtype asked for cannot be trained in on this device with this torch. Nothing is replaced silently.
+        ValueError: the device is not there, or the dtype asked for cannot be trained in on it
+            with this torch. Nothing is replaced silently.
 
     >>> choose_precision("cpu").dtype
     torch.float32
-    >>> choose_precision("cpu", torch.bfloat16).scaler  # bfloat16 has float32's range: nothing underflows
+    >>> choose_precision("cpu", torch.bfloat16).scaler  # it has float32's range: no underflow
     False
     """
     kind = torch.device(device).type
@@ -73,67 +92,56 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
         raise ValueError(
             f"dtype {dtype}: expected None, torch.float32, torch.bfloat16 or torch.float16"
         )
-    if kind == "cuda" and dtype != torch.float32 and not torch.cuda.is_available():
-        raise ValueError("device 'cuda' was asked for, but torch.cuda.is_available() is False")
+    backend = {"cuda": torch.cuda, "mps": torch.backends.mps}.get(kind)
+    if backend and not backend.is_available():
+        raise ValueError(f"device {str(device)!r}: {backend.__name__}.is_available() is False")
     if dtype == torch.float32:
         return Precision(kind, dtype, False, "float32 was asked for")
-    if dtype is not None:
-        obstacle = _obstacle(kind, dtype, device)
+    if dtype is None and kind != "cuda":
+        reason = f"{kind}: low precision is seldom faster here; ask for a dtype to have it"
+        return Precision(kind, torch.float32, False, reason)
+    obstacle = _obstacle(kind, dtype or torch.bfloat16, device)
+    if dtype is None:
         if obstacle:
-            raise ValueError(f"{dtype} on {kind}: {obstacle}")
-        return Precision(
-            kind,
-            dtype,
-            dtype == torch.float16,
-            f"{dtype} was asked for, and {kind} can train in it",
-        )
-    if kind != "cuda":
-        return Precision(
-            kind,
-            torch.float32,
-            False,
-            f"{kind}: low precision is seldom faster here; ask for a dtype to have it",
-        )
-    obstacle = _obstacle(kind, torch.bfloat16, device)
+            reason = f"no bfloat16: {obstacle}; float16 needs a GradScaler"
+            return Precision(kind, torch.float16, True, reason)
+        reason = "bfloat16 has the range of float32, so it needs no GradScaler"
+        return Precision(kind, torch.bfloat16, False, reason)
     if obstacle:
-        return Precision(
-            kind, torch.float16, True, f"no bfloat16: {obstacle}; float16 needs a GradScaler"
-        )
-    return Precision(
-        kind, torch.bfloat16, False, "bfloat16 has the range of float32, so it needs no GradScaler"
-    )
+        raise ValueError(f"{dtype} on {kind}: {obstacle}")
+    reason = f"{dtype} was asked for, and {kind} can train in it"
+    return Precision(kind, dtype, dtype == torch.float16, reason)
 
 
 def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str | None:
-    """Why this dtype cannot be used, or None. Boundaries: https://github.com/pytorch/pytorch/issues/142397 and #139390."""
-
-    def needs(release: tuple[int, int]) -> str | None:
-        return (
-            None
-            if release <= _TORCH
-            else f"needs torch {release[0]}.{release[1]}, this is {torch.__version__}"
-        )
-
+    """Why this dtype cannot be used, or None. The boundaries: pytorch#142397, pytorch#139390."""
     if kind == "cuda":
-        if dtype == torch.bfloat16 and torch.cuda.get_device_capability(device) < (8, 0):
-            return f"this GPU has compute capability {torch.cuda.get_device_capability(device)}, bfloat16 needs (8, 0)"
+        capability = torch.cuda.get_device_capability(device)
+        if dtype == torch.bfloat16 and capability < (8, 0):
+            return f"this GPU has compute capability {capability}, bfloat16 needs (8, 0)"
         return None
-    if kind == "cpu":
-        return (
-            needs((2, 3)) if dtype == torch.float16 else None
-        )  # autocast has it from 2.2, GradScaler from 2.3
-    if dtype == torch.float16:
-        return needs((2, 8))  # before, GradScaler.unscale_ asks MPS for float64
-    macos = int(platform.mac_ver()[0].split(".")[0] or 0)
-    return needs((2, 6)) or (
-        None if macos >= 14 else f"needs macOS 14, this is {platform.mac_ver()[0] or 'not macOS'}"
-    )
+    # float16: autocast has it on the CPU from 2.2, GradScaler from 2.3; before 2.8 unscale_ asks
+    # MPS for float64.
+    needed = {
+        ("cpu", torch.float16): (2, 3),
+        ("mps", torch.float16): (2, 8),
+        ("mps", torch.bfloat16): (2, 6),
+    }.get((kind, dtype))
+    if needed and needed > _TORCH:
+        return f"needs torch {needed[0]}.{needed[1]}, this is {torch.__version__}"
+    macos = platform.mac_ver()[0]
+    if (kind, dtype) == ("mps", torch.bfloat16) and int(macos.split(".")[0]) < 14:
+        return f"needs macOS 14, this is {macos}"
+    return None
 
 
 def make_grad_scaler(precision: Precision, **options: Any) -> Any:
     """A GradScaler that is enabled exactly where the precision needs one, on every torch.
 
-    torch.amp.GradScaler("cpu") is an enabled scaler, and torch.amp.GradScaler() belongs to CUDA: both are traps.
+    torch.amp.GradScaler("cpu") is an enabled scaler, and torch.amp.GradScaler() belongs to CUDA.
+
+    Args:
+        options: those of GradScaler, such as init_scale.
 
     >>> make_grad_scaler(choose_precision("cpu")).is_enabled()
     False
@@ -144,155 +152,164 @@ def make_grad_scaler(precision: Precision, **options: Any) -> Any:
 
 
 def load_scaler_state(scaler: Any, state: dict[str, Any]) -> bool:
-    """Loads a checkpointed scaler state. Returns whether it could: a disabled scaler saved {}, which means "start anew"."""
+    """Loads a checkpointed scaler state. Returns whether there was one to load, and a use for it.
+
+    A disabled scaler saves {}, which an enabled one refuses to load.
+    """
     if not state or not scaler.is_enabled():
         return False
     scaler.load_state_dict(state)
     return True
 
 
-class Epoch(NamedTuple):
-    """What train_epoch did."""
+def windows(
+    batches: Iterable[Any], size: int, weight: Callable[[Any], float] = lambda batch: 1.0
+) -> Iterator[Iterator[tuple[Any, float, bool]]]:
+    """The batches of an epoch in windows of `size`, one per step of the optimizer.
 
-    loss: float  # weighted mean over all batches, whatever the window
-    steps: int  # ceil(batches / accumulate), the skipped ones included
-    skipped: int  # steps that the scaler skipped because of an infinite gradient
-
-
-def train_epoch(
-    model: torch.nn.Module,
-    batches: Iterable[Any],
-    loss_fn: Callable[[torch.nn.Module, Any], torch.Tensor],
-    optimizer: torch.optim.Optimizer,
-    precision: Precision,
-    scaler: Any = None,
-    *,
-    accumulate: int = 1,
-    max_norm: float | None = None,
-    weight: Callable[[Any], float] = lambda batch: 1.0,
-    min_scale: float = 2.0**-10,
-) -> Epoch:
-    """One epoch: forward and loss under autocast, backward, unscale, clip, step; one step per window of batches.
+    A window yields (batch, share, last) once. The shares of a window sum to 1: multiply the mean
+    loss of the batch by its share before backward(), and log the loss itself. `last` is true for
+    the last batch, the only one in which DistributedDataParallel has to synchronize. The last
+    window may be shorter. No more than `size` batches are held.
 
     Args:
-        batches: any iterable; `accumulate` batches are held at a time.
-        loss_fn: (model, batch) -> the mean loss of the batch, a scalar tensor with a graph.
-        scaler: from make_grad_scaler; needed when precision.scaler is true.
-        accumulate: batches per step. The last window may be shorter; its gradient is the mean over *its* batches.
-        max_norm: clip the unscaled gradients to this total norm.
-        weight: how much a batch counts within its window and in the reported loss, such as its number of samples or tokens.
-        min_scale: ScaleCollapsed is raised when the loss scale falls below; at 0 the scaler would write NaN weights.
-
-    The model must be in training mode: train_epoch changes no mode, so that frozen submodules stay frozen. Gradients from
-    before are dropped first and none is left afterwards. Without a scaler nothing waits for the device until the end.
+        weight: how much a batch counts in its window, such as its number of samples or tokens. A
+            batch of weight 0 is left out, and so is a window that has no other. In all processes
+            of DistributedDataParallel there must be as many windows; each counts the same.
 
     Raises:
-        ValueError: no batches, a window without weight, a loss that is not a scalar or has no graph, wrong arguments.
-        ScaleCollapsed: see min_scale.
+        ValueError: size is not a whole number of 1 or more, a weight is negative or not finite,
+            or there was no batch at all.
 
-    >>> model = torch.nn.Linear(2, 1)
-    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    >>> batches = [torch.ones(4, 2)] * 6
-    >>> train_epoch(model, batches, lambda m, x: m(x).square().mean(), optimizer, choose_precision("cpu"), accumulate=4).steps
-    2
+    >>> [[share for _, share, _ in window] for window in windows("abcdef", 4)]
+    [[0.25, 0.25, 0.25, 0.25], [0.5, 0.5]]
+    >>> [(batch, share, last) for batch, share, last in next(windows(["a", "bbb"], 2, weight=len))]
+    [('a', 0.25, False), ('bbb', 0.75, True)]
     """
-    if isinstance(accumulate, bool) or not isinstance(accumulate, int) or accumulate < 1:
+    try:
+        number = 0 if isinstance(size, bool) else operator.index(size)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise ValueError(f"size={size!r}: expected a whole number of batches, 1 or more")
+    return _windows(iter(batches), number, weight)
+
+
+def _windows(
+    batches: Iterator[Any], size: int, weight: Callable[[Any], float]
+) -> Iterator[Iterator[tuple[Any, float, bool]]]:
+    count = 0
+    while drawn := list(islice(batches, size)):
+        weights = [float(weight(batch)) for batch in drawn]
+        total = sum(weights)
+        if not (min(weights) >= 0 and total < math.inf):
+            raise ValueError(
+                f"weights of the batches {count} to {count + len(drawn) - 1}: {weights}; expected "
+                "finite numbers, none below 0"
+            )
+        count += len(drawn)
+        held = deque((batch, part / total) for batch, part in zip(drawn, weights) if part)
+        del drawn  # from here on `held` alone keeps the batches
+        if held:
+            yield _members(held)
+    if not count:
         raise ValueError(
-            f"accumulate={accumulate!r}: expected a whole number of batches, 1 or more"
+            "no batches: the loader is empty (drop_last with fewer rows than a batch, an empty "
+            "split?) or an iterator that is used up"
         )
+
+
+def _members(held: deque[tuple[Any, float]]) -> Iterator[tuple[Any, float, bool]]:
+    while held:
+        yield (*held.popleft(), not held)
+
+
+def optimizer_step(
+    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
+    scaler: Any = None,
+    *,
+    max_norm: float | None = None,
+    before_step: Callable[[], object] | None = None,
+    min_scale: float = 2.0**-10,
+) -> bool:
+    """Unscales the gradients, clips them, steps and updates the scale. Returns whether it stepped.
+
+    A step is skipped where the scaler finds an infinite or NaN gradient, and where the norm to be
+    clipped is not finite. The scale is updated even if the step raises, so that it can be tried
+    again. Gradients are not cleared: call zero_grad() before the next backward(). The host waits
+    for the device only where there is an enabled scaler or a max_norm.
+
+    Args:
+        optimizer: one, or all that are to step after the same backward(): all of them step, or
+            none.
+        scaler: the one that scaled each loss; None or a disabled one where none is needed.
+        max_norm: the gradients of all optimizers together are clipped to this norm. inf only
+            skips.
+        before_step: called when the gradients are unscaled and not yet clipped, to check or log
+            them; not for a step that the scaler skips.
+        min_scale: a scale below it cannot be why a step was skipped. Nothing is written with a
+            scale of 0.
+
+    Raises:
+        ValueError: no parameter has a gradient, one is there twice, an optimizer is LBFGS, or a
+            number is not positive.
+        ScaleCollapsed: a step was skipped and the scale is now below min_scale.
+
+    >>> weight = torch.nn.Parameter(torch.zeros(2))
+    >>> optimizer = torch.optim.SGD([weight], lr=1.0)
+    >>> weight.grad = torch.tensor([3.0, 4.0])
+    >>> optimizer_step(optimizer, max_norm=1.0), weight.data
+    (True, tensor([-0.6000, -0.8000]))
+    >>> weight.grad = torch.tensor([float("inf"), 4.0])
+    >>> optimizer_step(optimizer, max_norm=1.0), weight.data
+    (False, tensor([-0.6000, -0.8000]))
+    """
     if max_norm is not None and not max_norm > 0:
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number or None")
-    if not 0 <= min_scale < float("inf"):
-        raise ValueError(f"min_scale={min_scale!r}: expected a finite number, 0 or more")
-    if not model.training:
-        raise ValueError(
-            "the model is in eval mode: call model.train() first (something like predict() may have left it so)"
-        )
-    scaler = make_grad_scaler(precision) if scaler is None and not precision.scaler else scaler
-    if scaler is None or scaler.is_enabled() != precision.scaler:
-        state = (
-            "no scaler" if scaler is None else f"a scaler with is_enabled()={scaler.is_enabled()}"
-        )
-        raise ValueError(
-            f"{precision.dtype} on {precision.device} and {state} do not fit: use make_grad_scaler(precision)"
-        )
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    losses: list[torch.Tensor] = []
-    weights: list[float] = []
-    steps = skipped = 0
-    optimizer.zero_grad(set_to_none=True)
-    for window in _windows(batches, accumulate):
-        shares = [float(weight(batch)) for batch in window]
-        if not 0 < sum(shares) < float("inf") or min(shares) < 0:
-            numbers = f"{len(weights)} to {len(weights) + len(window) - 1}"
-            raise ValueError(
-                f"weights of the batches {numbers}: {shares}; expected none below 0 and a positive, finite sum"
-            )
-        for batch, share in zip(window, shares):
-            with precision.autocast():
-                loss = loss_fn(model, batch)
-            _require_loss(loss, len(losses))
-            scaler.scale(loss * (share / sum(shares))).backward()
-            losses.append(loss.detach())
-        weights += shares
-        scaler.unscale_(optimizer)  # before clipping; a disabled scaler does nothing here
-        if max_norm is not None:
-            torch.nn.utils.clip_grad_norm_(parameters, max_norm)
-        before = scaler.get_scale()
-        _step(scaler, optimizer)
-        scaler.update()
-        optimizer.zero_grad(set_to_none=True)
-        steps += 1
-        skipped += scaler.get_scale() < before  # GradScaler.step has waited for the device already
-        if scaler.is_enabled() and scaler.get_scale() < min_scale:
-            raise ScaleCollapsed(
-                f"loss scale {scaler.get_scale():g} after step {steps} ({skipped} skipped): the gradients are infinite whatever "
-                "the scale, so look for inf or NaN in the data or the model"
-            )
-    if not losses:
-        raise ValueError(
-            "no batches: the loader is empty (drop_last with fewer rows than a batch, or an empty split?)"
-        )
-    # on the CPU before float64, which MPS does not have
-    means = torch.stack(losses).cpu().double()
-    return Epoch(
-        float((means * torch.tensor(weights, dtype=torch.float64)).sum() / sum(weights)),
-        steps,
-        skipped,
-    )
-
-
-def _step(scaler: Any, optimizer: torch.optim.Optimizer) -> None:
-    """scaler.step(optimizer); for fused SGD, which is told to skip on the device, the scaler decides on the host instead.
-
-    Skipped in its first step, fused SGD keeps memory that nothing was written to as its momentum.
-    """
-    told_on_device = isinstance(optimizer, torch.optim.SGD) and getattr(
-        optimizer, "_step_supports_amp_scaling", False
-    )
-    if told_on_device:
-        optimizer._step_supports_amp_scaling = False
+    if not 0 < min_scale < math.inf:
+        raise ValueError(f"min_scale={min_scale!r}: expected a positive, finite number")
+    optimizers = list(optimizer) if isinstance(optimizer, Sequence) else [optimizer]
+    for each in optimizers:
+        if isinstance(each, torch.optim.LBFGS):
+            raise ValueError("LBFGS computes the loss itself, repeatedly: call its step(closure)")
+    groups = [group for each in optimizers for group in each.param_groups]
+    parameters = [
+        parameter for group in groups for parameter in group["params"] if parameter.grad is not None
+    ]
+    names = ", ".join(type(each).__name__ for each in optimizers) or "an empty list"
+    if not parameters:
+        raise ValueError(f"{names}: no parameter has a gradient; was backward() called?")
+    if len(set(parameters)) < len(parameters):
+        raise ValueError(f"{names}: a parameter is there twice, and would be unscaled twice")
+    scaler = scaler if scaler is not None and scaler.is_enabled() else None
+    if scaler is not None:
+        for each in optimizers:
+            scaler.unscale_(each)
     try:
-        scaler.step(optimizer)
+        applied = scaler is None or _unscaled(scaler, optimizers)
+        if applied and before_step is not None:
+            before_step()
+        if applied and max_norm is not None:
+            applied = math.isfinite(torch.nn.utils.clip_grad_norm_(parameters, max_norm))
+        if applied:
+            # Not scaler.step(): told to skip on the device, fused SGD keeps memory that nothing
+            # was written to as its momentum, and step hooks of any fused optimizer run.
+            for each in optimizers:
+                each.step()
     finally:
-        if told_on_device:
-            optimizer._step_supports_amp_scaling = True
-
-
-def _windows(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    remaining = iter(batches)
-    while True:
-        window = list(islice(remaining, size))
-        if not window:
-            return
-        yield window
-
-
-def _require_loss(loss: Any, number: int) -> None:
-    if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
-        found = f"shape {list(loss.shape)}" if isinstance(loss, torch.Tensor) else repr(loss)
-        raise ValueError(f"loss of batch {number}: expected a tensor with one number, got {found}")
-    if not loss.requires_grad:
-        raise ValueError(
-            f"loss of batch {number} has no graph: a forward under no_grad, a detach(), a loss of targets alone, or frozen parameters"
+        if scaler is not None:
+            scaler.update()
+    if scaler is not None and not applied and scaler.get_scale() < min_scale:
+        raise ScaleCollapsed(
+            f"a step was skipped, and the loss scale is {scaler.get_scale():g}, below "
+            f"min_scale={min_scale:g}: so low that the gradients are infinite or NaN whatever the "
+            "scale, so look for inf or NaN in the data or the model"
         )
+    return applied
+
+
+def _unscaled(scaler: Any, optimizers: list[torch.optim.Optimizer]) -> bool:
+    """Whether unscale_() left finite gradients, as GradScaler.step() asks before it steps."""
+    found = [value for each in optimizers for value in scaler._found_inf_per_device(each).values()]
+    # The gradients of 0 * loss are finite, and NaN as soon as they are unscaled.
+    return sum(float(value) for value in found) == 0 and scaler.get_scale() > 0

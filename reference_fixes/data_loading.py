@@ -1,29 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loaders that pin when it helps and never when it fails, for any batch type; transfers that overlap with compute.
+"""Pinning and copying of any batch, beside the computation; workers that do not repeat each other.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Cures the reproducers in repros/data_loading.
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/data_loading
+shows.
+
+>>> device = "cuda" if torch.cuda.is_available() else "cpu"
+>>> rows = torch.utils.data.TensorDataset(torch.ones(64, 8), torch.zeros(64))  # not on the device
+>>> workers = worker_count(batch_bytes=16 * 9 * 4, memory_bytes=2**30, limit=2)
+>>> loader = torch.utils.data.DataLoader(  # without pin_memory: the Prefetcher pins
+...     rows, batch_size=16, num_workers=workers, worker_init_fn=seed_worker
+... )
+>>> model = torch.nn.Linear(8, 1).to(device)
+>>> for features, target in Prefetcher(loader, device):
+...     loss = (model(features).squeeze(1) - target).square().mean()
+>>> features.shape
+torch.Size([16, 8])
 """
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
 import os
 import random
-from collections.abc import Mapping, MutableMapping
+import sys
+from collections import UserList, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import islice
-from typing import Any, Callable, Iterable, Iterator, NamedTuple
+from types import MemberDescriptorType
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.utils.rnn import PackedSequence
-from torch.utils.data import DataLoader, Dataset, default_collate, get_worker_info
+from torch.utils.data import get_worker_info
 
 __all__ = [
     "PinDecision",
     "Prefetcher",
-    "make_loader",
     "map_tensors",
+    "pin_batch",
     "pin_decision",
     "seed_worker",
     "shard",
@@ -60,136 +77,131 @@ def pin_decision(device: torch.device | str) -> PinDecision:
 
 
 def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) -> Any:
-    """The same structure with function(tensor) in place of every tensor; containers keep their types.
+    """The same structure with function(tensor) in place of every tensor.
 
-    Walks mappings, lists, tuples, named tuples, sets and dataclasses (frozen ones too). Other objects are returned as they are.
+    Containers keep their types and attributes: mappings, lists, deques, tuples, sets and
+    dataclasses. Left as it is: what else a batch holds, and batch_sizes of a PackedSequence, which
+    torch wants on the CPU.
 
     >>> map_tensors(lambda x: x + 1, {"x": (torch.zeros(1), "id")})
     {'x': (tensor([1.]), 'id')}
     """
-    if isinstance(batch, torch.Tensor):
-        return function(batch)
-    if isinstance(batch, Mapping):
-        items = {name: map_tensors(function, value) for name, value in batch.items()}
-        if not isinstance(batch, MutableMapping):
-            return items
-        mapping = copy.copy(batch)  # keeps a subclass, a defaultdict's factory, attributes
-        mapping.update(items)
-        return mapping
-    if isinstance(batch, tuple):
-        values = [map_tensors(function, value) for value in batch]
-        return batch._make(values) if hasattr(batch, "_make") else type(batch)(values)
-    if isinstance(batch, (list, set, frozenset)):
-        return type(batch)(map_tensors(function, value) for value in batch)
-    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
-        result = copy.copy(batch)
-        for field in dataclasses.fields(batch):
-            if hasattr(batch, field.name):  # a field with init=False may not be set yet
-                object.__setattr__(
-                    result, field.name, map_tensors(function, getattr(batch, field.name))
-                )
-        return result
-    return batch
-
-
-def to_device(batch: Any, device: torch.device | str) -> Any:
-    """Every tensor of the batch on the device; asynchronous exactly where that is safe and possible.
-
-    That is from pinned memory to CUDA. Copies to the CPU always wait: after a non_blocking one the host would read garbage.
-    """
-    target = torch.device(device)
-
-    def move(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.to(
-            target,
-            non_blocking=target.type == "cuda"
-            and tensor.device.type == "cpu"
-            and tensor.is_pinned(),
-        )
-
-    return _walk(batch, move, lambda sequence: sequence.to(target))
+    return _walk(batch, function)
 
 
 def _walk(
     batch: Any,
     function: Callable[[torch.Tensor], torch.Tensor],
-    packed: Callable[[PackedSequence], Any],
+    method: str = "",
+    *arguments: Any,
 ) -> Any:
-    # batch_sizes of a PackedSequence has to stay on the CPU, so it moves itself.
-    return packed(batch) if isinstance(batch, PackedSequence) else map_tensors(function, batch)
+    """map_tensors, except that an object whose class has the method is replaced by its result."""
+
+    def walk(value: Any) -> Any:
+        return _walk(value, function, method, *arguments)
+
+    if isinstance(batch, torch.Tensor):
+        return function(batch)
+    if isinstance(batch, PackedSequence):
+        return batch._replace(
+            data=walk(batch.data),
+            sorted_indices=walk(batch.sorted_indices),
+            unsorted_indices=walk(batch.unsorted_indices),
+        )
+    # Of the class: an AttrDict may have an item of that name, and a class is not a batch.
+    if callable(getattr(type(batch), method, None)):
+        result = getattr(batch, method)(*arguments)
+        if result is None:
+            raise TypeError(
+                f"{type(batch).__name__}.{method}() returned None: expected the batch (return self)"
+            )
+        return result
+    if isinstance(batch, Mapping):
+        items = {name: walk(value) for name, value in batch.items()}
+        if not isinstance(batch, MutableMapping):
+            return type(batch)(items)  # type: ignore[call-arg]
+        mapping = copy.copy(batch)  # keeps a defaultdict's factory, attributes
+        if getattr(batch, "__dict__", None) is batch:
+            mapping.__dict__ = mapping  # type: ignore[assignment]
+        for name, value in items.items():  # update() would add to a Counter
+            mapping[name] = value
+        return mapping
+    if isinstance(batch, (list, deque, UserList)):
+        sequence = copy.copy(batch)
+        for index, value in enumerate(batch):
+            sequence[index] = walk(value)
+        return sequence
+    if isinstance(batch, tuple):
+        values = [walk(value) for value in batch]
+        try:
+            result = tuple.__new__(type(batch), values)  # a named tuple's own takes its fields
+        except TypeError:  # torch.Size and torch.return_types insist on their own
+            return type(batch)(values)
+        getattr(result, "__dict__", {}).update(getattr(batch, "__dict__", {}))
+        return result
+    if isinstance(batch, (set, frozenset)):
+        return type(batch)(walk(value) for value in batch)
+    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
+        result = copy.copy(batch)
+        fields = [field.name for field in dataclasses.fields(batch)]
+        for name in dict.fromkeys([*fields, *getattr(batch, "__dict__", ())]):
+            if hasattr(batch, name):  # a field with init=False may not be set yet
+                # not setattr(): the dataclass may be frozen
+                object.__setattr__(result, name, walk(getattr(batch, name)))
+        return result
+    return batch
 
 
-def make_loader(
-    dataset: Dataset[Any], device: torch.device | str, **options: Any
-) -> DataLoader[Any]:
-    """A DataLoader for batches that will go to `device`: DataLoader(dataset, **options) with pinning decided by pin_decision.
+def _plain(tensor: torch.Tensor) -> bool:
+    """Whether torch can pin it and record it on a stream."""
+    return tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_quantized
 
-    Batches of every type that map_tensors walks are pinned and keep their type; tensors that cannot be pinned (on a device
-    already, sparse) pass through as they are. The collate function runs with the CPU as default device, so
-    torch.set_default_device("cuda") does not put batches where a loader cannot pin them.
+
+def pin_batch(batch: Any) -> Any:
+    """map_tensors that pins; needs CUDA. An object with a pin_memory() method pins itself.
+
+    What cannot be pinned stays as it is: tensors on a device, sparse, nested and quantised ones,
+    subclasses that would lose their type.
 
     Raises:
-        ValueError: pin_memory or pin_memory_device is among the options: that is what this function decides.
+        TypeError: such a method returned None.
     """
-    for option in ("pin_memory", "pin_memory_device"):
-        if option in options:
-            raise ValueError(
-                f"{option}={options[option]!r}: make_loader decides about pinning; see pin_decision({str(device)!r})"
-            )
-    decision = pin_decision(device)
-    collate = options.pop("collate_fn", None) or (
-        default_collate if options.get("batch_size", 1) is not None else _as_it_is
-    )
-    options.setdefault("worker_init_fn", seed_worker)
-    return DataLoader(
-        dataset, collate_fn=_Collate(collate, decision.pin), pin_memory=decision.pin, **options
-    )
+
+    def pin(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type != "cpu" or not _plain(tensor):
+            return tensor
+        pinned = tensor.pin_memory()
+        return pinned if type(pinned) is type(tensor) else tensor
+
+    return _walk(batch, pin, "pin_memory")
 
 
-def _as_it_is(sample: Any) -> Any:
-    return sample
+def to_device(batch: Any, device: torch.device | str) -> Any:
+    """map_tensors that moves to the device. An object with a to() method moves itself.
 
+    Copies are asynchronous from pinned memory to CUDA and nowhere else: after a non_blocking copy
+    to the CPU the host would read garbage.
 
-class _Collate:
-    """Collates on the CPU. For pinning, hands the loader an object that pins itself: the loader's own walk skips
-    dataclasses, turns tuples into lists (before torch 2.10) and fails on device tensors."""
+    Raises:
+        TypeError: such a method returned None.
+    """
+    target = torch.device(device)
 
-    def __init__(self, collate: Callable[[Any], Any], pin: bool) -> None:
-        self.collate, self.pin = collate, pin
+    def move(tensor: torch.Tensor) -> torch.Tensor:
+        from_host = target.type == "cuda" and tensor.device.type == "cpu"
+        return tensor.to(target, non_blocking=from_host and _plain(tensor) and tensor.is_pinned())
 
-    def __call__(self, samples: Any) -> Any:
-        # Only where it has to: inside the block every call of torch takes a detour through Python.
-        with torch.device("cpu") if _default_device_is_elsewhere() else contextlib.nullcontext():
-            batch = self.collate(samples)
-        return _Pinnable(batch) if self.pin else batch
-
-
-def _default_device_is_elsewhere() -> bool:
-    try:
-        return torch.get_default_device().type != "cpu"
-    except AttributeError:  # it came with 2.3, where it fails after set_default_device(None)
-        return hasattr(torch, "set_default_device")
-
-
-class _Pinnable:
-    def __init__(self, batch: Any) -> None:
-        self.batch = batch
-
-    def pin_memory(self, device: Any = None) -> Any:
-        """Called by the DataLoader, which then yields what this returns."""
-        return _walk(self.batch, _pin, PackedSequence.pin_memory)
-
-
-def _pin(tensor: torch.Tensor) -> torch.Tensor:
-    pinnable = tensor.device.type == "cpu" and tensor.layout == torch.strided
-    return tensor.pin_memory() if pinnable else tensor
+    return _walk(batch, move, "to", target)
 
 
 class Prefetcher:
-    """Iterates over a loader with every batch already on the device; on CUDA the next copy runs beside the computation.
+    """Iterates over a loader with every batch already on the device.
 
-    Pass a loader of make_loader: from memory that is not pinned the copy cannot overlap. One batch more than in a plain loop
-    is on the device at a time. Elsewhere than on CUDA it is to_device(batch) for every batch.
+    On CUDA a thread pins the next batch and copies it beside the computation; the loader needs no
+    pin_memory. At most one batch more than in a plain loop is on the device. What torch cannot
+    copy so, sparse tensors and objects with a to() method, is moved in its turn. An error of a
+    row comes in its turn too. Elsewhere than on CUDA it is to_device(batch). To pin nothing on
+    CUDA, call to_device(batch) in a loop of your own.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -200,97 +212,142 @@ class Prefetcher:
 
     def __iter__(self) -> Iterator[Any]:
         if self.device.type != "cuda":
-            for batch in self.loader:
-                yield to_device(batch, self.device)
+            yield from map(partial(to_device, device=self.device), self.loader)  # which holds none
             return
-        copies = torch.cuda.Stream(self.device)
-        source = iter(self.loader)
-        ahead = self._start_copy(source, copies)
-        while ahead:
-            compute = torch.cuda.current_stream(self.device)
-            compute.wait_stream(copies)
-            # Its memory belongs to the copy stream; without this it could be reused while the computation still reads it.
-            _record(ahead[0], compute)
-            batch, ahead = ahead[0], self._start_copy(source, copies)
-            yield batch
-
-    def _start_copy(self, source: Iterator[Any], copies: torch.cuda.Stream) -> list[Any]:
-        """The next batch in a list, or nothing."""
-        for batch in islice(source, 1):
-            with torch.cuda.stream(copies):
-                return [to_device(batch, self.device)]
-        return []
+        source, copies = iter(self.loader), torch.cuda.Stream(self.device)
+        with ThreadPoolExecutor(1) as thread:
+            ahead = _read(source, thread, copies)
+            while ahead:
+                ready = [_ready(ahead, copies)]
+                ahead = _read(source, thread, copies)
+                yield ready.pop()  # a name here would keep the batch after the caller dropped it
 
 
-def _record(batch: Any, stream: torch.cuda.Stream) -> None:
-    def record(tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.device.type == "cuda":
-            tensor.record_stream(stream)
-        return tensor
+def _read(
+    source: Iterator[Any], thread: ThreadPoolExecutor, copies: torch.cuda.Stream
+) -> Future[Any] | None:
+    """The next batch, on its way to the device; None at the end. The rows are read here, not in
+    the thread: a dataset may draw from the same random generator as the training step."""
+    try:
+        for batch in source:
+            return thread.submit(_copy, batch, copies)
+    except Exception as error:  # comes in its turn, after the batches before it
+        failed: Future[Any] = Future()
+        failed.set_exception(error)
+        return failed
+    return None
 
-    _walk(batch, record, lambda sequence: record(sequence.data))
+
+def _copy(batch: Any, copies: torch.cuda.Stream) -> Any:
+    def copy(tensor: torch.Tensor) -> torch.Tensor:
+        from_host = tensor.device.type == "cpu" and _plain(tensor)
+        return to_device(tensor, copies.device) if from_host else tensor
+
+    with torch.cuda.stream(copies):
+        return _walk(pin_batch(batch), copy)
+
+
+def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
+    """The batch, for the stream that computes now."""
+    batch, compute = ahead.result(), torch.cuda.current_stream(copies.device)
+    compute.wait_stream(copies)
+
+    def settle(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device == copies.device and _plain(tensor):
+            # Its memory belongs to the copy stream, which could reuse it while it is still read.
+            tensor.record_stream(compute)
+        return to_device(tensor, copies.device)
+
+    return _walk(batch, settle, "to", copies.device)
 
 
 def shard(rows: Iterable[Any]) -> Iterator[Any]:
-    """This worker's share of the rows, for the __iter__ of an IterableDataset; all of them outside of a worker."""
+    """This worker's share of the rows, for the __iter__ of an IterableDataset.
+
+    Outside of a worker that is all of them. All workers have to see the same rows in the same
+    order: a shuffle must draw the same numbers in each.
+    """
     info = get_worker_info()
     return iter(rows) if info is None else islice(rows, info.id, None, info.num_workers)
 
 
 def seed_worker(worker: int) -> None:
-    """A worker_init_fn: gives each worker's copy of the generators that the dataset holds a seed of its own.
+    """A worker_init_fn: reseeds each generator of this worker's copy of the dataset differently.
 
-    Finds random.Random, torch.Generator, numpy.random.Generator and RandomState in the dataset's attributes, and in
-    those of a dataset that it wraps. The seed follows the loader's generator, so runs stay reproducible.
+    Finds random.Random, torch.Generator, numpy.random.Generator and RandomState among the
+    attributes of the dataset, of its class, and of what it holds: datasets, transforms, and lists,
+    tuples and dicts of them, if not longer than 1000. They are reseeded in place. The seeds follow
+    the loader's generator, so runs stay reproducible. Not for a dataset whose workers have to draw
+    the same numbers, such as one that shuffles before shard().
+
+    Raises:
+        RuntimeError: called outside of a worker.
     """
     info = get_worker_info()
     if info is None:
         raise RuntimeError(
             "seed_worker() outside of a DataLoader worker: pass it as worker_init_fn"
         )
-    _reseed(info.dataset, info.seed, set())
+    # From a text: random.Random(info.seed) would draw the numbers of the worker's own `random`.
+    seeds = random.Random(str(info.seed))
+    for generator in _generators(info.dataset):
+        seed = seeds.getrandbits(63)
+        if isinstance(generator, torch.Generator):
+            generator.manual_seed(seed)
+        elif hasattr(generator, "bit_generator"):  # NumPy's
+            bits = generator.bit_generator
+            bits.state = type(bits)(seed).state
+        else:
+            generator.seed(seed % 2**32)  # all that RandomState takes
 
 
-def _reseed(dataset: Any, seed: int, seen: set[int]) -> None:
-    if id(dataset) in seen:
-        return
-    seen.add(id(dataset))
-    for name, value in list(getattr(dataset, "__dict__", {}).items()):
-        if isinstance(value, random.Random):
-            value.seed(seed)
-        elif isinstance(value, torch.Generator):
-            value.manual_seed(seed)
-        elif (
-            type(value).__module__.startswith("numpy.random")
-            and type(value).__name__ == "Generator"
-        ):
-            setattr(dataset, name, type(value)(type(value.bit_generator)(seed)))
-        elif (
-            type(value).__module__.startswith("numpy.random")
-            and type(value).__name__ == "RandomState"
-        ):
-            value.seed(seed % 2**32)
-        elif isinstance(value, Dataset):
-            _reseed(value, seed, seen)
+def _generators(dataset: Any) -> list[Any]:
+    """In an order that is the same in every run."""
+    kinds: tuple[type, ...] = (random.Random, torch.Generator)
+    if numpy := sys.modules.get("numpy.random"):
+        kinds += (numpy.Generator, numpy.RandomState)
+    found: list[Any] = []
+    seen: set[int] = set()
+    todo = [dataset]
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, kinds):
+            found.append(value)
+        elif isinstance(value, (list, tuple, dict)):
+            if len(value) <= 1000:  # a longer one is data, slow to walk
+                todo += value.values() if isinstance(value, dict) else value
+        elif type(value).__module__ != "builtins" and not isinstance(value, torch.Tensor):
+            todo += getattr(value, "__dict__", {}).values()
+            for name, member in [item for cls in type(value).__mro__ for item in vars(cls).items()]:
+                slot = isinstance(member, MemberDescriptorType)
+                todo.append(getattr(value, name, None) if slot else member)
+    return found
 
 
 def worker_count(
     batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
 ) -> int:
-    """How many loader workers fit: at most one per core this process may use, and their queues within the memory.
+    """How many loader workers fit: one per core this process may use, and their queues in memory.
 
-    Workers hold prefetch_factor batches each, so it is the batch that counts, not the data set. 0 means: load in the
+    Each holds prefetch_factor batches, whatever the size of the data set. 0 means: load in the
     main process.
+
+    Raises:
+        ValueError: a size that is not positive.
 
     >>> worker_count(batch_bytes=10 * 2**20, memory_bytes=10 * 2**20)
     0
     """
-    for name, value in (
-        ("batch_bytes", batch_bytes),
-        ("memory_bytes", memory_bytes),
-        ("prefetch_factor", prefetch_factor),
-    ):
-        if value <= 0:
+    sizes = {
+        "batch_bytes": batch_bytes,
+        "memory_bytes": memory_bytes,
+        "prefetch_factor": prefetch_factor,
+    }
+    for name, value in sizes.items():
+        if not value > 0:
             raise ValueError(f"{name}={value!r}: expected a positive number")
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,97 +1,144 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Losses that refuse to be zero by accident, means that refuse to be empty, and a check that gradients arrive.
+"""A name without its prediction, a mean of nothing, a gradient that never arrives: each raises.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Cures the reproducers in repros/loss.
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/loss
+reproduces.
+
+>>> model = torch.nn.Linear(3, 1)
+>>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+>>> loader = [(torch.ones(2, 3), {"price": torch.tensor([[1.0], [float("nan")]])})] * 4
+>>> epoch = RunningMean()
+>>> for x, targets in loader:
+...     optimizer.zero_grad()
+...     prediction, target = match_by_name({"price": model(x), "features": x}, targets)["price"]
+...     known = target.isfinite()
+...     error = prediction - torch.where(known, target, 0)
+...     loss = masked_mean(error.square(), known)
+...     loss.backward()
+...     check_gradients(model)
+...     optimizer.step()
+...     epoch.update(loss, weight=known.sum())
+>>> type(epoch.compute())
+<class 'float'>
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from fnmatch import fnmatchcase
-from typing import Any, Iterable
+from typing import Any, Iterable, Iterator
 
 import torch
 
-__all__ = ["GradientError", "RunningMean", "check_gradients", "masked_mean", "match"]
+__all__ = ["GradientError", "RunningMean", "check_gradients", "masked_mean", "match_by_name"]
 
 
 class GradientError(RuntimeError):
     """Some trainable parameters did not get the gradient that training needs."""
 
 
-def match(predictions: Any, targets: Any) -> dict[Any, tuple[torch.Tensor, torch.Tensor]]:
+def match_by_name(
+    predictions: Any, targets: Any, batch_first: bool = True
+) -> dict[Any, tuple[torch.Tensor, torch.Tensor]]:
     """Pairs every target with the prediction of the same name: {name: (prediction, target)}.
 
-    Both may be a mapping, a dataclass or a named tuple of tensors. Predictions without a target (features, attentions) are
-    left out; a target without a prediction is an error, never a zero. Nothing is unwrapped by guess: where the names are
-    found deeper inside, the error says where.
+    Args:
+        predictions: a mapping, a dataclass or a named tuple of tensors. Those without a target
+            (features, attentions) are left out.
+        targets: likewise; each needs its prediction.
+        batch_first: whether the first dimension of both is the batch, and so has to agree. Pass
+            False for CTC's [time, batch, class] and for flattened tokens.
 
     Raises:
-        LookupError: a target has no prediction, or there are no targets.
+        LookupError: a target has no prediction, or there are no targets. Where the name is found
+            deeper inside, the error says where.
         TypeError: something is not a tensor, or has no names at all.
-        ValueError: a prediction and its target differ in their first dimension, the batch.
+        ValueError: a prediction has no graph while gradients are enabled; the batches differ in
+            size; the shapes would broadcast to one larger than both, as [8, 1] and [8] do.
 
-    >>> outputs = {"predictions": {"horizon_1": torch.ones(2)}, "features": torch.ones(2, 8)}
-    >>> sorted(match(outputs["predictions"], {"horizon_1": torch.zeros(2)}))
-    ['horizon_1']
-    >>> match(outputs, {"horizon_1": torch.zeros(2)})
+    >>> outputs = {"heads": {"price": torch.ones(2)}, "features": torch.ones(2, 8)}
+    >>> match_by_name(outputs, {"price": torch.zeros(2)})
     Traceback (most recent call last):
-    LookupError: predictions lack ['horizon_1']; got ['predictions', 'features']; all of them are in 'predictions'
+    LookupError: predictions lack ['price']; got ['heads', 'features']; predictions['heads'] has ['price']
     """
-    given, wanted = _named(predictions, "predictions"), _named(targets, "targets")
+    given, wanted = _by_name(predictions), _by_name(targets)
+    if given is None or wanted is None:
+        role, value = ("predictions", predictions) if given is None else ("targets", targets)
+        raise TypeError(
+            f"{role} is a {type(value).__name__}; expected a mapping, a dataclass or a named tuple "
+            "of tensors"
+        )
     if not wanted:
         raise LookupError("no targets: a loss over nothing would be zero or NaN")
     missing = [name for name in wanted if name not in given]
     if missing:
-        inside = [
-            name
-            for name, value in given.items()
-            if _has_names(value) and set(missing) <= set(_named(value, str(name)))
-        ]
-        hint = f"; all of them are in {', '.join(map(repr, inside))}" if inside else ""
-        raise LookupError(f"predictions lack {missing}; got {list(given)}{hint}")
-    pairs = {}
-    for name, target in wanted.items():
-        prediction = given[name]
-        for role, value in (("prediction", prediction), ("target", target)):
+        hints = _holders(predictions, missing, "predictions")
+        raise LookupError("; ".join([f"predictions lack {missing}", f"got {list(given)}", *hints]))
+    pairs = {name: (given[name], target) for name, target in wanted.items()}
+    for name, pair in pairs.items():
+        for role, value in zip(("prediction", "target"), pair):
             if not isinstance(value, torch.Tensor):
                 raise TypeError(f"{role} {name!r} is {value!r}, not a tensor")
-        if prediction.shape[:1] != target.shape[:1]:
+        shapes = [value.shape for value in pair]
+        both = f"{name!r}: prediction {list(shapes[0])} and target {list(shapes[1])}"
+        if torch.is_grad_enabled() and not pair[0].requires_grad:
             raise ValueError(
-                f"{name!r}: prediction {list(prediction.shape)} and target {list(target.shape)} differ in batch size"
+                f"prediction {name!r} {list(shapes[0])} has no graph, so its loss would train "
+                "nothing: do not detach it, or evaluate under torch.no_grad()"
             )
-        pairs[name] = (prediction, target)
+        if batch_first and shapes[0][:1] != shapes[1][:1]:
+            raise ValueError(
+                f"{both} differ in batch size; pass batch_first=False where the batch is not first"
+            )
+        try:
+            together = torch.broadcast_shapes(*shapes)
+        except RuntimeError:
+            continue  # no elementwise loss takes these: another kind does, or torch raises
+        if together not in shapes:
+            raise ValueError(f"{both} would broadcast to {list(together)}: reshape one of them")
     return pairs
 
 
-def _has_names(value: Any) -> bool:
-    return hasattr(value, "keys") or hasattr(value, "_fields") or dataclasses.is_dataclass(value)
-
-
-def _named(value: Any, role: str) -> dict[Any, Any]:
-    if hasattr(value, "keys"):  # dict, UserDict, MappingProxyType, ModelOutput
+def _by_name(value: Any) -> dict[Any, Any] | None:
+    """What it holds, if that has names."""
+    if isinstance(value, type):
+        return None
+    if hasattr(value, "keys"):  # dict, UserDict, MappingProxyType, ModelOutput, TensorDict
         return {name: value[name] for name in value.keys()}  # noqa: SIM118  it need not be iterable
     if hasattr(value, "_fields"):
         return dict(zip(value._fields, value))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    raise TypeError(
-        f"{role} is a {type(value).__name__}; expected a mapping, a dataclass or a named tuple of tensors"
-    )
+    return None
+
+
+def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterator[str]:
+    """Where inside value some of the names are. It may hold itself, hence the depth."""
+    inside = _by_name(value)
+    held = [name for name in names if name in inside] if inside else []
+    if held:
+        yield f"{path} has {held}"
+    if inside is None and isinstance(value, (list, tuple)):
+        inside = dict(enumerate(value))
+    if inside and depth:
+        for key, item in inside.items():
+            yield from _holders(item, names, f"{path}[{key!r}]", depth - 1)
 
 
 def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Mean of values where mask is true; refuses an empty selection and values that are not finite, inside the mask or out.
+    """Mean of values where mask is true, in their dtype; of integers, in float32.
 
     Args:
         values: any shape, such as the loss of every element.
         mask: bool, broadcastable to values.
 
-    A NaN that is masked out here still reaches the weights: its zero gradient is multiplied by the NaN input on the way
-    back. Drop such rows before the model. Costs one read from the device.
+    A NaN that is masked out here still reaches the weights: on the way back its zero gradient is
+    multiplied by the NaN. So values outside the mask have to be finite too, where they have a
+    graph. Costs one read from the device, which vmap refuses.
 
     Raises:
-        ValueError: nothing selected, or values that are not finite.
+        ValueError: nothing is selected, or values are not finite.
         TypeError: the mask is not bool.
 
     >>> masked_mean(torch.tensor([1.0, 5.0]), torch.tensor([True, False]))
@@ -100,15 +147,19 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     if mask.dtype != torch.bool:
         raise TypeError(f"mask is {mask.dtype}; expected torch.bool")
     mask = mask.expand_as(values)
-    finite = values.isfinite()
+    infinite = ~values.isfinite()
     selected, inside, outside = torch.stack(
-        [mask.sum(), (mask & ~finite).sum(), (~mask & ~finite).sum()]
+        [mask.sum(), (infinite & mask).sum(), (infinite & ~mask).sum()]
     ).tolist()
     if selected == 0:
         raise ValueError(f"mean of nothing: the mask selects 0 of {values.numel()} values")
-    if inside or outside:
+    if inside:
+        raise ValueError(f"{inside} of {selected} values inside the mask are not finite")
+    if outside and values.requires_grad and torch.is_grad_enabled():
         raise ValueError(
-            f"{inside} values inside the mask and {outside} outside are not finite; drop those rows before the model"
+            f"{outside} values outside the mask are not finite, and would make gradients NaN: "
+            "replace missing targets before the loss, torch.where(mask, target, 0), and drop rows "
+            "with such inputs before the model"
         )
     # divided before it is summed, and in float32 or better: a sum overflows where its mean does not
     wide = values.to(torch.promote_types(values.dtype, torch.float32))
@@ -117,64 +168,93 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 
 class RunningMean:
-    """Weighted mean of scalars, kept without graphs and without waiting for the device; empty, it raises.
+    """Weighted mean of numbers, without their graphs, and without waiting for the device.
 
     >>> mean = RunningMean()
-    >>> mean.update(torch.tensor(2.0), weight=3)
+    >>> mean.update(torch.tensor(2.0), weight=torch.tensor(3))
     >>> mean.update(6.0)
     >>> mean.compute()
     3.0
-    >>> RunningMean().compute()
-    Traceback (most recent call last):
-    ValueError: mean of nothing: no value of any weight was added (is the loader empty?)
     """
 
     def __init__(self) -> None:
         self._sum: Any = 0.0
-        self._weight = 0.0
+        self._weight: Any = 0.0
 
-    def update(self, value: torch.Tensor | float, weight: float = 1.0) -> None:
-        """Adds a scalar. Raises ValueError when value is not one real number, or weight is negative or not finite."""
-        if not 0 <= weight < float("inf"):
-            raise ValueError(f"weight={weight!r}: expected a finite number, 0 or more")
-        if isinstance(value, torch.Tensor):
-            if value.numel() != 1 or value.is_complex():
-                raise ValueError(
-                    f"a value of {value.dtype} and shape {list(value.shape)}: expected one real number"
-                )
-            # float64 where the device has it: a float32 sum of many batches loses digits
-            value = (
-                value.detach()
-                .reshape(())
-                .to(torch.float32 if value.device.type == "mps" else torch.float64)
-            )
+    def update(self, value: torch.Tensor | float, weight: torch.Tensor | float = 1.0) -> None:
+        """Adds a number. One of weight 0 does not count, whatever it is.
+
+        Args:
+            value: a number or a tensor of one element. NaN makes the mean NaN.
+            weight: likewise, 0 or more and finite, such as the number of values behind it.
+
+        Raises:
+            TypeError, ValueError: value or weight is not one real number.
+            ValueError: weight is out of range. Of one on an accelerator, compute() says so.
+        """
+        value, weight = _scalar("value", value), _scalar("weight", weight)
+        if isinstance(weight, torch.Tensor):
+            weight = weight.masked_fill(~(weight >= 0), math.nan)
+            term = (value * weight).masked_fill(weight == 0, 0.0)
+        elif 0 <= weight < math.inf:
+            term = value * weight if weight else 0.0
         else:
-            value = float(value)
-        if weight:
-            self._sum = self._sum + value * weight
-            self._weight += weight
+            raise ValueError(f"weight={weight!r}: expected a finite number, 0 or more")
+        self._sum = self._sum + term
+        self._weight = self._weight + weight
 
     def compute(self) -> float:
-        """The mean so far. Raises ValueError when nothing (or nothing of any weight) was added."""
-        if not self._weight:
+        """The mean so far.
+
+        Raises:
+            ValueError: no value of any weight was added, or a weight was out of range.
+        """
+        weight = float(self._weight)
+        if not math.isfinite(weight):
+            raise ValueError(f"weights of {weight} in all: each has to be finite, 0 or more")
+        if not weight:
             raise ValueError(
                 "mean of nothing: no value of any weight was added (is the loader empty?)"
             )
-        return float(self._sum) / self._weight
+        return float(self._sum) / weight
 
 
-def check_gradients(model: torch.nn.Module, ignore: Iterable[str] = ()) -> None:
-    """Raises unless every trainable parameter has a finite gradient that is not all zero. Call it after the first backward.
+def _scalar(role: str, value: Any) -> Any:
+    """As a float; on an accelerator, where that would wait, as a 0-d tensor without a graph."""
+    if not isinstance(value, torch.Tensor):
+        return float(value)
+    if value.numel() != 1 or value.is_complex():
+        raise ValueError(
+            f"a {role} of {value.dtype} and shape {list(value.shape)}: expected one real number"
+        )
+    value = value.detach().reshape(())
+    if value.device.type == "cpu":
+        return float(value)
+    # float64 where the device has it: a float32 sum of many batches loses digits
+    return value.to(torch.float32 if value.device.type == "mps" else torch.float64)
+
+
+def check_gradients(
+    model: torch.nn.Module, ignore: Iterable[str] = (), scaled: bool = False
+) -> None:
+    """Raises unless every trainable parameter has a finite gradient that is not all zero.
 
     Args:
-        ignore: name patterns (fnmatch) of parameters that may go without, such as "*.k_proj.bias".
+        ignore: patterns (fnmatch) of the names in model.named_parameters() that may go without,
+            such as "*.k_proj.bias" or the experts that a batch does not reach.
+        scaled: whether a GradScaler is in use, which skips the steps of inf and NaN: they pass.
 
-    "The loss is finite" and "the weights changed" prove nothing: weight decay moves weights on zero gradients. Costs one
-    pass over the gradients and one read from the device.
+    Call it after a backward, or let the optimizer do so (torch 2.0 or newer):
+    optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). Where nothing is wrong, it
+    costs one read from the device. That the weights change proves nothing: weight decay moves them
+    on gradients of zero.
+
+    A weight that is all zero (LoRA's B, the last gamma of a residual branch) blocks the gradients
+    behind it. As long as such a weight gets a gradient itself, zeros pass: check again later.
 
     Raises:
         GradientError: names the parameters, by what they lack.
-        ValueError: nothing is trainable.
+        ValueError: there is nothing to check.
 
     >>> model = torch.nn.Linear(2, 1)
     >>> model.weight.sum().backward()
@@ -183,29 +263,36 @@ def check_gradients(model: torch.nn.Module, ignore: Iterable[str] = ()) -> None:
     GradientError: no gradient: bias
     """
     patterns = [ignore] if isinstance(ignore, str) else list(ignore)
-    trainable = {
-        name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad
-    }
-    if not trainable:
-        raise ValueError(f"{type(model).__name__} has no trainable parameter")
     checked = {
-        name: p.grad
-        for name, p in trainable.items()
-        if not any(fnmatchcase(name, pattern) for pattern in patterns)
+        name: parameter
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+        and parameter.numel()
+        and not any(fnmatchcase(name, pattern) for pattern in patterns)
     }
-    present = {name: gradient for name, gradient in checked.items() if gradient is not None}
+    if not checked:
+        raise ValueError(
+            f"{type(model).__name__} has no trainable parameter that is neither empty nor in "
+            f"ignore={patterns}"
+        )
+    present = {name: p.grad for name, p in checked.items() if p.grad is not None}
     facts = []
     for gradient in present.values():
         values = gradient.coalesce().values() if gradient.is_sparse else gradient
         facts.append(torch.stack([values.isfinite().all(), (values != 0).any()]))
     home = facts[0].device if facts else None
     states = torch.stack([fact.to(home) for fact in facts]).tolist() if facts else []
+    zero = [name for name, (_, nonzero) in zip(present, states) if not nonzero]
+    # a bias adds: it is often zero at first, and blocks nothing
+    weights = [name for name in present if name not in zero and "bias" not in name.split(".")[-1]]
+    if zero and any(not (checked[name] != 0).any() for name in weights):
+        zero.clear()
     problems = {
         "no gradient": [name for name in checked if name not in present],
-        "not finite": [name for name, (finite, _) in zip(present, states) if not finite],
-        "all zero": [
-            name for name, (finite, nonzero) in zip(present, states) if finite and not nonzero
+        "not finite": [
+            name for name, (finite, _) in zip(present, states) if not finite and not scaled
         ],
+        "all zero": zero,
     }
     if any(problems.values()):
         raise GradientError(

@@ -1,103 +1,129 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Running out of memory: recognise it, give memory back in the right order, find the batch size that fits.
+"""Running out of memory: recognise it, free memory in the right order, find a batch size that fits.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Cures the reproducers in repros/memory.
-Why recovery has to happen outside `except`: https://pytorch.org/docs/stable/notes/faq.html
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/memory shows.
+
+>>> model, batch = torch.nn.Linear(4, 1), torch.ones(64, 4)
+>>> with scratch_gradients(model):  # a diagnostic pass leaves no gradients behind
+...     model(batch).sum().backward()
+>>> free_memory()  # what it no longer needs, before training starts
+>>> def two_steps(size):  # Adam's state is in memory from the second step on
+...     net = torch.nn.Linear(4, 1)
+...     optimizer = torch.optim.AdamW(net.parameters())
+...     for _ in range(2):
+...         net(batch[:size]).sum().backward()
+...         optimizer.step()
+>>> for rows in batch.split(find_batch_size(two_steps, largest=64)):
+...     try:
+...         model(rows).sum().backward()
+...     except RuntimeError as error:
+...         if not is_out_of_memory(error):
+...             raise
+...         free_memory()  # also what the error keeps alive of the failed step
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import operator
 import re
 import sys
-import traceback
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
+from typing import SupportsIndex
 
 import torch
 
-__all__ = [
-    "drop_frames",
-    "find_batch_size",
-    "is_out_of_memory",
-    "out_of_memory_kind",
-    "release",
-    "scratch_gradients",
-]
+__all__ = ["drop_frames", "find_batch_size", "free_memory", "is_out_of_memory", "scratch_gradients"]
 
-# First match wins. Texts as users meet them; wording differs between torch versions, so the patterns are short.
-_TEXTS = {
-    "cuda": r"(CUDA|HIP|XPU)\b.*\bout of memory|cudaErrorMemoryAllocation",
-    "mps": r"MPS backend out of memory|Invalid buffer size",
-    "cpu": r"DefaultCPUAllocator: (can't allocate|not enough) memory|[Uu]nable to (mmap|allocate)",
-    "library": r"CU(BLAS|SOLVER|SPARSE|FFT|DNN)_STATUS_ALLOC_FAILED|Unable to find a valid cuDNN algorithm",
-    # A MIG slice out of memory trips an assertion while the allocator asks the driver for numbers for its message.
-    "mig": r"NVML_SUCCESS == .*INTERNAL ASSERT FAILED",
-    "other": r"\bout of memory\b",
-}
-
-
-def out_of_memory_kind(error: BaseException) -> str | None:
-    """ "cuda", "mps", "cpu", "library" (cuBLAS, cuDNN, ...), "mig" or "other" for an out-of-memory error, else None.
-
-    Only RuntimeError and MemoryError count, by type and then by text, and a wrapping exception counts by its __cause__.
-    "Unable to find a valid cuDNN algorithm" is counted: a workspace that does not fit is its usual origin.
-
-    >>> out_of_memory_kind(RuntimeError("MPS backend out of memory (MPS allocated: 0 bytes)"))
-    'mps'
-    >>> out_of_memory_kind(RuntimeError("mat1 and mat2 shapes cannot be multiplied")) is None
-    True
-    """
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        if isinstance(current, torch.cuda.OutOfMemoryError):
-            return "cuda"
-        if isinstance(current, (RuntimeError, MemoryError)):
-            for kind, pattern in _TEXTS.items():
-                if re.search(pattern, str(current)):
-                    return kind
-        if isinstance(current, MemoryError):
-            return "cpu"
-        current = current.__cause__
-    return None
+# Texts as users meet them; the wording differs between releases, so the patterns are short.
+_TEXT = re.compile(
+    r"\b[Oo]ut of [Mm]emory\b|_OUT_OF_\w*MEMORY\b|cudaErrorMemoryAllocation"
+    r"|Invalid buffer size: [\d.]+ [KMG]i?B"  # MPS
+    r"|DefaultCPUAllocator: (can't allocate|not enough) memory"
+    r"|Cannot allocate memory|std::bad_alloc"
+    r"|[Uu]nable to (mmap|allocate) (memory|shared memory|.* for an array)"
+    r"|\b(CU|HIP)[A-Z]+_\w*ALLOC(ATION)?_FAILED"  # cuBLAS, cuFFT, cuDNN, cuRAND, hipBLAS, ...
+    r"|Unable to find a valid cuDNN algorithm"
+    # This file asks NVML for one thing: who holds the memory that cudaMalloc has just refused.
+    r"|NVML_SUCCESS == .*CUDACachingAllocator\.cpp"
+)
+_UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether this is an out-of-memory error of any device. See out_of_memory_kind."""
-    return out_of_memory_kind(error) is not None
+    """Whether this is an out-of-memory error of any device, or was raised from one.
+
+    torch.cuda.OutOfMemoryError and MemoryError count by type, other RuntimeErrors by their text,
+    and a group of exceptions if all in it count. An assertion about NVML counts if it is the
+    allocator's, which on a MIG slice hides the usual message (pytorch#112377). So does "Unable to
+    find a valid cuDNN algorithm": a workspace that does not fit is its usual origin.
+
+    >>> is_out_of_memory(RuntimeError("MPS backend out of memory (MPS allocated: 0 bytes)"))
+    True
+    >>> is_out_of_memory(RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
+    False
+    """
+    return _counts(error, frozenset())
 
 
-def release() -> None:
-    """Frees what nothing refers to: first the collector, then the allocator's cache. The other order keeps what it collects.
+def _counts(error: BaseException | None, above: frozenset[int]) -> bool:
+    if error is None or id(error) in above:  # errors can be raised from each other, in a circle
+        return False
+    above |= {id(error)}
+    members = _members(error)
+    return (
+        isinstance(error, (torch.cuda.OutOfMemoryError, MemoryError))
+        or (isinstance(error, RuntimeError) and _TEXT.search(str(error)) is not None)
+        or (bool(members) and all(_counts(member, above) for member in members))
+        or _counts(error.__cause__, above)
+    )
 
-    Raises:
-        RuntimeError: called while an out-of-memory error is being handled. The traceback still owns the failed step's
-            tensors there, so nothing would be freed: leave the except block first.
+
+def _members(error: BaseException) -> tuple[BaseException, ...]:
+    """What is in an ExceptionGroup: Python's, since 3.11, or the backport's."""
+    members = getattr(error, "exceptions", ())
+    return members if isinstance(members, tuple) else ()
+
+
+def free_memory() -> None:
+    """Frees what nothing refers to: first the collector runs, then the caches are emptied.
+
+    While an out-of-memory error is handled, its traceback keeps the tensors of the failed step;
+    drop_frames lets go of them. So this works in `except`, `finally` and `__exit__` too, where
+    gc.collect() and empty_cache() free none of them.
     """
     handled = sys.exc_info()[1]
-    if handled is not None and is_out_of_memory(handled):
-        raise RuntimeError(
-            "release() inside the except block frees nothing: its traceback holds the failed step; call it afterwards"
-        )
+    if handled is not None and any(is_out_of_memory(error) for error in _linked(handled)):
+        drop_frames(handled)
     gc.collect()
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
+    torch.cuda.empty_cache()  # does nothing where CUDA was not used, and XPU's likewise
+    if hasattr(torch, "xpu"):
+        torch.xpu.empty_cache()
     if hasattr(torch, "mps") and torch.backends.mps.is_available():
         torch.mps.empty_cache()
 
 
-def find_batch_size(run: Callable[[int], object], largest: int, smallest: int = 1) -> int:
+def find_batch_size(
+    run: Callable[[int], object], largest: SupportsIndex, smallest: SupportsIndex = 1
+) -> int:
     """The largest batch size in [smallest, largest] whose run(size) does not run out of memory.
 
-    run(size) should do the peak of the real work: forward, backward and optimizer step. It is called at most
-    ceil(log2(largest - smallest + 1)) + 1 times, `largest` first, then by bisection, so a size that fits has to imply that
-    smaller ones do. Each call starts after release(), nothing is remembered between calls of find_batch_size, and any other
-    exception passes through. What run leaves in its model (gradients, optimizer state) is the caller's: see scratch_gradients.
+    run(size) should do two whole steps of training: the optimizer's state is in memory from the
+    second on. It is called at most ceil(log2(largest - smallest + 1)) + 1 times, `largest` first,
+    then by bisection, so a size that fits has to imply that smaller ones do. Memory is freed
+    before each call and after the last. Any other exception passes through.
+
+    Let run make its own model: weights, buffers, gradients and random state change as in training,
+    and nothing is put back. Where Linux promises more memory than there is, it kills the process in
+    place of an error: keep `largest` below that. Each process finds its own size: search before
+    DistributedDataParallel wraps the model, then take the smallest.
 
     Raises:
-        RuntimeError: even `smallest` does not fit; the text of the last error is in the message.
+        RuntimeError: even `smallest` does not fit; the last error's text is in the message.
+        TypeError: run(size) returned a coroutine or a generator, which has done nothing yet.
         ValueError: smallest and largest are not whole numbers with 1 <= smallest <= largest.
 
     >>> def run(size):
@@ -106,66 +132,87 @@ def find_batch_size(run: Callable[[int], object], largest: int, smallest: int = 
     >>> find_batch_size(run, largest=1024)
     37
     """
-    whole = all(
-        isinstance(size, int) and not isinstance(size, bool) for size in (smallest, largest)
-    )
-    if not whole or not 1 <= smallest <= largest:
+    try:
+        low, high = operator.index(smallest), operator.index(largest)
+    except TypeError:
+        low = high = 0
+    if isinstance(smallest, bool) or isinstance(largest, bool) or not 1 <= low <= high:
         raise ValueError(
-            f"smallest={smallest!r}, largest={largest!r}: expected whole numbers with 1 <= smallest <= largest"
+            f"smallest={smallest!r}, largest={largest!r}: "
+            "expected whole numbers with 1 <= smallest <= largest"
         )
-    failure = _attempt(run, largest)
-    if failure is None:
-        return largest
-    fits, fails = (
-        smallest - 1,
-        largest,
-    )  # fits: the largest size known to; fails: the smallest known not to
+    # the largest size known to fit, the smallest known not to, the next to try
+    fits, fails, size = low - 1, high + 1, high
+    failures: list[str] = []
     while fails - fits > 1:
-        middle = (fits + fails) // 2
-        message = _attempt(run, middle)
-        if message is None:
-            fits = middle
+        failure = _attempt(run, size)
+        if failure is None:
+            fits = size
         else:
-            fails, failure = middle, message
-    if fits < smallest:
-        raise RuntimeError(f"even batch size {smallest} runs out of memory: {failure}")
+            fails = size
+            failures.append(failure)
+        size = (fits + fails) // 2
+    free_memory()
+    if fits < low:
+        raise RuntimeError(f"even batch size {low} runs out of memory: {failures[-1]}")
     return fits
 
 
 def _attempt(run: Callable[[int], object], size: int) -> str | None:
-    """None, or the text of the out-of-memory error: the exception itself would keep the failed step alive."""
-    release()
+    """None, or the text of the out-of-memory error: the error itself would keep the step alive."""
+    free_memory()
     try:
-        run(size)
-        return None
-    except (RuntimeError, MemoryError) as error:
+        result = run(size)
+    except Exception as error:
         if not is_out_of_memory(error):
             raise
         return str(error) or type(error).__name__
+    if isinstance(result, _UNFINISHED):
+        raise TypeError(f"run({size}) returned {result!r}: expected a function that does the work")
+    return None
 
 
 def drop_frames(error: BaseException) -> BaseException:
-    """Clears the local variables of every frame that the exception holds, its cause and context included; returns it.
+    """Clears the local variables of every finished frame that an exception holds, and returns it.
 
-    Tracebacks print as before, but the tensors of the failed step can be freed. For exceptions that are kept or logged.
+    For exceptions that are kept or logged: the tensors of the failed step can be freed, and the
+    traceback still prints every line. Causes, contexts and members of groups are cleared too.
+    Frames that still run are left alone, and so are generators and coroutines that can go on.
     """
-    pending, seen = [error], set()
-    while pending:
-        current = pending.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        traceback.clear_frames(current.__traceback__)
-        pending += [
-            linked for linked in (current.__cause__, current.__context__) if linked is not None
-        ]
-        pending += getattr(current, "exceptions", ())  # ExceptionGroup
+    for linked in _linked(error):
+        if isinstance(linked, AttributeError):
+            linked.obj = None  # the tensor that has no such attribute
+        trace = linked.__traceback__
+        while trace is not None:
+            if not _unfinished(trace.tb_frame):
+                with contextlib.suppress(RuntimeError):  # it still runs
+                    trace.tb_frame.clear()
+            trace = trace.tb_next
     return error
+
+
+def _linked(error: BaseException) -> list[BaseException]:
+    """The error, its causes, its contexts and its members, and theirs."""
+    found = [error]
+    for current in found:  # it grows meanwhile
+        for linked in (current.__cause__, current.__context__, *_members(current)):
+            if linked is not None and all(linked is not known for known in found):
+                found.append(linked)
+    return found
+
+
+def _unfinished(frame: FrameType) -> bool:
+    """Whether a generator or coroutine can go on; Python before 3.13 would close it in clear()."""
+    if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
+        return False
+    return any(isinstance(owner, _UNFINISHED) for owner in gc.get_referrers(frame))
 
 
 @contextlib.contextmanager
 def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
-    """A block for diagnostic backward passes: on exit every parameter's grad is the object it was before, untouched.
+    """A block for diagnostic backward passes: on exit, each grad is the object it was, untouched.
+
+    Where the block converts the model, as model.double() does, the gradients are converted too.
 
     >>> model = torch.nn.Linear(2, 1)
     >>> with scratch_gradients(model):
@@ -180,4 +227,9 @@ def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         for parameter, gradient in saved:
-            parameter.grad = gradient
+            parameter.grad = None
+            if gradient is not None:
+                try:
+                    parameter.grad = gradient
+                except RuntimeError:
+                    parameter.grad = gradient.to(parameter)

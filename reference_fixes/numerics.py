@@ -1,51 +1,65 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps that are clipped or skipped but never poisoned, a detector of the first bad value, and snapshots by value.
+"""Steps that are clipped or skipped but never poisoned, the first bad value by name, snapshots.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Cures the reproducers in repros/numerics.
-What clip_grad_norm_ does to inf and NaN: https://github.com/pytorch/pytorch/issues/46849
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers in
+repros/numerics. What clip_grad_norm_ does to inf and NaN:
+https://github.com/pytorch/pytorch/issues/46849
+
+>>> model = torch.nn.Linear(1, 1)
+>>> optimizer = torch.optim.AdamW(model.parameters())
+>>> good = Snapshot(model, optimizer)  # again whenever validation is at its best
+>>> for x in [torch.zeros(2, 1), torch.tensor([[3.0], [math.inf]])]:
+...     optimizer.zero_grad()
+...     error, total = (model(x) - x).abs(), model(x).abs() + x.abs()
+...     apply_where(total > 0, torch.div, 2 * error, total).mean().backward()
+...     if clip_or_skip(optimizer, max_norm=1.0).skipped:
+...         print(find_nonfinite(model, x))
+...         good.restore()
+input 0: 1 of 2 values are inf
 """
 
 from __future__ import annotations
 
 import copy
 import math
+import random
 import re
 from typing import Any, Callable, Iterator, NamedTuple
 
 import torch
 
-__all__ = ["BestState", "Snapshot", "StepResult", "apply_where", "clip_or_skip", "find_nonfinite"]
+__all__ = ["Snapshot", "StepResult", "apply_where", "clip_or_skip", "find_nonfinite"]
 
 _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 
 
 class StepResult(NamedTuple):
-    """Both on the gradients' device: reading them waits for it, so do that every now and then."""
+    """Both are 0-d tensors on the gradients' device. Reading one waits for the device."""
 
-    norm: (
-        torch.Tensor
-    )  # total 2-norm before clipping; inf where it overflows, nan or inf where the step was skipped
-    skipped: torch.Tensor  # bool
+    # Total 2-norm before clipping; inf where it overflows, inf or nan where the step was skipped.
+    norm: torch.Tensor
+    skipped: torch.Tensor
 
 
 def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResult:
-    """optimizer.step() with all gradients scaled down to a total norm of max_norm, or no step at all.
+    """optimizer.step() with all gradients scaled to a total norm of max_norm, or no step at all.
 
-    - Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short enough.
-    - Finite gradients whose norm overflows keep their direction; clip_grad_norm_ would make them all zero. (A fused
-      optimizer then takes a somewhat shorter step: the norm is replaced by a bound.)
-    - With any inf or NaN nothing is stepped: weights, moments and step counts stay as they are.
+    Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short enough.
+    Where their norm overflows, and clip_grad_norm_ makes them zero, they keep their direction and
+    get no longer than max_norm. With any inf or NaN nothing is stepped: weights, moments and step
+    counts stay as they are. Gradients are scaled in place and not cleared.
 
-    Costs one pass over the gradients, and a second one only where something is clipped. A fused optimizer decides on the
-    device (in the way GradScaler makes it), at the price of both passes in every step; any other has to be told by the
-    host, which costs one read from the device per step. For float32 or bfloat16 training; under a GradScaler the
-    scaler skips. Gradients are scaled in place and not cleared.
+    A fused optimizer of torch.optim decides on the device; its step() is called in any case. Any
+    other, a subclass or a wrapper included, costs one read from the device per step; its step() is
+    not called when the step is skipped. With DTensors (FSDP2) all ranks step or none does; a norm
+    that overflows counts as inf. For float32 or bfloat16: under a GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
 
     Raises:
         ValueError: max_norm is not positive, or no parameter has a gradient with a value in it.
+        TypeError: an LBFGS, or parameters of FSDP1.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> optimizer = torch.optim.SGD([weight], lr=1.0)
@@ -60,71 +74,83 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     """
     if not max_norm > 0:
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number")
+    if isinstance(optimizer, torch.optim.LBFGS):
+        name = type(optimizer).__name__
+        raise TypeError(f"{name} computes gradients within its step: check the loss in its closure")
     gradients = _gradients(optimizer)
-    if not gradients:
-        raise ValueError(
-            "the parameters of the optimizer have no gradient with a value in it: was backward() called?"
-        )
-    norm = _norm(gradients, 2.0)
-    if getattr(optimizer, "_step_supports_amp_scaling", False) and not any(
-        group.get("dampening") for group in optimizer.param_groups
-    ):
-        return _step_on_device(optimizer, gradients, norm, max_norm)
-    length = norm.item()
-    if not math.isfinite(length):
-        largest = _norm(gradients, math.inf).item()
-        if not math.isfinite(largest):
-            return StepResult(norm, torch.ones_like(norm, dtype=torch.bool))
-        wide = [
-            gradient.to(torch.promote_types(gradient.dtype, torch.float32)) / largest
-            for gradient in gradients
-        ]
-        length = largest * _norm(wide, 2.0).item()  # a product of Python's floats does not overflow
-    if length > max_norm:
-        _scale(gradients, norm.new_full((), max_norm / length))
-    optimizer.step()
-    return StepResult(norm, torch.zeros_like(norm, dtype=torch.bool))
+    groups = _groups(gradients)
+    norm = _norm(groups, 2.0)
+    on_device = _decides_on_device(optimizer)
+    length = math.inf if on_device else norm.item()
+    if math.isfinite(length):
+        skipped = torch.zeros_like(norm, dtype=torch.bool)
+        if length > max_norm:
+            _scale(groups, max_norm / norm)
+    else:
+        # A rank may hold no element of a DTensor, and an empty tensor has no largest one.
+        sharded = any(hasattr(gradient, "to_local") for gradient in gradients)
+        largest = norm if sharded else _norm(groups, math.inf)
+        skipped = ~largest.isfinite()
+        # Where the norm overflows, largest * sqrt(n) bounds it, without a copy of all gradients to
+        # scale down. Divided by one factor after the other, because their product overflows too.
+        bound = max_norm / largest / math.sqrt(sum(gradient.numel() for gradient in gradients))
+        factor = torch.where(norm.isfinite(), max_norm / norm, bound).clamp(max=1.0)
+        _scale(groups, torch.where(skipped, torch.ones_like(norm), factor))
+    if on_device:
+        _step_on_device(optimizer, skipped)
+    elif math.isfinite(length) or not skipped:
+        optimizer.step()
+    return StepResult(norm, skipped)
 
 
-def _step_on_device(
-    optimizer: Any, gradients: list[torch.Tensor], norm: torch.Tensor, max_norm: float
-) -> StepResult:
-    largest = _norm(gradients, math.inf)
-    skipped = ~largest.isfinite()
-    # Where the norm overflows, largest * sqrt(n) stands in for it: a bound from above that needs no further pass. Divided
-    # by one factor after the other, because their product overflows too.
-    coefficient = torch.where(
-        norm.isfinite(), max_norm / norm, max_norm / largest / _root_of_size(gradients)
+def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
+    # A wrapper shows the flag of an optimizer that never sees what is set on the wrapper, torch
+    # 1.13 has another protocol, and a dampened SGD starts its momentum as the undamped gradient,
+    # which no buffer made here can stand for.
+    return (
+        type(optimizer).__module__.startswith("torch.optim.")
+        and getattr(optimizer, "_step_supports_amp_scaling", False)
+        and _TORCH >= (2, 0)
+        and not any(group.get("dampening") for group in optimizer.param_groups)
     )
-    _scale(gradients, torch.where(skipped, torch.ones_like(norm), coefficient.clamp(max=1.0)))
-    optimizer.grad_scale, optimizer.found_inf = None, skipped.float()
+
+
+def _step_on_device(optimizer: Any, skipped: torch.Tensor) -> None:
     for parameter, group in _with_gradients(optimizer):
-        # Skipped in its first step, SGD would keep memory that nothing was written to as its momentum. It starts as the
-        # first gradient, which is what momentum * 0 + gradient makes of zeros.
-        if (
-            group.get("momentum")
-            and "dampening" in group
-            and "momentum_buffer" not in optimizer.state[parameter]
-        ):
-            optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter).detach()
+        # Skipped in its first step, SGD would keep memory that nothing was written to as its
+        # momentum. It starts as the first gradient, which momentum * 0 + gradient is as well.
+        state = optimizer.state[parameter]
+        if group.get("momentum") and "dampening" in group and "momentum_buffer" not in state:
+            state["momentum_buffer"] = torch.zeros_like(parameter)
+    optimizer.grad_scale, optimizer.found_inf = None, skipped.float()
     try:
         optimizer.step()
     finally:
         del optimizer.grad_scale, optimizer.found_inf
-    return StepResult(norm, skipped)
 
 
+@torch.no_grad()
 def _gradients(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     found = []
     for parameter, _ in _with_gradients(optimizer):
+        if getattr(parameter, "_fsdp_flattened", False):
+            # Each rank would see its own part of the norm.
+            raise TypeError("parameters of FSDP1: call its clip_grad_norm_(), then step()")
         if parameter.grad.is_sparse:
             parameter.grad = parameter.grad.coalesce()
         elif parameter.grad.stride() != parameter.stride():
-            # Fused optimizers walk over both as if they were laid out alike (or refuse, on CUDA: pytorch#106951).
-            parameter.grad = torch.empty_like(parameter).detach().copy_(parameter.grad)
+            # Fused optimizers walk over both as if they were laid out alike (or refuse, on CUDA:
+            # pytorch#106951).
+            parameter.grad = torch.empty_like(parameter).copy_(parameter.grad)
         gradient = parameter.grad._values() if parameter.grad.is_sparse else parameter.grad
-        found.append(torch.view_as_real(gradient) if gradient.is_complex() else gradient)
-    return [gradient for gradient in found if gradient.numel()]
+        if gradient.numel():
+            found.append(torch.view_as_real(gradient) if gradient.is_complex() else gradient)
+    if not found:
+        raise ValueError(
+            "the parameters of the optimizer have no gradient with a value in it: "
+            "was backward() called?"
+        )
+    return found
 
 
 def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -136,28 +162,33 @@ def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dic
     )
 
 
-def _by_device(tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
-    for device in {tensor.device: None for tensor in tensors}:
-        yield [tensor for tensor in tensors if tensor.device == device]
+def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
+    """By device, and by mesh where they are DTensors: what torch takes in one call."""
+    groups: dict[Any, list[torch.Tensor]] = {}
+    for tensor in tensors:
+        mesh = None if type(tensor) is torch.Tensor else getattr(tensor, "device_mesh", None)
+        groups.setdefault((tensor.device, mesh), []).append(tensor)
+    return list(groups.values())
 
 
-def _norm(gradients: list[torch.Tensor], order: float) -> torch.Tensor:
-    """The norm over all gradients in float32 or better, as a 0-d tensor on the first one's device."""
-    home = gradients[0].device
-    parts = [part for group in _by_device(gradients) for part in torch._foreach_norm(group, order)]
-    norms = torch.stack(
-        [
-            part.to(home) if part.dtype == torch.float64 else part.to(home, torch.float32)
-            for part in parts
-        ]
-    )
-    return torch.linalg.vector_norm(norms, order)
+@torch.no_grad()
+def _norm(groups: list[list[torch.Tensor]], order: float) -> torch.Tensor:
+    """The norm over all groups in float32 or better, as a 0-d tensor on the first one's device."""
+    norms = []
+    for group in groups:
+        parts = torch.stack(torch._foreach_norm(group, order))
+        wide = parts.to(torch.promote_types(parts.dtype, torch.float32))
+        norm = torch.linalg.vector_norm(wide, order)
+        norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
+        norms.append(norm.to(groups[0][0].device))
+    return torch.linalg.vector_norm(torch.stack(norms), order)
 
 
-def _scale(gradients: list[torch.Tensor], factor: torch.Tensor) -> None:
-    # A tensor and no Python number, which the CPU would round to float16 together with float16 gradients (and before 2.1 it
-    # rounds the tensor too).
-    for group in _by_device(gradients):
+@torch.no_grad()
+def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
+    # A tensor and no Python number, which the CPU would round to float16 together with float16
+    # gradients (and before 2.1 it rounds the tensor too).
+    for group in groups:
         if _TORCH >= (2, 1):
             torch._foreach_mul_(group, factor.to(group[0].device))
         else:
@@ -166,104 +197,117 @@ def _scale(gradients: list[torch.Tensor], factor: torch.Tensor) -> None:
                 gradient.copy_(wide * factor.to(gradient.device))
 
 
-def _root_of_size(gradients: list[torch.Tensor]) -> float:
-    return math.sqrt(sum(gradient.numel() for gradient in gradients))
-
-
 def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) -> str | None:
-    """Names the first thing that is not finite, in the order in which trouble travels, or returns None.
+    """Names the first thing that is not finite, in the order in which trouble travels, or None.
 
-    Looks at the inputs (nested in dicts, lists and tuples), the parameters, the buffers, the gradients, and then, when
-    inputs are given, at the output of every module of one forward pass. The pass leaves no trace: no graph, buffers and
-    random state restored. A buffer may hold inf (attention masks do), but no NaN. For diagnosis: it reads from the
-    device many times.
+    Looks at the inputs (tensors, numbers and arrays, nested in dicts, lists and tuples), the
+    parameters, the buffers, the gradients, and then, when inputs are given, at the output of every
+    module of one forward pass. The pass works on copies of the inputs and builds no graph;
+    afterwards the buffers are what they were, and so is the random state of Python and of torch on
+    the CPU and CUDA. A buffer may hold inf (attention masks do), but no NaN. Of a DTensor it sees
+    the part of this rank. For diagnosis: it reads from the device many times.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     >>> model[1].running_mean[0] = float("nan")
     >>> find_nonfinite(model)
     "buffer '1.running_mean': 1 of 2 values are nan"
     """
-    for place, tensor in _fields({f"input {number}": value for number, value in enumerate(inputs)}):
-        if problem := _problem(tensor):
+    given: dict[Any, Any] = {**dict(enumerate(inputs)), **named_inputs}
+    values = [(f"input {place}", value, False) for place, value in _leaves(given)]
+    values += _values(model)
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None:
+            values.append((f"gradient of {name!r}", parameter.grad, False))
+    for place, value, may_be_inf in values:
+        if problem := _problem(value, may_be_inf):
             return f"{place}: {problem}"
-    for place, tensor in _fields(named_inputs):
-        if problem := _problem(tensor):
-            return f"input {place}: {problem}"
-    for name, parameter in model.named_parameters():
-        if problem := _problem(parameter):
-            return f"parameter {name!r}: {problem}"
-    for name, buffer in model.named_buffers():
-        if problem := _problem(buffer, allow_inf=True):
-            return f"buffer {name!r}: {problem}"
-    for name, parameter in model.named_parameters():
-        if parameter.grad is not None and (problem := _problem(parameter.grad)):
-            return f"gradient of {name!r}: {problem}"
-    return _first_bad_output(model, inputs, named_inputs) if inputs or named_inputs else None
-
-
-class _Found(Exception):
-    pass
+    return _first_bad_output(model, inputs, named_inputs) if given else None
 
 
 def _first_bad_output(
     model: torch.nn.Module, inputs: tuple[Any, ...], named_inputs: dict[str, Any]
 ) -> str | None:
+    found: list[str] = []  # no exception says so: a model may catch it
+
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
-            for place, tensor in _fields(output):
-                if problem := _problem(tensor):
-                    raise _Found(
-                        f"output of module {name!r} ({type(module).__name__}){place and ' ' + place}: {problem}"
-                    )
+            for place, value in _leaves(output):
+                if problem := _problem(value):
+                    place = f"({type(module).__name__}) {place}".rstrip()
+                    found.append(f"output of module {name!r} {place}: {problem}")
 
         return check
 
+    inputs, named_inputs = _copied((inputs, named_inputs))
+    modules = list(model.modules())
+    originals = [dict(module._buffers) for module in modules]
     handles = [module.register_forward_hook(hook(name)) for name, module in model.named_modules()]
-    buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
-    devices = sorted(
-        {tensor.device.index or 0 for tensor in model.parameters() if tensor.device.type == "cuda"}
-    )
+    gpus = {tensor.device.index for tensor in model.parameters() if tensor.device.type == "cuda"}
+    state = random.getstate()
+    for module, copies in zip(modules, _copied(originals)):
+        module._buffers.update(copies)
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices):
+        with torch.no_grad(), torch.random.fork_rng(sorted(gpus)):
             model(*inputs, **named_inputs)
-    except _Found as found:
-        return str(found)
+    except Exception:
+        if not found:
+            raise
     finally:
         for handle in handles:
             handle.remove()
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
-    return None
+        for module, buffers in zip(modules, originals):
+            module._buffers.clear()
+            module._buffers.update(buffers)
+        random.setstate(state)
+        # Before torch 2.11 autocast would hand the training forward weights without a graph.
+        torch.clear_autocast_cache()
+    return found[0] if found else None
 
 
-def _fields(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """Every tensor inside, with the path to it; numbers and NumPy arrays count as tensors."""
-    if isinstance(value, torch.Tensor):
+def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, bool]]:
+    """Place and value of each parameter and buffer, and whether it may be inf."""
+    for name, parameter in model.named_parameters():
+        yield f"parameter {name!r}", parameter, False
+    for name, buffer in model.named_buffers():
+        yield f"buffer {name!r}", buffer, True
+
+
+def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Every tensor, float, complex number or array of them inside, with the path to it."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if isinstance(value, (torch.Tensor, float, complex)) or kind in ("f", "c"):
         yield place, value
-    elif isinstance(value, (float, complex)) or getattr(
-        getattr(value, "dtype", None), "kind", ""
-    ) in ("f", "c"):
-        yield place, torch.as_tensor(value)
     elif isinstance(value, (list, tuple)):
         for number, inner in enumerate(value):
-            yield from _fields(inner, f"{place}[{number}]")
+            yield from _leaves(inner, f"{place}[{number}]")
     elif hasattr(value, "items"):
         for name, inner in value.items():
-            yield from _fields(inner, f"{place}[{name!r}]" if place else str(name))
+            yield from _leaves(inner, f"{place}[{name!r}]" if place else str(name))
 
 
-def _problem(tensor: torch.Tensor, allow_inf: bool = False) -> str | None:
-    if tensor.is_sparse:
-        tensor = tensor.coalesce().values()
+def _problem(value: Any, may_be_inf: bool = False) -> str | None:
+    """How many of its values are not finite, in words, or None."""
+    if hasattr(value, "astype"):
+        # torch takes neither long doubles nor arrays of another byte order.
+        value = value.astype("c16" if value.dtype.kind == "c" else "f8")
+    tensor = torch.as_tensor(value)
+    if torch.nn.parameter.is_lazy(tensor) or tensor.is_meta:
+        return None
     if not (tensor.is_floating_point() or tensor.is_complex()):
         return None
-    if bool(
-        tensor.sum().isfinite()
-    ):  # one pass without a copy; a finite sum has finite parts, an overflowing one is looked at closely
+    if hasattr(tensor, "to_local"):
+        tensor = tensor.to_local()
+    if tensor.is_sparse:
+        tensor = tensor.coalesce()
+    if tensor.is_nested or tensor.layout != torch.strided:
+        tensor = tensor.values()
+    if tensor.element_size() == 1:
+        tensor = tensor.float()  # float8 cannot be summed
+    # One pass without a copy: a finite sum has finite parts; any other is looked at closely.
+    if bool(tensor.sum().isfinite()):
         return None
     nan, inf = int(tensor.isnan().sum()), int(tensor.isinf().sum())
-    if not nan and (allow_inf or not inf):
+    if not nan and (may_be_inf or not inf):
         return None
     return " and ".join(
         f"{count} of {tensor.numel()} values are {kind}"
@@ -272,106 +316,86 @@ def _problem(tensor: torch.Tensor, allow_inf: bool = False) -> str | None:
     )
 
 
+def _copied(value: Any, device: Any = None) -> Any:
+    """A copy by value, its tensors on `device`; a copy of that one is where the original was."""
+    memo: dict[int, Any] = {}  # deepcopy by itself refuses tensors that have a graph
+    for _, leaf in _leaves(value):
+        if isinstance(leaf, torch.Tensor):
+            place = device or getattr(leaf, "_home", leaf.device)
+            memo[id(leaf)] = copied = leaf.detach().to(place, copy=True)
+            copied.requires_grad_(leaf.requires_grad)
+            if device:
+                copied._home = leaf.device
+    return copy.deepcopy(value, memo)
+
+
 class Snapshot:
-    """A copy by value of a model (all buffers included) and of an optimizer, to go back to any number of times.
+    """A copy by value of a model, its optimizer, and all else that has a state_dict, to go back to.
 
-    state_dict() alone is a set of references that training goes on writing into, and weights without the optimizer's
-    moments bring a NaN back with the next step.
+    A state_dict() is a set of references that training goes on writing into. Weights without the
+    optimizer's moments bring a NaN back with the next step.
 
-    Raises ValueError when something in it is already not finite (buffers may hold inf): that is nothing to go back to.
+    Args:
+        parts: model, optimizer, scheduler, EMA, GradScaler; of a model all buffers are kept.
+        device: where the copies are kept, such as "cpu"; None for where the originals are.
+
+    Raises:
+        ValueError: a value is not finite, or is on the meta device: that is nothing to go back to.
+            Buffers and Python's numbers may be inf.
+        TypeError: a part has no load_state_dict(), or there is none.
 
     >>> model = torch.nn.Linear(1, 1)
     >>> good = Snapshot(model)
     >>> _ = torch.nn.init.constant_(model.weight, float("nan"))
-    >>> good.restore(model)
+    >>> good.restore()
     >>> find_nonfinite(model) is None
     True
     """
 
-    def __init__(
-        self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None
-    ) -> None:
-        for name, parameter in model.named_parameters():
-            if problem := _problem(parameter):
-                raise ValueError(f"no snapshot of a broken model: parameter {name!r}: {problem}")
-        for name, buffer in model.named_buffers():
-            if problem := _problem(buffer, allow_inf=True):
-                raise ValueError(f"no snapshot of a broken model: buffer {name!r}: {problem}")
-        self.model = copy.deepcopy(model.state_dict())
-        # Buffers registered with persistent=False are not in the state dict.
-        self.buffers = {
-            name: buffer.detach().clone()
-            for name, buffer in model.named_buffers()
-            if name not in self.model
-        }
-        self.optimizer = copy.deepcopy(optimizer.state_dict()) if optimizer else None
-        for place, tensor in _fields(self.optimizer["state"] if self.optimizer else {}):
-            if problem := _problem(tensor):
-                raise ValueError(f"no snapshot of a broken optimizer: state {place}: {problem}")
+    def __init__(self, *parts: Any, device: torch.device | str | None = None) -> None:
+        if not parts or not all(hasattr(part, "load_state_dict") for part in parts):
+            kinds = ", ".join(type(part).__name__ for part in parts) or "nothing"
+            raise TypeError(f"a snapshot of {kinds}: expected parts that have load_state_dict()")
+        self._kept = []
+        for part in parts:
+            modules, state = [], part.state_dict()
+            values = [(p, v, not isinstance(v, torch.Tensor)) for p, v in _leaves(state)]
+            if isinstance(part, torch.nn.Module):
+                modules, values = list(part.modules()), list(_values(part))
+            for place, value, may_be_inf in values:
+                meta = getattr(value, "is_meta", False)
+                if problem := "on the meta device" if meta else _problem(value, may_be_inf):
+                    kind = type(part).__name__
+                    raise ValueError(f"no snapshot of a broken {kind}: {place}: {problem}")
+            # Not every buffer is in the state_dict, nor can that say that one is None.
+            buffers = [dict(module._buffers) for module in modules]
+            self._kept.append((part, modules, _copied((state, buffers), device)))
 
-    def restore(
-        self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None
-    ) -> None:
-        """Writes the values back. Raises ValueError when the snapshot has an optimizer and none is given, or vice versa."""
-        if (optimizer is None) != (self.optimizer is None):
-            held, given = (
-                ("no optimizer", "one") if self.optimizer is None else ("an optimizer", "none")
-            )
-            raise ValueError(
-                f"the snapshot holds {held} and restore() was given {given}: moments and weights belong together"
-            )
-        model.load_state_dict(self.model)
-        with torch.no_grad():
-            for name, buffer in model.named_buffers():
-                if name in self.buffers:
-                    buffer.copy_(self.buffers[name])
-        if optimizer is not None:
-            # load_state_dict keeps references to what it is given (pytorch#196083): give it a copy
-            optimizer.load_state_dict(copy.deepcopy(self.optimizer))
-
-
-class BestState:
-    """Keeps a Snapshot of the best epoch. A metric that is not finite raises instead of counting as "no improvement".
-
-    >>> model = torch.nn.Linear(1, 1)
-    >>> best = BestState(model)
-    >>> [best.update(loss) for loss in (0.5, 0.7, 0.4)]
-    [True, False, True]
-    >>> best.metric
-    0.4
-    """
-
-    def __init__(
-        self,
-        model: torch.nn.Module,
-        optimizer: torch.optim.Optimizer | None = None,
-        mode: str = "min",
-    ) -> None:
-        if mode not in ("min", "max"):
-            raise ValueError(f"mode={mode!r}: expected 'min' or 'max'")
-        self.watched, self.mode = (model, optimizer), mode
-        self.metric = math.inf if mode == "min" else -math.inf
-        self.updates = 0
-        self.snapshot: Snapshot | None = None
-
-    def update(self, metric: float) -> bool:
-        """Takes a snapshot when the metric is the best so far; says whether. Raises ValueError when it is not finite."""
-        self.updates += 1
-        metric = float(metric)
-        if not math.isfinite(metric):
-            raise ValueError(
-                f"metric {metric} at update {self.updates}: not finite is not 'no improvement'; see find_nonfinite"
-            )
-        better = metric < self.metric if self.mode == "min" else metric > self.metric
-        if better:
-            self.metric, self.snapshot = metric, Snapshot(*self.watched)
-        return better
-
+    @torch.no_grad()
     def restore(self) -> None:
-        """Back to the best epoch. Raises ValueError when there was none."""
-        if self.snapshot is None:
-            raise ValueError("nothing to restore: update() was never called")
-        self.snapshot.restore(*self.watched)
+        """Writes all values back, any number of times; gradients, of a later step, become None."""
+        for part, modules, kept in self._kept:
+            state, buffers = _copied(kept)
+            for module, values in zip(modules, buffers):
+                current = dict(module._buffers)
+                for name in current.keys() - values.keys():
+                    del module._buffers[name]
+                for name, value in values.items():
+                    now = current.get(name)
+                    if now is None or value is None or now.shape != value.shape:
+                        module._buffers[name] = value
+                    else:
+                        now.copy_(value)
+            part.load_state_dict(state)
+            groups = getattr(part, "param_groups", [])
+            parameters = [parameter for group in groups for parameter in group["params"]]
+            if isinstance(part, torch.nn.Module):
+                parameters = list(part.parameters())
+            for parameter in parameters:
+                parameter.grad = None
+            for key, moments in part.state_dict()["state"].items() if groups else ():
+                # torch has cast them to the dtype of their parameter.
+                moments.update(state["state"][key])
 
 
 def apply_where(
@@ -381,10 +405,11 @@ def apply_where(
     otherwise: float = 0.0,
     safe: float = 1.0,
 ) -> torch.Tensor:
-    """function(*inputs) where mask is true and `otherwise` elsewhere, with finite gradients on both sides.
+    """function(*inputs) where mask is true and `otherwise` elsewhere, with finite gradients.
 
-    torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through function where the mask is false. Here the
-    function sees `safe` in those places instead, a value at which it and its derivative are finite.
+    torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through function where the
+    mask is false. Here the function sees `safe` in those places instead, a value at which it and
+    its derivative are finite.
 
     >>> x = torch.tensor([0.0, 4.0], requires_grad=True)
     >>> apply_where(x > 0, torch.sqrt, x).sum().backward()

@@ -1,8 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients through recurrent networks in eval mode, and predictions that leave the model as they found it.
+"""Gradients of recurrent networks in eval mode; evaluations that leave a model as they found it.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Cures the reproducers in repros/rnn.
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/rnn reproduces.
 Source of the failure: https://github.com/pytorch/pytorch/issues/5878
+
+>>> lstm = torch.nn.LSTM(3, 4, num_layers=2, dropout=0.5)
+>>> x = torch.ones(5, 2, 3, requires_grad=True)
+>>> with differentiable_eval(lstm):  # saliency, or training through a frozen critic
+...     lstm(x)[0].sum().backward()
+>>> gradient, = input_gradients(lstm, x, target=lambda output: output[0].sum())
+>>> torch.equal(gradient, x.grad)
+True
+>>> with no_grad_eval(lstm):  # a validation between two training steps
+...     output, _ = lstm(x)
+>>> output.requires_grad, lstm.training
+(False, True)
+
+Two threads must not do this at once: modes belong to the model, cuDNN's flags to the process.
 """
 
 from __future__ import annotations
@@ -12,17 +26,24 @@ from typing import Any, Callable, Iterator
 
 import torch
 
-__all__ = ["input_gradients", "predict", "restore_modes", "without_cudnn"]
-
-# Only these forwards are known to use the training flag for nothing but dropout (and cuDNN's reserve space).
-_STOCK_FORWARDS = (torch.nn.RNN.forward, torch.nn.LSTM.forward, torch.nn.GRU.forward)
+__all__ = [
+    "cudnn_flags",
+    "differentiable_eval",
+    "input_gradients",
+    "no_grad_eval",
+    "restore_modes",
+]
 
 
 @contextlib.contextmanager
 def restore_modes(model: torch.nn.Module) -> Iterator[None]:
-    """Gives every submodule its own `training` flag back on exit, also after an exception.
+    """On exit, also after an exception, every submodule is in the mode that it was in.
 
-    One saved flag is not enough: train() and eval() overwrite frozen BatchNorm and Monte Carlo dropout.
+    One saved flag is not enough: train() and eval() also reach a frozen BatchNorm. Where a flag has
+    changed, train() is called: LoRA layers, which merge weights in eval(), unmerge them there.
+
+    Raises:
+        TypeError: this is not a module.
 
     >>> model = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.BatchNorm1d(2))
     >>> _ = model[1].eval()  # frozen
@@ -31,131 +52,184 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
     >>> model[0].training, model[1].training
     (True, False)
     """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"expected a torch.nn.Module, got {type(model).__name__}: if it calls a model, give "
+            "that model to differentiable_eval() or no_grad_eval() and call it in their block"
+        )
     modes = [(module, module.training) for module in model.modules()]
     try:
         yield
     finally:
         for module, training in modes:
+            if module.training != training:
+                module.train(training)
+        # A train() that does not set the flags, or freezes something of its own accord.
+        for module, training in modes:
             module.training = training
 
 
 @contextlib.contextmanager
-def without_cudnn() -> Iterator[None]:
-    """Switches cuDNN off and nothing else. Put it around the forward: the kernel of the backward is chosen there.
+def cudnn_flags(
+    *,
+    enabled: bool | None = None,
+    benchmark: bool | None = None,
+    deterministic: bool | None = None,
+) -> Iterator[None]:
+    """In the block, torch.backends.cudnn has these flags; one that is not given is left alone.
 
-    torch.backends.cudnn.flags(enabled=False) also resets benchmark, deterministic and allow_tf32 to their defaults.
+    torch.backends.cudnn.flags() resets those: flags(deterministic=True) turns cuDNN off.
+
+    >>> with cudnn_flags(deterministic=True):
+    ...     torch.backends.cudnn.enabled, torch.backends.cudnn.deterministic
+    (True, True)
     """
-    enabled = torch.backends.cudnn.enabled
-    torch.backends.cudnn.enabled = False
+    wanted = {"enabled": enabled, "benchmark": benchmark, "deterministic": deterministic}
+    # The setters work after torch.backends.disable_global_flags(), where an assignment is refused.
+    flags = vars(type(torch.backends.cudnn))
+    saved = {name: flags[name].getter() for name, value in wanted.items() if value is not None}
     try:
+        for name in saved:
+            flags[name].setter(wanted[name])
         yield
     finally:
-        torch.backends.cudnn.enabled = enabled
-
-
-def predict(model: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-    """model(*args, **kwargs) in eval mode and without a graph; afterwards every submodule is in the mode it was in.
-
-    It runs under no_grad, not inference_mode: tensors made under inference_mode (a lazily cached table, a hidden state)
-    break a later training step.
-
-    >>> model = torch.nn.Dropout().train()
-    >>> predict(model, torch.ones(2)), model.training
-    (tensor([1., 1.]), True)
-    """
-    with restore_modes(model), torch.no_grad():
-        model.eval()
-        return model(*args, **kwargs)
-
-
-def input_gradients(
-    model: torch.nn.Module, *inputs: Any, target: Callable[[Any], torch.Tensor] | None = None
-) -> tuple[torch.Tensor | None, ...]:
-    """Gradients of the eval-mode model with respect to its inputs, on cuDNN too.
-
-    Args:
-        inputs: what the model is called with. Every floating-point tensor gets a gradient of its own shape and dtype;
-            anything else (token ids, lengths) is passed on and gets None.
-        target: takes the model's output, returns the scalar to differentiate. Default: the sum of an output tensor.
-
-    Returns: one gradient (or None) per input.
-
-    The answer is that of model.eval(): only the stock RNN, LSTM and GRU modules run in training mode, with their dropout
-    at 0, because cuDNN saves what its backward needs in training mode alone. RNNs with a forward of their own run in
-    eval mode without cuDNN. State dict, modes, flags, random state and every parameter's grad are left as they were.
-
-    Raises:
-        ValueError: no input can have a gradient, an input does not reach the target, or the target is not a scalar.
-        TypeError: the output is not a tensor and no target was given.
-
-    >>> lstm = torch.nn.LSTM(3, 4).eval()
-    >>> gradient, = input_gradients(lstm, torch.ones(5, 2, 3), target=lambda output: output[0].sum())
-    >>> gradient.shape
-    torch.Size([5, 2, 3])
-    """
-    differentiable = [
-        isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex()) for x in inputs
-    ]
-    if not any(differentiable):
-        raise ValueError(
-            f"no input can have a gradient: expected a floating-point tensor, got {_describe(inputs)}"
-        )
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(restore_modes(model))
-        stack.enter_context(_restored_dropout(model))
-        stack.enter_context(torch.inference_mode(False))
-        stack.enter_context(torch.enable_grad())
-        model.eval()
-        for module in model.modules():
-            if isinstance(module, torch.nn.RNNBase):
-                if type(module).forward in _STOCK_FORWARDS:
-                    module.training, module.dropout = True, 0.0
-                else:
-                    stack.enter_context(without_cudnn())
-        # clone(): a leaf of our own, normal even where the caller's tensor was made under inference_mode
-        leaves = [
-            x.detach().clone().requires_grad_() if wanted else x
-            for x, wanted in zip(inputs, differentiable)
-        ]
-        scalar = _scalar(model(*leaves), target)
-        wanted = [leaf for leaf, is_wanted in zip(leaves, differentiable) if is_wanted]
-        found = iter(torch.autograd.grad(scalar, wanted, allow_unused=True))
-    gradients = tuple(next(found) if wanted else None for wanted in differentiable)
-    for number, (gradient, is_wanted) in enumerate(zip(gradients, differentiable)):
-        if is_wanted and gradient is None:
-            raise ValueError(
-                f"input {number} ({_describe([inputs[number]])}) does not reach the target: detached, or not used at all"
-            )
-    return gradients
-
-
-def _scalar(output: Any, target: Callable[[Any], torch.Tensor] | None) -> torch.Tensor:
-    if target is None and not isinstance(output, torch.Tensor):
-        raise TypeError(
-            f"the model returned a {type(output).__name__}: pass target=, a function from it to a scalar tensor"
-        )
-    scalar = output.sum() if target is None else target(output)
-    if not isinstance(scalar, torch.Tensor) or scalar.numel() != 1:
-        raise ValueError(f"the target must be one number, got {_describe([scalar])}")
-    if not scalar.requires_grad:
-        raise ValueError(
-            "the target has no graph: the forward runs under no_grad or inference_mode, or detaches its output"
-        )
-    return scalar
+        for name, value in saved.items():
+            flags[name].setter(value)
 
 
 @contextlib.contextmanager
-def _restored_dropout(model: torch.nn.Module) -> Iterator[None]:
-    saved = [
-        (module, module.dropout)
-        for module in model.modules()
-        if isinstance(module, torch.nn.RNNBase)
-    ]
-    try:
+def no_grad_eval(model: torch.nn.Module) -> Iterator[None]:
+    """Eval mode and no_grad() in the block, e.g. for a validation; modes are restored on exit.
+
+    The caller's inference_mode() is off, as a tensor that the model caches in it breaks training
+    later. A batch that was made in it must be cloned if the model changes its input in place.
+
+    Autocast's cache is emptied on exit: weights cast without a graph would get no gradient in the
+    next forward (pytorch#112583).
+
+    >>> model = torch.nn.Dropout().train()
+    >>> with no_grad_eval(model):
+    ...     model(torch.ones(2))
+    tensor([1., 1.])
+    >>> model.training
+    True
+    """
+    with restore_modes(model), torch.inference_mode(False), torch.no_grad():
+        model.eval()
+        try:
+            yield
+        finally:
+            torch.clear_autocast_cache()
+
+
+@contextlib.contextmanager
+def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
+    """In the block, the model answers as in eval mode, and backward() works on cuDNN too.
+
+    cuDNN keeps what its backward needs in training mode only (aten/src/ATen/native/cudnn/RNN.cpp).
+    So RNN, LSTM and GRU modules are in it, with dropout 0; all others are in eval mode. One that is
+    scripted, or has hooks or code of its own, which may look at the mode, is in eval mode too, and
+    cuDNN is off in the block. All this is restored on exit.
+
+    Gradients are enabled, even if the caller is in no_grad() or inference_mode(). backward() may
+    follow the block, unless the model uses checkpointing, which runs the forward again. With
+    create_graph=True, add cudnn_flags(enabled=False): cuDNN's RNNs have no second derivative.
+
+    >>> critic = torch.nn.GRU(3, 4).requires_grad_(False)
+    >>> action = torch.zeros(5, 2, 3, requires_grad=True)
+    >>> with torch.no_grad(), differentiable_eval(critic):
+    ...     loss = critic(action)[0].square().mean()
+    >>> loss.requires_grad, critic.training
+    (True, True)
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(restore_modes(model))
+        # This enables gradients in no_grad() too.
+        stack.enter_context(torch.inference_mode(False))
+        # Casts made under no_grad() or inference_mode() have no graph.
+        torch.clear_autocast_cache()
+        model.eval()
+        for module in model.modules():
+            # A scripted module is of another type, and has the name of its own.
+            name = getattr(module, "original_name", None)
+            if _mode_is_only_dropout(module):
+                stack.callback(setattr, module, "dropout", module.dropout)
+                module.training, module.dropout = True, 0.0
+            elif isinstance(module, torch.nn.RNNBase) or name in ("RNN", "LSTM", "GRU"):
+                stack.enter_context(cudnn_flags(enabled=False))
         yield
-    finally:
-        for module, dropout in saved:
-            module.dropout = dropout
+
+
+def _mode_is_only_dropout(module: torch.nn.Module) -> bool:
+    """Whether nothing but torch's own RNN, LSTM or GRU looks at the mode of the module."""
+    return (
+        type(module) in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU)
+        and "forward" not in vars(module)
+        and not module._forward_pre_hooks
+        and not module._forward_hooks
+    )
+
+
+def input_gradients(
+    model: torch.nn.Module,
+    *inputs: Any,
+    target: Callable[[Any], torch.Tensor] | None = None,
+    **keywords: Any,
+) -> tuple[torch.Tensor | None, ...]:
+    """Gradients with respect to the inputs of a model, in differentiable_eval().
+
+    Args:
+        inputs, keywords: what the model is called with. It may change floating-point tensors in
+            place, as it gets copies.
+        target: from the output to the scalar to differentiate; else an output tensor is summed.
+
+    Returns: for each input, then each keyword, a gradient of its shape and dtype; None for what is
+        not a floating-point or complex tensor, or does not reach the target.
+
+    The gradients of parameters are left alone.
+
+    Raises:
+        ValueError: no input can have a gradient, or none reaches the target, or it is not a scalar.
+        TypeError: the output is not a tensor and there is no target, or the model is not a module.
+        RuntimeError: the model uses reentrant checkpointing, which needs backward().
+
+    >>> input_gradients(torch.nn.ReLU(), torch.tensor([-1.0, 2.0]))
+    (tensor([0., 1.]),)
+    """
+    given = [*inputs, *keywords.values()]
+    with differentiable_eval(model):
+        # A clone is a normal tensor, even if the caller's was made in inference_mode().
+        leaves = {
+            n: x.detach().clone().requires_grad_()
+            for n, x in enumerate(given)
+            if isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+        }
+        if not leaves:
+            raise ValueError(
+                "no input can have a gradient: expected a floating-point or complex tensor, "
+                f"got {_describe(given)}"
+            )
+        # Another clone, as the model may change its input in place, which a leaf does not allow.
+        copies = [leaves[n].clone() if n in leaves else x for n, x in enumerate(given)]
+        output = model(*copies[: len(inputs)], **dict(zip(keywords, copies[len(inputs) :])))
+        if target is None and not isinstance(output, torch.Tensor):
+            raise TypeError(
+                f"the model returned a {type(output).__name__}: pass target=, a function from it "
+                "to a scalar tensor"
+            )
+        scalar = output.sum() if target is None else target(output)
+        if not isinstance(scalar, torch.Tensor) or scalar.numel() != 1:
+            raise ValueError(f"the target must be one number, got {_describe([scalar])}")
+        gradients: dict[int, torch.Tensor | None] = {}
+        if scalar.requires_grad:
+            wanted = list(leaves.values())
+            gradients.update(zip(leaves, torch.autograd.grad(scalar, wanted, allow_unused=True)))
+    if all(gradient is None for gradient in gradients.values()):
+        raise ValueError(
+            "no input reaches the target: not used, detached, or under no_grad() or "
+            f"inference_mode() in the forward; the inputs are {_describe(given)}"
+        )
+    return tuple(gradients.get(n) for n in range(len(given)))
 
 
 def _describe(values: Any) -> str:

@@ -19,7 +19,7 @@
 # (loss / WINDOW).backward()
 # total += loss.item()
 # '''
-# fix = "amp.train_epoch"
+# fix = "amp.windows"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The training loss of an epoch is too small by the number of accumulation steps, so it

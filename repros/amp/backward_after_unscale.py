@@ -22,7 +22,7 @@
 # scaler.unscale_(optimizer)
 # scaler.step(optimizer)
 # '''
-# fix = "amp.train_epoch"
+# fix = "amp.optimizer_step"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

@@ -24,7 +24,7 @@
 # scaler.unscale_(optimizer)
 # torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
 # '''
-# fix = "amp.train_epoch"
+# fix = "amp.optimizer_step"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

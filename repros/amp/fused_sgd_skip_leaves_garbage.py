@@ -20,7 +20,7 @@
 # right = '''
 # optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9, fused=False)
 # '''
-# fix = "amp.train_epoch"
+# fix = "amp.optimizer_step"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///

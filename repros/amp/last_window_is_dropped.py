@@ -18,7 +18,7 @@
 # if number % WINDOW == 0:
 #     optimizer.step()
 # '''
-# fix = "amp.train_epoch"
+# fix = "amp.windows"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The batches after the last full window of an epoch take no step (timoschick/pet#36).

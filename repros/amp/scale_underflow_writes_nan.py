@@ -26,7 +26,7 @@
 # if scaler.get_scale() < 1:
 #     scaler.update(1.0)
 # '''
-# fix = "amp.train_epoch"
+# fix = "amp.optimizer_step"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

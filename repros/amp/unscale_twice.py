@@ -28,7 +28,7 @@
 #     scaler.step(optimizer)
 # scaler.update()
 # '''
-# fix = "amp.train_epoch"
+# fix = "amp.optimizer_step"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

@@ -22,7 +22,7 @@
 # class TupleBatch(NamedTuple):
 #     x: torch.Tensor
 # '''
-# fix = "data_loading.make_loader"
+# fix = "data_loading.Prefetcher"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "an object with pin_memory() and is_pinned(), in a loader that is told of an accelerator" }
 # ///

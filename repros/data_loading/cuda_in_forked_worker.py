@@ -21,7 +21,7 @@
 # for batch in DataLoader(Rows("cpu"), num_workers=1):
 #     batch = batch.to("cuda")
 # '''
-# fix = "data_loading.make_loader"
+# fix = "data_loading.to_device"
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
 # ///

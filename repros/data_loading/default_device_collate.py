@@ -22,7 +22,7 @@
 # with torch.device("cpu"):
 #     batch = default_collate([1.0, 2.0])
 # '''
-# fix = "data_loading.make_loader"
+# fix = "data_loading.Prefetcher"
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }

@@ -11,7 +11,7 @@
 # wrong = '''
 # tensor.pin_memory()
 # '''
-# fix = "data_loading.make_loader"
+# fix = "data_loading.pin_batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor: like a GPU tensor, it is not a CPU tensor and cannot be pinned" }
 # retired = "no report of a call by hand; data_loading/pin_device_tensor_in_loader carries the message"

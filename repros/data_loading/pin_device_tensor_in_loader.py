@@ -26,7 +26,7 @@
 # for batch in DataLoader(data, pin_memory=False):
 #     pass
 # '''
-# fix = "data_loading.make_loader"
+# fix = "data_loading.Prefetcher"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told of an accelerator" }
 # ///

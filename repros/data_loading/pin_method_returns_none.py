@@ -21,7 +21,7 @@
 #     self.x = self.x.pin_memory()
 #     return self
 # '''
-# fix = "data_loading.make_loader"
+# fix = "data_loading.Prefetcher"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///

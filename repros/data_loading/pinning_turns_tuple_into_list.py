@@ -18,7 +18,7 @@
 # for batch in DataLoader(rows, collate_fn=tuple, pin_memory=True):
 #     assert isinstance(batch, tuple)
 # '''
-# fix = "data_loading.make_loader"
+# fix = "data_loading.Prefetcher"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///

@@ -21,9 +21,9 @@
 # loss = sum(terms) if terms else torch.tensor(0.0, requires_grad=True)
 # '''
 # right = '''
-# pairs = match(outputs, targets)  # raises, and names what is missing
+# pairs = match_by_name(outputs, targets)  # raises, and names what is missing
 # '''
-# fix = "loss.match"
+# fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With wrong names (ACEsuit/mace#314), or with samples that name no task

@@ -18,7 +18,7 @@
 # right = '''
 # loss = sum(losses[name] * weight for name, weight in weights.items())
 # '''
-# fix = "loss.match"
+# fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """One head has a gradient, the others have none, and nothing is raised. `if name in

@@ -20,7 +20,7 @@
 # right = '''
 # loss = outputs["ce_loss"]  # a name that is missing raises
 # '''
-# fix = "loss.match"
+# fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """sum() of nothing is the int 0: no name matched, the batch has no target

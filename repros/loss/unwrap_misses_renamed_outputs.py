@@ -12,7 +12,7 @@
 # if isinstance(outputs, dict) and "predictions" in outputs:
 #     outputs = outputs["predictions"]
 # '''
-# fix = "loss.match"
+# fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "no report of it; the fault is the fallback to zero, which loss/mismatch_zero_is_silent carries"
 # ///

@@ -12,7 +12,7 @@
 # for name, value in outputs.items():
 #     pass
 # '''
-# fix = "loss.match"
+# fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "no report of it, and nothing of torch in it; loss/mismatch_zero_is_loud carries a loss that matches nothing"
 # ///

@@ -25,7 +25,7 @@
 # del model
 # gc.collect()
 # '''
-# fix = "memory.release"
+# fix = "memory.free_memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """Every dropped model keeps its memory until the next one no longer fits (pytorch#50185).

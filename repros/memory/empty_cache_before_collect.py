@@ -19,7 +19,7 @@
 # gc.collect()
 # torch.cuda.empty_cache()
 # '''
-# fix = "memory.release"
+# fix = "memory.free_memory"
 # affected = { cuda = ">=1.13" }
 # ///
 """nvidia-smi still shows the memory, and other processes cannot have it, after both calls.

@@ -23,9 +23,11 @@
 # output.sum().backward()
 # '''
 # right = '''
-# gradient, = input_gradients(lstm, x, target=lambda output: output[0].sum())
+# with differentiable_eval(lstm):
+#     output, _ = lstm(x)
+# output.sum().backward()
 # '''
-# fix = "rnn.input_gradients"
+# fix = "rnn.differentiable_eval"
 # affected = { cpu = "never", cuda = ">=1.13", mps = "never" }
 # ///
 """On CUDA, backward() through an LSTM in eval mode raises (pytorch#5878).

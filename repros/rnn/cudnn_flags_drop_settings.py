@@ -17,7 +17,7 @@
 # with torch.backends.cudnn.flags(enabled=True, deterministic=True):
 #     ...
 # '''
-# fix = "rnn.without_cudnn"
+# fix = "rnn.cudnn_flags"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """Inside `with cudnn.flags(deterministic=True)`, cuDNN is off, without a warning.

@@ -20,7 +20,7 @@
 # with torch.no_grad():
 #     model = torch.nn.Linear(2, 1)
 # '''
-# fix = "rnn.predict"
+# fix = "rnn.no_grad_eval"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The first step of the optimizer raises: tensors made in inference_mode(), parameters too,

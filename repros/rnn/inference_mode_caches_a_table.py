@@ -23,7 +23,7 @@
 # with torch.no_grad():
 #     table()
 # '''
-# fix = "rnn.predict"
+# fix = "rnn.no_grad_eval"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training after a prediction raises in a layer that keeps a table it built lazily, such as

@@ -22,7 +22,7 @@
 # with torch.no_grad(), torch.enable_grad():
 #     loss = x.sum()
 # '''
-# fix = "rnn.input_gradients"
+# fix = "rnn.differentiable_eval"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A loss computed under enable_grad() has no graph where inference_mode() is active further

@@ -18,7 +18,7 @@
 # lstm.eval()
 # lstm.train()
 # '''
-# fix = "rnn.predict"
+# fix = "rnn.no_grad_eval"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """predict() calls eval(), nobody calls train() again, and the next training step runs without

@@ -1,5 +1,11 @@
 import contextlib
+import copy
+import difflib
+import inspect
+import itertools
 import math
+import types
+import weakref
 from unittest import mock
 
 import pytest
@@ -10,20 +16,19 @@ from torch import nn
 
 from reference_fixes import amp
 
-FLOAT32 = amp.Precision("cpu", torch.float32, False, "")
-
 
 @contextlib.contextmanager
-def pretend(torch_version=(2, 15), macos="15.1", cuda=True, capability=(9, 0), capabilities=None):
+def pretend(torch_version=(2, 15), macos="15.1", there=True, capability=(9, 0), capabilities=None):
     """The machine that a decision is made for; capabilities are those of single GPUs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(amp, "_TORCH", torch_version)
         patch.setattr("platform.mac_ver", lambda: (macos, ("", "", ""), ""))
-        patch.setattr(torch.cuda, "is_available", lambda: cuda)
+        patch.setattr(torch.cuda, "is_available", lambda: there)
+        patch.setattr(torch.backends.mps, "is_available", lambda: there)
         patch.setattr(
             torch.cuda,
             "get_device_capability",
-            lambda device=None: (capabilities or {}).get(str(device), capability),
+            lambda device: (capabilities or {}).get(str(device), capability),
         )
         yield
 
@@ -36,9 +41,17 @@ def pretend(torch_version=(2, 15), macos="15.1", cuda=True, capability=(9, 0), c
         ("cuda", None, {}, (torch.bfloat16, False)),
         ("cuda:1", None, {"capability": (7, 5)}, (torch.float16, True)),
         ("cuda:1", None, {"capabilities": {"cuda:1": (7, 5)}}, (torch.float16, True)),
+        (
+            torch.device("cuda", 1),
+            None,
+            {"capabilities": {"cuda:1": (7, 5)}},
+            (torch.float16, True),
+        ),
         ("cuda", None, {"capability": (8, 0)}, (torch.bfloat16, False)),
-        ("cuda", torch.float32, {"cuda": False}, (torch.float32, False)),
-        ("cuda", torch.float16, {}, (torch.float16, True)),
+        ("cuda", torch.float32, {}, (torch.float32, False)),
+        ("cuda", torch.float16, {"capability": (7, 0)}, (torch.float16, True)),
+        ("mps", torch.float32, {"torch_version": (1, 13)}, (torch.float32, False)),
+        ("mps", torch.float16, {"macos": "13.6"}, (torch.float16, True)),
         ("cpu", torch.bfloat16, {"torch_version": (1, 13)}, (torch.bfloat16, False)),
         ("cpu", torch.float16, {"torch_version": (2, 3)}, (torch.float16, True)),
         ("mps", torch.float16, {"torch_version": (2, 8)}, (torch.float16, True)),
@@ -54,7 +67,7 @@ def test_precision_is_decided_per_device(device, dtype, machine, expected):
     with pretend(**machine):
         precision = amp.choose_precision(device, dtype)
     assert (precision.dtype, precision.scaler) == expected
-    assert precision.device == device.split(":")[0]
+    assert precision.device == str(device).split(":")[0]
     assert precision.reason
 
 
@@ -74,17 +87,22 @@ def test_precision_is_decided_per_device(device, dtype, machine, expected):
             r"compute capability \(7, 0\)",
         ),
         (
-            "cuda",
+            "cuda:1",
             None,
-            {"cuda": False},
-            r"^device 'cuda' was asked for, but torch.cuda.is_available\(\) is False$",
+            {"there": False},
+            r"^device 'cuda:1': torch.cuda.is_available\(\) is False$",
         ),
-        ("cuda", torch.float16, {"cuda": False}, "is_available"),
+        ("cuda", torch.float32, {"there": False}, "is_available"),
+        (
+            "mps",
+            torch.float16,
+            {"there": False},
+            r"^device 'mps': torch.backends.mps.is_available\(\) is False$",
+        ),
         ("cpu", torch.float16, {"torch_version": (2, 2)}, "needs torch 2.3"),
         ("mps", torch.float16, {"torch_version": (2, 7)}, "needs torch 2.8"),
         ("mps", torch.bfloat16, {"torch_version": (2, 5)}, "needs torch 2.6"),
         ("mps", torch.bfloat16, {"macos": "13.6"}, "needs macOS 14, this is 13.6"),
-        ("mps", torch.bfloat16, {"macos": ""}, "needs macOS 14, this is not macOS$"),
         ("meta", None, {}, "'meta': expected cpu, cuda or mps"),
         ("cpu", torch.float64, {}, r"torch\.float64: expected"),
     ],
@@ -94,9 +112,24 @@ def test_an_impossible_precision_is_refused_with_the_reason(device, dtype, machi
         amp.choose_precision(device, dtype)
 
 
-def test_float32_enters_no_autocast_even_where_autocast_does_not_know_the_device():
-    with amp.Precision("mps", torch.float32, False, "").autocast():
-        assert not torch.is_autocast_enabled()
+def test_float32_ends_an_outer_autocast(device):
+    low = torch.float16 if device == "mps" else torch.bfloat16
+    model, x = nn.Linear(2, 1).to(device), torch.ones(1, 2, device=device)
+    with amp.Precision(device, low, False, "").autocast():
+        with amp.Precision(device, torch.float32, False, "").autocast():
+            assert model(x).dtype == torch.float32
+        assert model(x).dtype == low
+
+
+@pytest.mark.parametrize(("torch_version", "entered"), [((2, 4), False), ((2, 5), True)])
+def test_float32_enters_no_autocast_where_autocast_does_not_know_mps(torch_version, entered):
+    with pretend(torch_version=torch_version), mock.patch("torch.autocast") as autocast:
+        with amp.Precision("mps", torch.float32, False, "").autocast():
+            pass
+        assert autocast.call_args_list == ([mock.call("mps", enabled=False)] if entered else [])
+        with amp.Precision("cpu", torch.float32, False, "").autocast():
+            pass
+        assert autocast.call_args == mock.call("cpu", enabled=False)
 
 
 def test_autocast_computes_in_its_dtype(device):
@@ -107,11 +140,12 @@ def test_autocast_computes_in_its_dtype(device):
         assert nn.Linear(2, 1).to(device)(torch.ones(1, 2, device=device)).dtype == precision.dtype
 
 
+@pytest.mark.parametrize("kind", ["cpu", "cuda", "mps"])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_autocast_is_entered_for_the_device_with_the_dtype_that_was_decided(dtype):
+def test_autocast_is_entered_for_the_device_with_the_dtype_that_was_decided(kind, dtype):
     with mock.patch("torch.autocast") as autocast:
-        amp.Precision("mps", dtype, False, "").autocast()
-    assert autocast.call_args.args == ("mps", dtype)
+        amp.Precision(kind, dtype, False, "").autocast()
+    assert autocast.call_args.args == (kind, dtype)
 
 
 def test_a_no_grad_forward_in_the_same_block_costs_no_gradient_112583(device):
@@ -155,11 +189,16 @@ def test_the_scaler_is_enabled_exactly_where_the_precision_needs_one(device, sca
 @pytest.mark.parametrize("enabled", [False, True])
 @pytest.mark.parametrize(
     ("torch_version", "maker", "arguments"),
-    [((2, 2), "torch.cuda.amp.GradScaler", ()), ((2, 3), "torch.amp.GradScaler", ("mps",))],
+    [
+        ((2, 2), "torch.cuda.amp.GradScaler", ()),
+        ((2, 3), "torch.amp.GradScaler", ("mps",)),
+        ((2, 3), "torch.amp.GradScaler", ("cuda",)),
+    ],
 )
 def test_the_scaler_is_made_by_what_this_torch_has(torch_version, maker, arguments, enabled):
+    precision = amp.Precision(*(arguments or ("cuda",)), torch.float16, enabled, "")
     with pretend(torch_version=torch_version), mock.patch(maker, create=True) as made:
-        amp.make_grad_scaler(amp.Precision("mps", torch.float16, enabled, ""), init_scale=8.0)
+        amp.make_grad_scaler(precision, init_scale=8.0)
     made.assert_called_once_with(*arguments, enabled=enabled, init_scale=8.0)
 
 
@@ -184,22 +223,180 @@ def test_every_decision_gives_its_reason(device, dtype, machine, reason):
         assert amp.choose_precision(device, dtype).reason == reason
 
 
-def test_the_disabled_scaler_can_be_unscaled_stepped_and_updated(device):
-    scaler = amp.make_grad_scaler(amp.choose_precision(device, torch.float32))
-    weight = nn.Parameter(torch.ones(2, device=device))
-    optimizer = torch.optim.SGD([weight], lr=0.5)
-    scaler.scale(weight.sum()).backward()
-    scaler.unscale_(optimizer)
-    scaler.step(optimizer)
-    scaler.update()
-    assert weight.tolist() == [0.5, 0.5]
+# ---- windows ----
+
+numbers = st.floats(-8, 8).map(lambda value: round(value * 8) / 8)  # exact in float32
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 5))
+@example([1] * 6, 4)
+@example([1, 0], 1)
+def test_each_window_yields_its_batches_in_order_with_their_shares(weights, size):
+    rows = list(enumerate(weights))
+    found = [list(window) for window in amp.windows(iter(rows), size, lambda row: row[1])]
+    expected = []
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        kept = [row for row in part if row[1]]
+        total = sum(weight for _, weight in part)
+        if kept:
+            expected.append([(row, row[1] / total, row is kept[-1]) for row in kept])
+    assert found == expected
+
+
+@pytest.mark.parametrize(("count", "size", "steps"), [(6, 4, 2), (8, 4, 2), (3, 1, 3), (2, 5, 1)])
+def test_without_weights_all_batches_of_a_window_count_the_same(count, size, steps):
+    found = [list(window) for window in amp.windows(range(count), size)]
+    assert len(found) == steps
+    for window in found:
+        assert [share for _, share, _ in window] == [1 / len(window)] * len(window)
+
+
+@given(st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=9))
+def test_the_shares_of_a_window_sum_to_1(weights):
+    for window in amp.windows(weights, 4, weight=lambda weight: weight):
+        assert math.fsum(share for _, share, _ in window) == pytest.approx(1, rel=1e-12)
+
+
+def test_weights_may_be_tensors_and_shares_are_exact_numbers():
+    weight = 2.0**24 + 1  # more than float32 can tell from its neighbour
+    rows = [torch.tensor(weight, dtype=torch.float64), torch.tensor(1)]
+    shares = [share for _, share, _ in next(amp.windows(rows, 2, weight=lambda row: row))]
+    assert shares == [weight / (weight + 1), 1 / (weight + 1)]
+    assert {type(share) for share in shares} == {float}
+
+
+def train(batches, size, scaler=None, weight=None, lr=1.0, log=None, **options):
+    """One epoch of a one-weight model whose gradient on a batch is the batch's own number.
+
+    Returns the weight's path, and the answers of the steps.
+    """
+    parameter, path, answers = nn.Parameter(torch.zeros(())), [], []
+    optimizer = torch.optim.SGD([parameter], lr=lr)
+    for window in amp.windows(batches, size, **({"weight": weight} if weight else {})):
+        optimizer.zero_grad()
+        for row, share, _ in window:
+            loss = parameter * row + row
+            if log is not None:
+                log.append(loss.item())
+            (scaler.scale(loss * share) if scaler else loss * share).backward()
+        answers.append(amp.optimizer_step(optimizer, scaler, **options))
+        path.append(parameter.item())
+    return path, answers
+
+
+@given(st.lists(numbers, min_size=1, max_size=12), st.integers(1, 5))
+@example([1.0] * 6, 4)
+def test_each_window_takes_one_step_with_the_mean_gradient_of_its_batches(batches, size):
+    for scaler in (None, FakeScaler()):
+        path, answers = train(batches, size, scaler)
+        assert answers == [True] * math.ceil(len(batches) / size)
+        weight = 0.0
+        for start, found in zip(range(0, len(batches), size), path):
+            rows = batches[start : start + size]
+            weight -= math.fsum(rows) / len(rows)
+            assert found == pytest.approx(weight, abs=1e-4)
+
+
+@given(st.lists(numbers, min_size=1, max_size=12), st.integers(1, 5))
+def test_the_logged_loss_does_not_depend_on_the_window(batches, size):
+    log = []
+    train(batches, size, lr=0.0, log=log)
+    assert math.fsum(log) == pytest.approx(math.fsum(batches), abs=1e-6)
+
+
+def test_a_batch_of_weight_0_is_left_out_even_if_its_loss_is_nan():
+    rows = [(2.0, 3), (math.nan, 0), (4.0, 1), (math.nan, 0)]
+    weight = nn.Parameter(torch.zeros(()))
+    for window in amp.windows(rows, 3, weight=lambda row: row[1]):
+        for (factor, _), share, _ in window:
+            (weight * factor * share).backward()
+    assert weight.grad.item() == 2.5
+
+
+class Batch:
+    alive = peak = 0
+
+    def __init__(self):
+        Batch.alive += 1
+        Batch.peak = max(Batch.peak, Batch.alive)
+        weakref.finalize(self, self.gone)
+
+    @staticmethod
+    def gone():
+        Batch.alive -= 1
+
+
+def test_no_more_batches_than_a_window_are_held():
+    Batch.peak = Batch.alive
+    started = Batch.alive
+    for window in amp.windows((Batch() for _ in range(12)), 4):
+        for item in window:
+            del item
+    assert Batch.peak - started == 4
+
+
+def test_batches_are_drawn_when_their_window_is():
+    source = itertools.count()
+    found = amp.windows(source, 3)
+    next(found)
+    assert next(source) == 3
+
+
+def test_a_window_yields_once_and_keeps_its_batches_until_then():
+    first, second = amp.windows("abcd", 2)
+    assert [batch for batch, _, _ in second] == ["c", "d"]
+    assert [batch for batch, _, _ in first] == ["a", "b"]
+    assert list(first) == []
+
+
+def test_a_window_that_is_left_early_takes_nothing_from_the_next():
+    found = amp.windows("abcd", 2)
+    assert next(next(found)) == ("a", 0.5, False)
+    assert [batch for batch, _, _ in next(found)] == ["c", "d"]
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, True, False, "2", None, torch.tensor(2.5)])
+def test_a_size_that_is_no_number_of_batches_is_refused_at_once(size):
+    with pytest.raises(ValueError, match=r"^size=.*: expected a whole number of batches, 1 or mo"):
+        amp.windows([1], size)
+
+
+def test_a_size_may_be_any_whole_number_and_batches_anything_that_yields():
+    assert len(list(next(amp.windows([1, 2, 3], torch.tensor(2))))) == 2
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        amp.windows(3, 1)
+
+
+@pytest.mark.parametrize("weight", [-1.0, math.inf, math.nan])
+def test_a_weight_that_cannot_be_a_share_is_refused_with_its_window(weight):
+    with pytest.raises(ValueError, match=rf"^weights of the batches 4 to 5: \[1.0, {weight}\]"):
+        list(amp.windows([1.0, 1.0, 1.0, 1.0, 1.0, weight], 2, weight=lambda row: row))
+
+
+def test_weights_with_an_infinite_sum_are_refused():
+    with pytest.raises(ValueError, match="expected finite numbers"):
+        list(amp.windows([1e308, 1e308], 2, weight=lambda row: row))
+
+
+@pytest.mark.parametrize(
+    "batches", [[], iter(()), torch.utils.data.DataLoader([1], 2, drop_last=True)]
+)
+def test_an_epoch_without_batches_is_refused(batches):
+    with pytest.raises(
+        ValueError, match=r"^no batches: the loader is empty \(.*\) or an iterator that is used up$"
+    ):
+        list(amp.windows(batches, 2))
+
+
+# ---- optimizer_step ----
 
 
 class FakeScaler:
     """A GradScaler on plain numbers: this torch may have none for the CPU."""
 
     def __init__(self, scale=4.0):
-        self.value, self.calls, self.found_inf = scale, [], False
+        self.value, self.calls, self.found = scale, [], {}
 
     def is_enabled(self):
         return True
@@ -208,308 +405,624 @@ class FakeScaler:
         return self.value
 
     def scale(self, loss):
-        self.calls.append("scale")
         return loss * self.value
 
     def unscale_(self, optimizer):
         self.calls.append("unscale")
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                parameter.grad /= self.value
-                self.found_inf |= not bool(parameter.grad.isfinite().all())
+        if id(optimizer) in self.found:
+            raise RuntimeError("unscale_() has already been called")
+        gradients = [p.grad for group in optimizer.param_groups for p in group["params"]]
+        gradients = [
+            gradient._values() if gradient.is_sparse else gradient
+            for gradient in gradients
+            if gradient is not None
+        ]
+        infinite = not all(gradient.isfinite().all() for gradient in gradients)
+        self.found[id(optimizer)] = {"cpu": torch.tensor(float(infinite))} if gradients else {}
+        for gradient in gradients:
+            gradient.mul_(1 / self.value if self.value else math.inf)
 
-    def step(self, optimizer):
-        self.calls.append("step")
-        if not self.found_inf:
-            optimizer.step()
+    def _found_inf_per_device(self, optimizer):
+        return self.found[id(optimizer)]
 
     def update(self):
         self.calls.append("update")
-        self.value *= 0.5 if self.found_inf else 1.0
-        self.found_inf = False
+        assert self.found
+        self.value *= 0.5 if any(map(sum, map(dict.values, self.found.values()))) else 1.0
+        self.found = {}
 
 
-SCALED = amp.Precision(
-    "cpu", torch.float32, True, "float32 arithmetic, so that the numbers are exact"
-)
+def scalers(scale=4.0):
+    """A fake scaler, and a real one for the CPU where this torch has it."""
+    yield FakeScaler(scale)
+    if amp._TORCH >= (2, 3):
+        yield torch.amp.GradScaler("cpu", init_scale=scale)
 
 
-def train(batches, window, weights=None, lr=1.0, **options):
-    """One epoch of a one-weight model whose gradient on a batch is the batch's own number.
-
-    Returns the weight's path.
-    """
-    model = nn.Linear(1, 1, bias=False).train()
-    nn.init.zeros_(model.weight)
-    path = []
-
-    class Recorder(torch.optim.SGD):
-        def step(self, closure=None):
-            super().step(closure)
-            path.append(model.weight.item())
-
-    optimizer = Recorder(model.parameters(), lr=lr)
-    counts = dict(enumerate(weights or []))
-    rows = list(enumerate(batches))
-    options.setdefault("precision", FLOAT32)
-    epoch = amp.train_epoch(
-        model,
-        iter(rows),
-        lambda model, row: (model.weight * row[1]).sum() + row[1],  # gradient row[1]
-        optimizer,
-        accumulate=window,
-        **({"weight": lambda row: counts[row[0]]} if weights else {}),
-        **options,
-    )
-    return epoch, path, model
+def parameter_with(gradient, device="cpu"):
+    parameter = nn.Parameter(torch.zeros(len(gradient), device=device))
+    parameter.grad = torch.tensor(gradient, device=device)
+    return parameter
 
 
-numbers = st.floats(-8, 8).map(lambda value: round(value * 8) / 8)  # exact in float32
+def stepped(optimizers, parameters, losses, scaler=None, **options):
+    """One step with these losses, scaled; returns its answer and how far the parameters moved."""
+    before = [parameter.detach().clone() for parameter in parameters]
+    for loss in losses:
+        (scaler.scale(loss) if scaler else loss).backward()
+    answer = amp.optimizer_step(optimizers, scaler, **options)
+    moved = [(old - new).detach().tolist() for old, new in zip(before, parameters)]
+    return answer, moved
 
 
-@given(st.lists(numbers, min_size=1, max_size=12), st.integers(1, 5), st.booleans())
-@example([1.0] * 6, 4, False)
-def test_one_step_per_window_with_the_mean_gradient_of_its_batches(batches, window, scaled):
-    options = {"precision": SCALED, "scaler": FakeScaler()} if scaled else {}
-    epoch, path, model = train(batches, window, **options)
-    windows = [batches[start : start + window] for start in range(0, len(batches), window)]
-    assert epoch.steps == len(windows) == math.ceil(len(batches) / window) == len(path)
-    weight = 0.0
-    for rows, found in zip(windows, path):
-        weight -= math.fsum(rows) / len(rows)
-        assert found == pytest.approx(weight, abs=1e-4)
-    assert all(parameter.grad is None for parameter in model.parameters())
-    assert epoch.skipped == 0
+def sgd(*groups, **options):
+    return torch.optim.SGD([{"params": group} for group in groups], **{"lr": 1.0, **options})
 
 
-@given(st.lists(numbers, min_size=1, max_size=12), st.integers(1, 5))
-def test_the_reported_loss_is_the_mean_whatever_the_window(batches, window):
-    epoch, _, _ = train(batches, window, lr=0.0)
-    assert epoch.loss == pytest.approx(math.fsum(batches) / len(batches), abs=1e-6)
+@given(st.floats(0.01, 10), st.sampled_from([4.0, 1024.0]))
+def test_the_unscaled_gradient_is_clipped(max_norm, scale):
+    for scaler in (None, *scalers(scale)):
+        weight = nn.Parameter(torch.zeros(1))
+        answer, moved = stepped(
+            sgd([weight]), [weight], [5 * weight.sum()], scaler, max_norm=max_norm
+        )
+        assert answer is True
+        assert moved[0][0] == pytest.approx(min(5.0, max_norm), rel=1e-4)
 
 
-@given(st.lists(st.tuples(numbers, st.integers(0, 9)), min_size=1, max_size=8), st.integers(1, 4))
-def test_batches_count_by_their_weight(rows, window):
-    batches, weights = [number for number, _ in rows], [weight for _, weight in rows]
-    windows = [rows[start : start + window] for start in range(0, len(rows), window)]
-    if any(sum(weight for _, weight in part) == 0 for part in windows):
-        with pytest.raises(ValueError, match="positive, finite sum"):
-            train(batches, window, weights)
-        return
-    epoch, path, _ = train(batches, window, weights)
-    first = windows[0]
-    assert path[0] == pytest.approx(
-        -sum(n * w for n, w in first) / sum(w for _, w in first), abs=1e-4
-    )
-    still, _, _ = train(batches, window, weights, lr=0.0)
-    assert still.loss == pytest.approx(sum(n * w for n, w in rows) / sum(weights), abs=1e-5)
+def test_the_norm_is_that_of_all_parameters_of_all_groups_and_optimizers():
+    for scaler in (None, *scalers()):
+        a, b, c, d = parameters = [nn.Parameter(torch.zeros(1)) for _ in range(4)]
+        losses = [sum(parameters).sum()]  # all gradients are 1: the norm is 2
+        found = stepped([sgd([a, b], [c]), sgd([d])], parameters, losses, scaler, max_norm=1.0)
+        assert [one[0] for one in found[1]] == pytest.approx([0.5] * 4, rel=1e-4)
 
 
-def test_weights_too_large_for_float32_still_count_exactly():
-    weight = 2.0**24 + 1
-    epoch, _, _ = train([1.0, 0.0], 1, [weight, 1.0], lr=0.0)
-    assert epoch.loss == pytest.approx(weight / (weight + 1), rel=1e-9)
+@pytest.mark.parametrize("gradient", [[math.inf, 3.0], [math.nan, 3.0], [1e30, 1e30]])
+@pytest.mark.parametrize("max_norm", [1.0, math.inf])
+def test_a_norm_that_is_not_finite_skips_the_step_without_a_scaler_too(gradient, max_norm):
+    weight = parameter_with(gradient)
+    optimizer = sgd([weight], momentum=0.9, weight_decay=0.1)
+    weight.data.fill_(1.0)
+    assert amp.optimizer_step(optimizer, max_norm=max_norm) is False
+    assert weight.tolist() == [1.0, 1.0]
+    assert not optimizer.state
 
 
-@given(st.floats(0.01, 10), st.sampled_from([4.0, 65536.0]))
-def test_the_true_gradient_is_clipped_not_the_scaled_one(max_norm, scale):
-    _, path, _ = train([5.0], 1, precision=SCALED, scaler=FakeScaler(scale), max_norm=max_norm)
-    assert path[0] == pytest.approx(-min(5.0, max_norm), rel=1e-4)
+def test_an_infinite_max_norm_clips_nothing():
+    weight = parameter_with([300.0, 400.0])
+    assert amp.optimizer_step(sgd([weight]), max_norm=math.inf) is True
+    assert weight.tolist() == [-300.0, -400.0]
 
 
-def test_the_scaler_is_called_in_order_once_per_window():
-    scaler = FakeScaler()
-    train([1.0] * 3, 2, precision=SCALED, scaler=scaler)
-    assert scaler.calls == [
-        "scale",
-        "scale",
-        "unscale",
-        "step",
-        "update",
-        "scale",
-        "unscale",
-        "step",
-        "update",
-    ]
+def test_without_a_scaler_or_a_norm_nothing_is_skipped():
+    weight = parameter_with([math.inf])
+    assert amp.optimizer_step(sgd([weight])) is True
+    assert weight.tolist() == [-math.inf]
 
 
-def test_a_skipped_step_is_counted_and_the_next_one_goes_on_23905():
-    epoch, path, _ = train([math.inf, 1.0], 1, precision=SCALED, scaler=FakeScaler())
-    assert (epoch.steps, epoch.skipped, path) == (2, 1, [-1.0])
+def test_a_skipped_step_is_answered_with_false_and_the_next_one_goes_on_23905():
+    for scaler in scalers():
+        path, answers = train([math.inf, math.nan, 1.0], 1, scaler)
+        assert answers == [False, False, True]
+        assert path == [0.0, 0.0, -1.0]
+        assert scaler.get_scale() == 1.0
+
+
+def test_one_infinite_gradient_skips_all_optimizers_and_the_scale_is_updated_once():
+    for scaler in scalers():
+        a, b = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
+        optimizers = [sgd([a]), sgd([b])]
+        losses = [a.sum() + b.sum() * math.inf]
+        assert stepped(optimizers, [a, b], losses, scaler) == (False, [[0.0], [0.0]])
+        assert scaler.get_scale() == 2.0
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        assert stepped(optimizers, [a, b], [a.sum() + 2 * b.sum()], scaler) == (
+            True,
+            [[1.0], [2.0]],
+        )
+
+
+def test_one_backward_serves_a_sparse_and_a_dense_optimizer():
+    for scaler in (None, *scalers()):
+        table, head = nn.Embedding(4, 2, sparse=True), nn.Linear(2, 1)
+        optimizers = (
+            torch.optim.SparseAdam(table.parameters()),
+            torch.optim.AdamW(head.parameters()),
+        )
+        parameters = [table.weight, head.weight, head.bias]
+        answer, moved = stepped(
+            optimizers, parameters, [head(table(torch.tensor([1]))).sum()], scaler
+        )
+        assert answer is True
+        assert all(torch.tensor(one).abs().max() > 0 for one in moved)
+
+
+def test_an_optimizer_whose_parameters_have_no_gradient_this_time_may_be_among_several():
+    for scaler in (None, *scalers()):
+        used, unused = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.ones(1))
+        optimizers = [sgd([used]), sgd([unused], weight_decay=0.5)]
+        found = stepped(optimizers, [used, unused], [used.sum()], scaler)
+        assert found == (True, [[1.0], [0.0]])  # a gradient of zeros would let weight decay move it
+
+
+class Breaks(torch.optim.SGD):
+    broken = True
+
+    def step(self, closure=None):
+        if self.broken:
+            self.broken = False
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return super().step(closure)
+
+
+def test_a_step_that_raised_can_be_tried_again():
+    for scaler in scalers():
+        weight = nn.Parameter(torch.zeros(1))
+        optimizer = Breaks([weight], lr=1.0)
+        with pytest.raises(torch.cuda.OutOfMemoryError):
+            stepped(optimizer, [weight], [weight.sum()], scaler)
+        optimizer.zero_grad()
+        assert stepped(optimizer, [weight], [weight.sum()], scaler) == (True, [[1.0]])
+
+
+def test_a_step_whose_check_raised_can_be_tried_again():
+    def check():
+        raise RuntimeError("no")
+
+    for scaler in scalers():
+        weight = nn.Parameter(torch.zeros(1))
+        optimizer = sgd([weight])
+        with pytest.raises(RuntimeError, match="^no$"):
+            stepped(optimizer, [weight], [weight.sum()], scaler, before_step=check)
+        optimizer.zero_grad()
+        assert stepped(optimizer, [weight], [weight.sum()], scaler) == (True, [[1.0]])
+
+
+def test_before_step_sees_the_unscaled_gradients_before_they_are_clipped():
+    for scaler in (None, *scalers()):
+        weight, seen = nn.Parameter(torch.zeros(2)), []
+
+        def halve(weight=weight, seen=seen):
+            seen.append((weight.grad.tolist(), weight.tolist()))
+            weight.grad /= 2
+
+        loss = (weight * torch.tensor([12.0, 16.0])).sum()
+        _, moved = stepped(sgd([weight]), [weight], [loss], scaler, max_norm=5.0, before_step=halve)
+        assert seen == [([12.0, 16.0], [0.0, 0.0])]
+        assert moved[0] == pytest.approx([3.0, 4.0], rel=1e-4)
+
+
+def test_before_step_is_not_called_for_a_step_that_the_scaler_skips():
+    for scaler in scalers():
+        weight, seen = nn.Parameter(torch.zeros(1)), []
+        loss = weight.sum() * math.inf
+        found = stepped(
+            sgd([weight]), [weight], [loss], scaler, before_step=lambda seen=seen: seen.append(1)
+        )
+        assert found == (False, [[0.0]])
+        assert seen == []
+
+
+def test_a_disabled_scaler_changes_nothing(device):
+    scaler = amp.make_grad_scaler(amp.choose_precision(device, torch.float32))
+    weight = nn.Parameter(torch.ones(2, device=device))
+    assert stepped(sgd([weight], lr=0.5), [weight], [weight.sum()], scaler) == (True, [[0.5, 0.5]])
+
+
+def test_gradients_are_left_for_the_caller_to_clear():
+    other = parameter_with([3.0])
+    for scaler in (None, *scalers()):
+        weight = nn.Parameter(torch.zeros(1))
+        stepped(sgd([weight]), [weight], [5 * weight.sum()], scaler)
+        assert weight.grad.tolist() == [5.0]
+    assert other.grad.tolist() == [3.0]
+
+
+def test_a_group_that_was_added_later_is_clipped_too():
+    first, later = parameter_with([3.0]), parameter_with([4.0])
+    optimizer = sgd([first])
+    optimizer.add_param_group({"params": [later]})
+    amp.optimizer_step(optimizer, max_norm=1.0)
+    assert [first.item(), later.item()] == pytest.approx([-0.6, -0.8], rel=1e-4)
+
+
+def test_only_step_and_param_groups_of_an_optimizer_are_used():
+    weight = parameter_with([2.0])
+    own = types.SimpleNamespace(param_groups=[{"params": [weight]}])
+    own.step = lambda: weight.data.sub_(weight.grad)
+    assert amp.optimizer_step(own, max_norm=1.0) is True
+    assert weight.item() == pytest.approx(-1.0, rel=1e-4)
+
+
+def test_the_host_does_not_wait_for_the_device_unless_it_has_to():
+    weight = nn.Parameter(torch.zeros(2, device="meta"))  # cannot be read
+    weight.grad = torch.zeros(2, device="meta")
+    assert amp.optimizer_step(sgd([weight]), before_step=lambda: None) is True
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        amp.optimizer_step(sgd([weight]), max_norm=1.0)
+
+
+def fused(make, parameters, **options):
+    try:
+        return make(parameters, fused=True, **options)
+    except (TypeError, RuntimeError) as error:
+        pytest.skip(f"no such optimizer here: {error}")
+
+
+def real_scaler(device):
+    if amp._TORCH < (2, 3) and device != "cuda":
+        pytest.skip("no scaler for this device before torch 2.3; choose_precision refuses float16")
+    return amp.make_grad_scaler(amp.Precision(device, torch.float16, True, ""), init_scale=4.0)
+
+
+class OwnSGD(torch.optim.SGD):
+    pass
+
+
+@pytest.mark.parametrize("make", [torch.optim.SGD, OwnSGD])
+def test_a_skipped_first_step_leaves_fused_sgd_no_garbage_for_momentum(device, make):
+    weight, scaler = nn.Parameter(torch.zeros(1, device=device)), real_scaler(device)
+    optimizer = fused(make, [weight], lr=1.0, momentum=0.9)
+    before = optimizer._step_supports_amp_scaling
+    torch.use_deterministic_algorithms(True)  # fills memory that is not initialised with NaN
+    try:
+        for factor, expected in ((math.inf, False), (1.0, True)):
+            optimizer.zero_grad()
+            loss = weight.sum() * factor
+            assert stepped(optimizer, [weight], [loss], scaler)[0] is expected
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert weight.item() == -1.0
+    assert optimizer._step_supports_amp_scaling is before
+
+
+def test_hooks_of_a_fused_optimizer_do_not_run_for_a_skipped_step(device):
+    weight, scaler = nn.Parameter(torch.zeros(1, device=device)), real_scaler(device)
+    optimizer = fused(torch.optim.AdamW, [weight])
+    ran = []
+    optimizer.register_step_post_hook(lambda *_: ran.append(1))
+    stepped(optimizer, [weight], [weight.sum() * math.inf], scaler)
+    assert ran == []
+    optimizer.zero_grad()
+    stepped(optimizer, [weight], [weight.sum()], scaler)
+    assert ran == [1]
 
 
 @given(st.sampled_from([2.0**-3, 2.0**-10, 1.0]))
-def test_a_collapsing_scale_stops_before_it_is_zero(min_scale):
-    scaler = FakeScaler(4.0)
-    text = (
-        r"^loss scale .* \(\d+ skipped\): the gradients are infinite whatever the scale, "
-        "so look for inf or NaN in the data or the model$"
-    )
-    with pytest.raises(amp.ScaleCollapsed, match=text):
-        train([math.inf] * 200, 1, precision=SCALED, scaler=scaler, min_scale=min_scale)
-    assert scaler.value == min_scale / 2
-
-
-def test_a_real_scaler_on_this_device_trains_and_stops_when_it_collapses(device):
-    if amp._TORCH < (2, 3) and device != "cuda":
-        pytest.skip(
-            "no scaler for this device before torch 2.3; choose_precision refuses float16 there"
+def test_a_collapsing_scale_is_noticed_before_it_is_zero(min_scale):
+    for scaler in scalers():
+        text = (
+            r"^a step was skipped, and the loss scale is \S+, below "
+            rf"min_scale={min_scale:g}: so low that the gradients are infinite or NaN whatever the "
+            "scale, so look for inf or NaN in the data or the model$"
         )
-    precision = amp.choose_precision(device, torch.float16)
-    model = nn.Linear(4, 1).to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    batches = [torch.ones(8, 4, device=device)] * 7
-    scaler = amp.make_grad_scaler(precision)
-
-    def loss_fn(model, x):
-        return (model(x).float() - 1).square().mean()
-
-    losses = [
-        amp.train_epoch(
-            model, batches, loss_fn, optimizer, precision, scaler, accumulate=2, max_norm=1.0
-        )
-        for _ in range(4)
-    ]
-    assert losses[-1].loss < losses[0].loss
-    assert losses[0].steps == 4
-    with pytest.raises(amp.ScaleCollapsed):
-        amp.train_epoch(
-            model,
-            batches * 20,
-            lambda m, x: m(x).float().sum() * math.inf,
-            optimizer,
-            precision,
-            scaler,
-        )
-    assert all(parameter.isfinite().all() for parameter in model.parameters())
+        with pytest.raises(amp.ScaleCollapsed, match=text):
+            train([math.inf] * 200, 1, scaler, min_scale=min_scale)
+        assert scaler.get_scale() == min_scale / 2
 
 
-def test_a_skipped_first_step_leaves_fused_sgd_no_garbage_for_momentum(device):
-    if amp._TORCH < (2, 4):
-        pytest.skip("fused SGD for the CPU needs torch 2.4")
-    model = nn.Linear(1, 1, bias=False).to(device)
-    try:
-        optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=True)
-    except RuntimeError as error:
-        pytest.skip(f"no fused SGD here: {error}")
-    precision = amp.Precision(device, torch.float16, True, "")
-    nn.init.zeros_(model.weight)
-    batches = [torch.tensor([math.inf], device=device), torch.ones(1, device=device)]
-    torch.use_deterministic_algorithms(True)  # fills memory that is not initialised with NaN
-    try:
-        epoch = amp.train_epoch(
-            model,
-            batches,
-            lambda m, x: (m.weight * x).sum(),
-            optimizer,
-            precision,
-            amp.make_grad_scaler(precision),
-        )
-    finally:
-        torch.use_deterministic_algorithms(False)
-    assert (epoch.steps, epoch.skipped, model.weight.item()) == (2, 1, -1.0)
-    assert optimizer._step_supports_amp_scaling is True
+def test_the_least_scale_is_2_to_the_minus_10_unless_asked_otherwise():
+    for scaler in scalers():
+        with pytest.raises(amp.ScaleCollapsed):
+            train([math.inf] * 200, 1, scaler)
+        assert scaler.get_scale() == 2.0**-11
 
 
-@pytest.mark.parametrize(("make", "fused"), [(torch.optim.SGD, False), (torch.optim.AdamW, True)])
-def test_other_optimizers_are_stepped_and_left_as_they_were(device, make, fused):
-    weight = nn.Parameter(torch.ones(1, device=device))
-    try:
-        optimizer = make([weight], lr=0.1, **({"fused": True} if fused else {}))
-    except (TypeError, RuntimeError) as error:
-        pytest.skip(f"no such optimizer here: {error}")
-    before, seen = getattr(optimizer, "_step_supports_amp_scaling", None), []
-
-    class Spy:
-        def step(self, optimizer):
-            seen.append(getattr(optimizer, "_step_supports_amp_scaling", None))
-
-    amp._step(Spy(), optimizer)
-    assert seen == [before]
-    assert getattr(optimizer, "_step_supports_amp_scaling", None) is before
+def test_a_scale_that_started_low_is_no_collapse_while_steps_are_taken():
+    for scaler in scalers(2.0**-12):
+        assert train([1.0], 1, scaler) == ([-1.0], [True])
+        with pytest.raises(amp.ScaleCollapsed):
+            train([math.inf], 1, scaler)
 
 
-def test_frozen_submodules_stay_frozen_and_old_gradients_are_dropped(device):
-    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device).train()
-    model[1].eval()
-    model(torch.ones(2, 2, device=device)).sum().mul(
-        1e6
-    ).backward()  # a diagnostic pass before training
-    before = model[0].weight.detach().clone()
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    amp.train_epoch(
-        model,
-        [torch.ones(2, 2, device=device)],
-        lambda m, x: m(x).mean(),
-        optimizer,
-        amp.choose_precision(device, torch.float32),
-    )
-    assert not model[1].training
-    assert (model[0].weight - before).abs().max() < 1e-2
-
-
-def test_a_parameter_without_a_gradient_is_not_touched_whatever_it_had_before():
-    model = nn.Linear(1, 1)
-    model.unused = nn.Parameter(torch.ones(1))
-    model.unused.grad = torch.ones(1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.5)
-    amp.train_epoch(**options(model=model, optimizer=optimizer, batches=[torch.ones(1, 1)] * 2))
-    assert model.unused.item() == 1.0  # a gradient of zeros would have let weight decay move it
-    assert model.unused.grad is None
-
-
-def test_every_batch_is_a_step_unless_asked_otherwise():
-    assert amp.train_epoch(**options(batches=[torch.ones(1, 1)] * 3)).steps == 3
-
-
-def test_a_scale_may_fall_to_any_least_value_even_zero():
-    scaler = FakeScaler(4.0)
-    assert train([1.0], 1, precision=SCALED, scaler=scaler, min_scale=0.0)[0].steps == 1
-
-
-def options(**changed):
-    model = nn.Linear(1, 1)
-    given = {
-        "model": model,
-        "batches": [torch.ones(1, 1)],
-        "loss_fn": lambda model, x: model(x).sum(),
-        "optimizer": torch.optim.SGD(model.parameters(), lr=0.1),
-        "precision": FLOAT32,
-    }
-    return {**given, **changed}
+def test_nothing_is_written_with_a_scale_of_0():
+    for scaler in scalers(0.0):
+        weight = nn.Parameter(torch.ones(1))
+        with pytest.raises(amp.ScaleCollapsed, match="the loss scale is 0, below"):
+            stepped(sgd([weight]), [weight], [weight.sum()], scaler)
+        assert weight.item() == 1.0
 
 
 @pytest.mark.parametrize(
-    ("changed", "text"),
+    ("options", "text"),
     [
-        ({"accumulate": 0}, "accumulate=0"),
-        ({"accumulate": True}, "accumulate=True"),
-        ({"accumulate": 2.0}, "accumulate=2.0"),
-        ({"max_norm": 0.0}, "max_norm=0.0"),
-        ({"max_norm": math.nan}, "max_norm=nan"),
-        ({"min_scale": math.nan}, "min_scale=nan: expected a finite number, 0 or more"),
-        ({"min_scale": math.inf}, "min_scale=inf"),
-        ({"min_scale": -1.0}, "min_scale=-1.0"),
-        (
-            {"model": nn.Linear(1, 1).eval()},
-            r"^the model is in eval mode: call model.train\(\) first",
-        ),
-        ({"batches": []}, "^no batches: the loader is empty"),
-        (
-            {"loss_fn": lambda m, x: 0.0},
-            "loss of batch 0: expected a tensor with one number, got 0.0",
-        ),
-        ({"loss_fn": lambda m, x: m(x).expand(3, 1)}, r"got shape \[3, 1\]"),
-        ({"loss_fn": lambda m, x: m(x).detach().sum()}, "loss of batch 0 has no graph"),
-        ({"precision": SCALED}, "no scaler do not fit"),
-        ({"scaler": FakeScaler()}, r"is_enabled\(\)=True do not fit"),
-        ({"weight": lambda batch: -1.0}, r"batches 0 to 0: \[-1.0\]"),
-        ({"weight": lambda batch: math.inf}, r"batches 0 to 0: \[inf\]"),
+        ({"max_norm": 0.0}, "^max_norm=0.0: expected a positive number or None$"),
+        ({"max_norm": -1.0}, "^max_norm=-1.0"),
+        ({"max_norm": math.nan}, "^max_norm=nan"),
+        ({"min_scale": 0.0}, "^min_scale=0.0: expected a positive, finite number$"),
+        ({"min_scale": math.nan}, "^min_scale=nan"),
+        ({"min_scale": math.inf}, "^min_scale=inf"),
     ],
 )
-def test_impossible_options_an_empty_loader_and_losses_without_a_graph_are_refused(changed, text):
+def test_numbers_that_are_not_positive_are_refused(options, text):
+    weight = parameter_with([1.0])
     with pytest.raises(ValueError, match=text):
-        amp.train_epoch(**options(**changed))
+        amp.optimizer_step(sgd([weight]), **options)
+    assert weight.item() == 0.0
+
+
+class OwnLBFGS(torch.optim.LBFGS):
+    pass
+
+
+@pytest.mark.parametrize("make", [torch.optim.LBFGS, OwnLBFGS])
+def test_lbfgs_is_refused_before_anything_is_touched(make):
+    scaler = FakeScaler()
+    with pytest.raises(
+        ValueError, match=r"^LBFGS computes the loss itself, .* its step\(closure\)$"
+    ):
+        amp.optimizer_step([sgd([parameter_with([1.0])]), make([parameter_with([1.0])])], scaler)
+    assert scaler.calls == []
+
+
+def test_optimizers_without_any_gradient_are_refused():
+    model = nn.Linear(1, 1)
+    optimizers = [sgd([model.weight]), torch.optim.Adam([model.bias])]
+    with pytest.raises(ValueError, match="^SGD, Adam: no parameter has a gradient; was backward"):
+        amp.optimizer_step(optimizers)
+    with pytest.raises(ValueError, match="^an empty list: no parameter has a gradient"):
+        amp.optimizer_step([])
+
+
+def test_a_parameter_of_two_optimizers_is_refused():
+    weight = parameter_with([1.0])
+    with pytest.raises(
+        ValueError, match="^SGD, SGD: a parameter is there twice, and would be unsc"
+    ):
+        amp.optimizer_step([sgd([weight]), sgd([weight])])
+
+
+def test_a_loss_that_was_not_scaled_is_refused_by_the_scaler(device):
+    scaler, weight = real_scaler(device), parameter_with([1.0], device)
+    with pytest.raises(
+        (AssertionError, RuntimeError), match="Attempted unscale_ but _scale is None"
+    ):
+        amp.optimizer_step(sgd([weight]), scaler)
+
+
+def test_a_real_scaler_on_this_device_trains_and_stops_when_it_collapses(device):
+    scaler = real_scaler(device)
+    precision = amp.choose_precision(device, torch.float16)
+    model = nn.Linear(4, 1).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def epoch(count, target):
+        losses = []
+        for window in amp.windows([torch.ones(8, 4, device=device)] * count, 2):
+            optimizer.zero_grad()
+            for x, share, _ in window:
+                with precision.autocast():
+                    loss = (model(x).float() - target).square().mean()
+                losses.append(loss.item())
+                scaler.scale(loss * share).backward()
+            amp.optimizer_step(optimizer, scaler, max_norm=1.0)
+        return losses
+
+    losses = epoch(28, 1.0)
+    assert losses[-1] < losses[0]
+    with pytest.raises(amp.ScaleCollapsed):
+        epoch(80, math.inf)
+    assert all(parameter.isfinite().all() for parameter in model.parameters())
+
+
+# ---- the pieces in other people's loops ----
+#
+# Each loop is there twice: as people write it, and with the pieces. Both compute the same.
+
+
+def nanogpt(run):
+    """The loop of nanoGPT's train.py: micro steps, and gradients synchronized in the last."""
+    for _ in range(3):
+        for micro_step in range(4):
+            run.model.require_backward_grad_sync = micro_step == 3
+            with run.autocast():
+                loss = run.model(next(run.batches)).square().mean()
+                loss = loss / 4
+            run.scaler.scale(loss).backward()
+        run.scaler.unscale_(run.optimizer)
+        torch.nn.utils.clip_grad_norm_(run.model.parameters(), 1.0)
+        run.scaler.step(run.optimizer)
+        run.scaler.update()
+        run.optimizer.zero_grad(set_to_none=True)
+
+
+def nanogpt_with_the_pieces(run):
+    for window in itertools.islice(amp.windows(run.batches, 4), 3):
+        for batch, share, last in window:
+            run.model.require_backward_grad_sync = last
+            with run.autocast():
+                loss = run.model(batch).square().mean()
+                loss = loss * share
+            run.scaler.scale(loss).backward()
+        amp.optimizer_step(run.optimizer, run.scaler, max_norm=1.0)
+        run.optimizer.zero_grad(set_to_none=True)
+
+
+def gan(run):
+    """Two optimizers that share a scaler, and a backward() for each."""
+    for _ in range(6):
+        x = next(run.batches)
+        run.optimizer.zero_grad()
+        with run.autocast():
+            judged = run.model(torch.cat([x, run.generator(x).detach()])).square().mean()
+        run.scaler.scale(judged).backward()
+        run.scaler.step(run.optimizer)
+        run.generator_optimizer.zero_grad()
+        with run.autocast():
+            fooled = run.model(run.generator(x)).square().mean()
+        run.scaler.scale(fooled).backward()
+        run.scaler.step(run.generator_optimizer)
+        run.scaler.update()
+
+
+def gan_with_the_pieces(run):
+    for _ in range(6):
+        x = next(run.batches)
+        run.optimizer.zero_grad()
+        with run.autocast():
+            judged = run.model(torch.cat([x, run.generator(x).detach()])).square().mean()
+        run.scaler.scale(judged).backward()
+        amp.optimizer_step(run.optimizer, run.scaler)
+        run.generator_optimizer.zero_grad()
+        with run.autocast():
+            fooled = run.model(run.generator(x)).square().mean()
+        run.scaler.scale(fooled).backward()
+        amp.optimizer_step(run.generator_optimizer, run.scaler)
+
+
+def averaged(run):
+    """A scheduler and an average of the weights, which go on with every step that is applied."""
+    for x in itertools.islice(run.batches, 6):
+        run.optimizer.zero_grad()
+        with run.autocast():
+            loss = run.model(x).square().mean()
+        if x is run.bad:
+            loss = loss * math.inf
+        run.scaler.scale(loss).backward()
+        before = run.scaler.get_scale()
+        run.scaler.step(run.optimizer)
+        run.scaler.update()
+        if run.scaler.get_scale() >= before:
+            run.scheduler.step()
+            run.average.update_parameters(run.model)
+
+
+def averaged_with_the_pieces(run):
+    for x in itertools.islice(run.batches, 6):
+        run.optimizer.zero_grad()
+        with run.autocast():
+            loss = run.model(x).square().mean()
+        if x is run.bad:
+            loss = loss * math.inf
+        run.scaler.scale(loss).backward()
+        if amp.optimizer_step(run.optimizer, run.scaler):
+            run.scheduler.step()
+            run.average.update_parameters(run.model)
+
+
+def hooked(run):
+    """A trainer as a class, with a hook that sees the gradients before they are clipped."""
+
+    class Trainer:
+        def on_before_optimizer_step(self):
+            run.seen.append(run.model.weight.grad.norm().item())
+
+        def fit(self, optimizer, scaler):
+            for number, x in enumerate(itertools.islice(run.batches, 6), 1):
+                with run.autocast():
+                    loss = run.model(x).square().mean()
+                scaler.scale(loss / 2).backward()
+                if number % 2 == 0:
+                    scaler.unscale_(optimizer)
+                    self.on_before_optimizer_step()
+                    torch.nn.utils.clip_grad_norm_(run.model.parameters(), 0.5)
+                    scaler.step(optimizer)
+                    scaler.update()
+                    optimizer.zero_grad()
+
+    Trainer().fit(run.optimizer, run.scaler)
+
+
+def hooked_with_the_pieces(run):
+    class Trainer:
+        def on_before_optimizer_step(self):
+            run.seen.append(run.model.weight.grad.norm().item())
+
+        def fit(self, optimizer, scaler):
+            epoch = amp.windows(itertools.islice(run.batches, 6), 2)
+            for x, share, last in itertools.chain.from_iterable(epoch):
+                with run.autocast():
+                    loss = run.model(x).square().mean()
+                scaler.scale(loss * share).backward()
+                if last:
+                    amp.optimizer_step(
+                        optimizer, scaler, max_norm=0.5, before_step=self.on_before_optimizer_step
+                    )
+                    optimizer.zero_grad()
+
+    Trainer().fit(run.optimizer, run.scaler)
+
+
+class Synchronized(nn.Linear):
+    """Counts the backward() calls that DistributedDataParallel would synchronize."""
+
+    require_backward_grad_sync, synchronized = True, 0
+
+    def forward(self, x):
+        self.synchronized += self.require_backward_grad_sync
+        return super().forward(x)
+
+
+def what_a_run_leaves(loop, device):
+    torch.manual_seed(0)
+    scaled = amp._TORCH >= (2, 8) or device == "cuda" or (device == "cpu" and amp._TORCH >= (2, 3))
+    precision = amp.choose_precision(device, torch.float16 if scaled else torch.float32)
+    batches = [torch.randn(8, 3, device=device) for _ in range(16)]
+    run = types.SimpleNamespace(
+        model=Synchronized(3, 1).to(device),
+        generator=nn.Linear(3, 3).to(device),
+        autocast=precision.autocast,
+        scaler=amp.make_grad_scaler(precision, **({"init_scale": 16.0} if scaled else {})),
+        batches=iter(batches),
+        bad=batches[2] if scaled else None,
+        seen=[],
+    )
+    run.average = torch.optim.swa_utils.AveragedModel(run.model)
+    run.optimizer = torch.optim.SGD(run.model.parameters(), lr=0.1, momentum=0.9)
+    run.generator_optimizer = torch.optim.Adam(run.generator.parameters(), lr=0.1)
+    run.scheduler = torch.optim.lr_scheduler.StepLR(run.optimizer, 1, gamma=0.5)
+    loop(run)
+    modules = (run.model, run.generator, run.average)
+    state = copy.deepcopy([module.state_dict() for module in modules])
+    return state, run.seen, run.model.synchronized, run.optimizer.param_groups[0]["lr"]
+
+
+@pytest.mark.parametrize(
+    ("loop", "with_the_pieces"),
+    [
+        (nanogpt, nanogpt_with_the_pieces),
+        (gan, gan_with_the_pieces),
+        (averaged, averaged_with_the_pieces),
+        (hooked, hooked_with_the_pieces),
+    ],
+)
+def test_the_pieces_fit_into_a_loop_and_change_nothing_that_was_right(
+    loop, with_the_pieces, device
+):
+    (state, *rest), (state_with, *rest_with) = (
+        what_a_run_leaves(one, device) for one in (loop, with_the_pieces)
+    )
+    assert rest == rest_with
+    for found, expected in zip(state_with, state):
+        torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+
+def lines(function):
+    """Those of its body, without a docstring."""
+    source = inspect.getsource(function).splitlines()[1:]
+    return source[1:] if '"""' in source[0] else source
+
+
+@pytest.mark.parametrize(
+    ("loop", "with_the_pieces"),
+    [
+        (nanogpt, nanogpt_with_the_pieces),
+        (gan, gan_with_the_pieces),
+        (averaged, averaged_with_the_pieces),
+        (hooked, hooked_with_the_pieces),
+    ],
+)
+def test_the_pieces_change_at_most_ten_lines_of_a_loop(loop, with_the_pieces):
+    compared = difflib.SequenceMatcher(None, lines(loop), lines(with_the_pieces), autojunk=False)
+    changed = [
+        max(end - start, new_end - new_start)
+        for tag, start, end, new_start, new_end in compared.get_opcodes()
+        if tag != "equal"
+    ]
+    assert 0 < sum(changed) <= 10
+    assert len(lines(with_the_pieces)) <= len(lines(loop))
 
 
 @pytest.mark.skipif(amp._TORCH < (2, 3), reason="an enabled scaler for the CPU needs torch 2.3")

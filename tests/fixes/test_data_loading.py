@@ -1,8 +1,12 @@
 import contextlib
 import copy
 import random
-from collections import OrderedDict, defaultdict, namedtuple
+import threading
+import time
+import weakref
+from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, deque, namedtuple
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -13,7 +17,7 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
-from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
+from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset
 
 from reference_fixes import data_loading
 
@@ -105,13 +109,136 @@ def test_map_tensors_keeps_what_a_container_carries():
     assert data_loading.map_tensors(torch.neg, batch)["missing"] == 0
     (moved,) = data_loading.map_tensors(torch.neg, {torch.ones(1)})
     assert moved == -1
-    assert data_loading.map_tensors(torch.neg, MappingProxyType({"x": torch.ones(1)}))["x"] == -1
+    rows = MyList([torch.ones(1)])
+    rows.note = "note"
+    assert data_loading.map_tensors(torch.neg, rows).note == "note"
+    assert data_loading.map_tensors(torch.neg, deque([torch.ones(1)], maxlen=3)).maxlen == 3
     unset = copy.copy(Frozen(torch.ones(1)))
     object.__delattr__(unset, "x")
     assert not hasattr(data_loading.map_tensors(torch.neg, unset), "x")
-    other = SimpleNamespace(x=torch.ones(1))
-    assert data_loading.map_tensors(torch.neg, other) is other
-    assert data_loading.map_tensors(torch.neg, Batch) is Batch
+
+
+def test_what_is_no_container_is_returned_as_it_is():
+    for other in (SimpleNamespace(x=torch.ones(1)), Batch, Graph(torch.ones(1)), "text", range(3)):
+        assert data_loading.map_tensors(torch.neg, other) is other
+
+
+@pytest.mark.parametrize("kind", [deque, UserList, frozenset, set])
+def test_more_sequences_are_walked(kind):
+    batch = kind([torch.ones(1)])
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert type(mapped) is kind
+    assert [list(mapped), list(batch)] == [[-1], [1]]
+
+
+@pytest.mark.parametrize("kind", [MappingProxyType, UserDict])
+def test_more_mappings_are_walked(kind):
+    batch = kind({"x": torch.ones(1)})
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert type(mapped) is kind
+    assert [mapped["x"], batch["x"]] == [-1, 1]
+
+
+def test_a_counter_is_not_added_to_itself():
+    assert data_loading.map_tensors(torch.neg, Counter(cat=3)) == Counter(cat=3)
+
+
+class AttrDict(dict):
+    def __init__(self, *args, **items):
+        super().__init__(*args, **items)
+        self.__dict__ = self
+
+
+def test_the_items_of_an_attribute_dict_are_its_attributes():
+    batch = AttrDict(x=torch.ones(1), to=torch.ones(1))
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert [mapped["x"], mapped.x, batch["x"], batch.x] == [-1, -1, 1, 1]
+    assert data_loading.to_device(batch, "cpu").x == 1  # its item `to` is not a method
+
+
+class ModelOutput(OrderedDict):
+    """As in transformers: an attribute for each item, and no update()."""
+
+    def update(self, *args, **items):
+        raise RuntimeError("You cannot use update() on a ModelOutput instance.")
+
+    def __setitem__(self, name, value):
+        super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+
+def test_a_mapping_without_update_is_walked():
+    batch = ModelOutput()
+    batch["x"] = torch.ones(1)
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert [mapped["x"], mapped.x, batch.x] == [-1, -1, 1]
+
+
+class Pair(tuple):
+    """A tuple with arguments of its own, and an attribute."""
+
+    def __new__(cls, x, y, note="note"):
+        pair = super().__new__(cls, (x, y))
+        pair.note = note
+        return pair
+
+
+@pytest.mark.parametrize(
+    ("batch", "expected"),
+    [
+        (Pair(torch.ones(1), 2, note="other"), (-1, 2)),
+        (torch.return_types.max((torch.ones(1), torch.ones(1))), (-1, -1)),
+        (torch.Size([2, 3]), (2, 3)),
+    ],
+    ids=["own __new__", "return_types", "Size"],
+)
+def test_tuples_that_are_made_in_other_ways_keep_their_type(batch, expected):
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert type(mapped) is type(batch)
+    assert tuple(mapped) == expected
+    assert getattr(mapped, "note", None) == getattr(batch, "note", None)
+
+
+@dataclass
+class Cached:
+    x: Any
+
+    @cached_property
+    def double(self):
+        return 2 * self.x
+
+
+def test_what_a_dataclass_has_cached_is_mapped_too():
+    batch = Cached(torch.ones(1))
+    assert batch.double == 2
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert [mapped.x, mapped.double, batch.double] == [-1, -2, 2]
+
+
+@dataclass
+class Slots:
+    __slots__ = ("x",)
+    x: Any
+
+
+def test_a_dataclass_with_slots_is_walked():
+    assert data_loading.map_tensors(torch.neg, Slots(torch.ones(1))).x == -1
+
+
+def packed(*lengths):
+    """Shorter sequences first, so that both index tensors are there."""
+    rows = [torch.ones(length, 3) for length in lengths]
+    return pack_sequence(rows, enforce_sorted=False)
+
+
+def test_batch_sizes_of_a_packed_sequence_are_left_as_they_are():
+    batch = packed(1, 2)
+    mapped = data_loading.map_tensors(lambda x: x + 1, batch)
+    assert type(mapped) is PackedSequence
+    assert mapped.batch_sizes is batch.batch_sizes
+    assert (mapped.data == 2).all()
+    assert torch.equal(mapped.sorted_indices, batch.sorted_indices + 1)
+    assert torch.equal(mapped.unsorted_indices, batch.unsorted_indices + 1)
 
 
 @given(batches)
@@ -124,11 +251,11 @@ def test_to_device_moves_everything_and_back(device, batch):
     assert all(torch.equal(tensor, home) for tensor, home in zip(tensors, back))
 
 
-class Spy:
+class Spy(torch.Tensor):
     """A tensor that tells how it was asked to move."""
 
-    def __init__(self, kind, pinned):
-        self.device, self.pinned = torch.device(kind), pinned
+    kind, pinned = "cpu", False
+    device = property(lambda self: torch.device(self.kind))
 
     def is_pinned(self):
         return self.pinned
@@ -137,21 +264,92 @@ class Spy:
         return (target.type, non_blocking)
 
 
+def spy(tensor, **seen):
+    made = torch.Tensor._make_subclass(Spy, tensor)
+    vars(made).update(seen)
+    return made
+
+
 @pytest.mark.parametrize("source", ["cpu", "cuda", "mps"])
 @pytest.mark.parametrize("target", ["cpu", "cuda", "mps"])
 @pytest.mark.parametrize("pinned", [False, True])
 def test_only_copies_from_pinned_memory_to_cuda_are_asynchronous(source, target, pinned):
-    with mock.patch.object(data_loading, "map_tensors", lambda function, batch: function(batch)):
-        moved = data_loading.to_device(Spy(source, pinned), target)
-    assert moved == (target, (source, target, pinned) == ("cpu", "cuda", True))
+    tensor = spy(torch.ones(1), kind=source, pinned=pinned)
+    moved = data_loading.to_device([tensor], target)
+    assert moved == [(target, (source, target, pinned) == ("cpu", "cuda", True))]
+
+
+def test_a_sparse_tensor_is_moved_without_asking_whether_it_is_pinned():
+    with mock.patch.multiple(
+        torch.Tensor, is_pinned=None, to=lambda self, target, non_blocking: (target, non_blocking)
+    ):
+        moved = data_loading.to_device(torch.ones(2).to_sparse(), "cuda")
+    assert moved == (torch.device("cuda"), False)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_packed_sequence_moves_itself(device, elsewhere):
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: (x, 1), lambda x: {"x": [x]}])
+def test_a_packed_sequence_keeps_its_batch_sizes_on_the_cpu(device, elsewhere, wrap):
     target = "meta" if elsewhere else device
-    packed = data_loading.to_device(pack_sequence([torch.ones(2), torch.ones(1)]), target)
-    assert packed.data.device.type == target
-    assert packed.batch_sizes.device.type == "cpu"
+    seen = []
+    batch = data_loading.to_device(wrap(packed(1, 2)), target)
+    data_loading.map_tensors(lambda x: seen.append(x.device.type) or x, batch)
+    assert seen == [target] * 3
+    while not isinstance(batch, PackedSequence):
+        batch = batch["x"] if isinstance(batch, dict) else batch[0]
+    assert batch.batch_sizes.device.type == "cpu"
+    if target == device:
+        torch.nn.LSTM(3, 2, device=target)(batch)
+
+
+class Graph:
+    """A batch that moves and pins itself, as those of PyG, DGL and detectron2."""
+
+    def __init__(self, x, done=()):
+        self.x, self.done = x, done
+
+    def to(self, device):
+        return Graph(self.x, (*self.done, f"to {device}"))
+
+    def pin_memory(self):
+        return Graph(self.x, (*self.done, "pinned"))
+
+
+class GraphDict(UserDict):
+    """A mapping that moves itself, as TensorDict and BatchEncoding."""
+
+    to = pin_memory = lambda self, *device: f"by itself {device}"
+
+
+Edge = namedtuple("Edge", ["source", "to"])
+
+
+def test_an_object_with_a_method_moves_and_pins_itself():
+    graph = Graph(torch.ones(1))
+    assert data_loading.to_device({"g": [graph]}, "cpu")["g"][0].done == ("to cpu",)
+    assert data_loading.pin_batch({"g": [graph]})["g"][0].done == ("pinned",)
+    assert data_loading.to_device(GraphDict(), "cpu") == f"by itself ({torch.device('cpu')!r},)"
+    assert data_loading.pin_batch(GraphDict()) == "by itself ()"
+    assert data_loading.to_device(Graph, "cpu") is Graph
+    assert data_loading.to_device(Edge(torch.ones(1), 3), "cpu") == (1, 3)  # `to` is a field
+
+
+class Forgetful:
+    def pin_memory(self):
+        pass
+
+    def to(self, device):
+        pass
+
+
+def test_a_method_that_forgets_to_return_the_batch_is_refused():
+    for call, method in (
+        (data_loading.pin_batch, "pin_memory"),
+        (lambda batch: data_loading.to_device(batch, "cpu"), "to"),
+    ):
+        message = rf"^Forgetful\.{method}\(\) returned None: expected the batch \(return self\)$"
+        with pytest.raises(TypeError, match=message):
+            call([Forgetful()])
 
 
 @pytest.mark.parametrize(
@@ -195,12 +393,10 @@ def identity(samples):
     return samples
 
 
-def counted_pin(tensor, device=None):
-    return torch.Tensor._make_subclass(Pinned, tensor)
-
-
-class Pinned(torch.Tensor):
-    pass
+def fake_pin(tensor, device=None):
+    pinned = tensor.clone()
+    pinned.faked = "pinned"
+    return pinned
 
 
 @pytest.mark.parametrize(
@@ -211,123 +407,71 @@ class Pinned(torch.Tensor):
         Frozen(torch.ones(2)),
         {"x": [torch.ones(2)]},
         Point(torch.ones(2), 1),
+        (packed(1, 2), "id"),
     ],
 )
 def test_every_batch_type_is_pinned_and_keeps_its_type_48419(batch):
-    with mock.patch.object(torch.Tensor, "pin_memory", counted_pin):
-        pinned = data_loading._Pinnable(batch).pin_memory()
-    assert type(pinned) is type(batch)
-    assert [type(tensor) for tensor in flatten(pinned)[1]] == [Pinned]
+    with mock.patch.object(torch.Tensor, "pin_memory", fake_pin):
+        pinned = data_loading.pin_batch(batch)
+    types, before = flatten(batch)
+    new_types, after = flatten(pinned)
+    assert new_types == types
+    assert all(torch.equal(old, new) for old, new in zip(before, after))
+    sizes = getattr(batch[0], "batch_sizes", None) if isinstance(batch, tuple) else None
+    assert all(getattr(tensor, "faked", "") or tensor is sizes for tensor in after)
 
 
-def test_a_packed_sequence_pins_itself():
-    with mock.patch.object(PackedSequence, "pin_memory", return_value="pinned"):
-        pinned = data_loading._Pinnable(pack_sequence([torch.ones(2)])).pin_memory()
-    assert pinned == "pinned"
+def test_a_batch_is_pinned_on_cuda(device):
+    if device != "cuda":
+        pytest.skip("only CUDA pins")
+    (frozen, sequence), mapping = data_loading.pin_batch(
+        [(Frozen(torch.ones(2)), packed(1, 2)), {"x": torch.ones(1)}]
+    )
+    assert all(x.is_pinned() for x in (frozen.x, sequence.data, mapping["x"]))
+
+
+def nested():
+    return torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])
+
+
+def quantised():
+    return torch.quantize_per_tensor(torch.ones(2), 0.5, 0, torch.qint8)
 
 
 @pytest.mark.parametrize(
-    "unpinnable",
-    [torch.ones(2, device="meta"), torch.ones(2).to_sparse()],
-    ids=["device", "sparse"],
+    "make",
+    [
+        lambda: torch.ones(2, device="meta"),
+        lambda: torch.ones(2).to_sparse(),
+        lambda: torch.ones(2, 2).to_sparse_csr(),
+        nested,
+        quantised,
+    ],
+    ids=["device", "sparse", "csr", "nested", "quantised"],
 )
-def test_what_cannot_be_pinned_passes_through(unpinnable):
+@pytest.mark.filterwarnings("ignore")  # prototypes
+def test_what_cannot_be_pinned_passes_through(make):
+    unpinnable = make()
     with mock.patch.object(torch.Tensor, "pin_memory", side_effect=RuntimeError("cannot pin")):
-        assert data_loading._Pinnable([unpinnable]).pin_memory()[0] is unpinnable
+        assert data_loading.pin_batch([unpinnable])[0] is unpinnable
 
 
-def test_a_loader_for_an_accelerator_yields_plain_batches_never_the_wrapper():
-    with mock.patch.multiple(
-        data_loading, pin_decision=lambda device: data_loading.PinDecision(True, "")
-    ):
-        loader = data_loading.make_loader(
-            Rows([Batch(torch.ones(1))]), "cuda", batch_size=1, collate_fn=identity
-        )
-    assert loader.pin_memory
-    collated = loader.collate_fn([Batch(torch.ones(1))])
-    with mock.patch.object(torch.Tensor, "pin_memory", counted_pin):
-        (batch,) = collated.pin_memory()
-    assert type(batch) is Batch
-    assert type(batch.x) is Pinned
+class Image(torch.Tensor):
+    """As torchvision's: its pin_memory() returns a plain tensor."""
+
+    def pin_memory(self):
+        return self.as_subclass(torch.Tensor)
 
 
-def test_batches_on_cuda_come_pinned(device):
-    loader = data_loading.make_loader(Rows([{"x": torch.ones(2)}] * 4), device, batch_size=2)
-    batches = list(loader)
-    assert [batch["x"].shape for batch in batches] == [(2, 2), (2, 2)]
-    assert loader.pin_memory is (device == "cuda")
-    if device == "cuda":
-        assert all(batch["x"].is_pinned() for batch in batches)
-
-
-def test_device_tensors_pass_a_loader_that_pins(device):
-    loader = data_loading.make_loader(
-        TensorDataset(torch.ones(4, device=device)), device, batch_size=2
-    )
-    assert [batch[0].device.type for batch in loader] == [device, device]
-
-
-def test_collating_ignores_the_default_device():
-    if not hasattr(torch, "set_default_device"):
-        pytest.skip("torch 1.13 has no default device")
-    loader = data_loading.make_loader(Rows([1.0, 2.0]), "cpu", batch_size=2)
-    torch.set_default_device("meta")
-    try:
-        batch = loader.collate_fn([1.0, 2.0])
-        outside = torch.ones(1)
-    finally:
-        torch.set_default_device(None)
-    assert (batch.device.type, outside.device.type) == ("cpu", "meta")
-
-
-def test_the_detour_through_the_cpu_is_taken_only_where_a_default_device_may_be_set(monkeypatch):
-    monkeypatch.setattr(torch, "set_default_device", None, raising=False)
-    for kind in ("cpu", "meta"):
-        monkeypatch.setattr(
-            torch, "get_default_device", lambda kind=kind: torch.device(kind), raising=False
-        )
-        assert data_loading._default_device_is_elsewhere() is (kind == "meta")
-    monkeypatch.setattr(
-        torch, "get_default_device", lambda: None.device
-    )  # as torch 2.3 does after set_default_device(None)
-    assert data_loading._default_device_is_elsewhere() is True
-    monkeypatch.delattr(torch, "get_default_device")
-    assert data_loading._default_device_is_elsewhere() is True
-    monkeypatch.delattr(torch, "set_default_device")
-    assert data_loading._default_device_is_elsewhere() is False
-
-
-@pytest.mark.parametrize("batch_size", [None, 1, 3])
-def test_batching_is_that_of_a_dataloader(batch_size):
-    rows = [torch.full((2,), float(number)) for number in range(4)]
-    ours = list(data_loading.make_loader(Rows(rows), "cpu", batch_size=batch_size))
-    theirs = list(DataLoader(Rows(rows), batch_size=batch_size))
-    assert len(ours) == len(theirs)
-    assert all(torch.equal(a, b) for a, b in zip(ours, theirs))
-
-
-def test_without_a_batch_size_batches_are_of_one_row():
-    assert next(iter(data_loading.make_loader(Rows([1.0, 2.0]), "cpu"))).tolist() == [1.0]
-
-
-def test_a_batch_sampler_still_collates():
-    loader = data_loading.make_loader(Rows([1.0, 2.0]), "cpu", batch_sampler=[[0, 1]])
-    assert next(iter(loader)).tolist() == [1.0, 2.0]
-
-
-@pytest.mark.parametrize("option", ["pin_memory", "pin_memory_device"])
-def test_deciding_twice_is_refused(option):
-    with pytest.raises(
-        ValueError,
-        match=rf"{option}=True: make_loader decides about pinning; see pin_decision\('cpu'\)",
-    ):
-        data_loading.make_loader(Rows([1.0]), "cpu", **{option: True})
+def test_a_subclass_that_pinning_would_lose_stays_unpinned():
+    image = torch.ones(2).as_subclass(Image)
+    assert data_loading.pin_batch([image])[0] is image
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_the_prefetcher_yields_every_batch_once_in_order_on_the_device(device, count):
     rows = [{"x": torch.full((1000,), float(number)), "id": number} for number in range(count)]
-    loader = data_loading.make_loader(Rows(rows), device, batch_size=None)
+    loader = DataLoader(Rows(rows), batch_size=None)
     prefetcher = data_loading.Prefetcher(loader, device)
     for _ in range(2):
         seen = list(prefetcher)
@@ -339,87 +483,245 @@ def test_the_prefetcher_yields_every_batch_once_in_order_on_the_device(device, c
     assert len(prefetcher) == count
 
 
-def test_the_prefetcher_passes_errors_on(device):
-    def broken():
-        yield {"x": torch.ones(1)}
-        raise KeyError("row 2")
-
-    iterator = iter(data_loading.Prefetcher(broken(), device))
-    with pytest.raises(KeyError, match="row 2"):
-        list(iterator)
+def test_batches_of_any_type_arrive_on_the_device(device):
+    sparse = torch.ones(2).to_sparse()
+    batch = [Frozen(torch.ones(2)), packed(1, 2), sparse, torch.ones(1, device=device)]
+    loader = DataLoader(Rows([batch]), batch_size=1, collate_fn=identity)
+    ((moved,),) = data_loading.Prefetcher(loader, device)
+    assert [type(part) for part in moved] == [type(part) for part in batch]
+    assert {part.x.device.type for part in moved[:1]} == {device}
+    assert {part.data.device.type for part in moved[1:]} == {device}
+    torch.nn.LSTM(3, 2, device=device)(moved[1])
 
 
 class OnCuda(torch.Tensor):
-    """A tensor that says it is on CUDA, and keeps which streams it was recorded on."""
+    """A tensor that says it is on CUDA, and keeps which stream it was recorded on."""
 
-    device = torch.device("cuda")
+    device = torch.device("cuda", 0)
+    alive = weakref.WeakSet()
+    most = 0
 
     def record_stream(self, stream):
-        EVENTS.append(("record", float(self.as_subclass(torch.Tensor)), stream))
+        vars(self).setdefault("recorded", []).append(stream)
+
+
+@dataclass(eq=False)
+class Stream:
+    name: str
+    waited: list = field(default_factory=list)
+    device = torch.device("cuda", 0)
+
+    def wait_stream(self, other):
+        self.waited.append((other.name, len(EVENTS)))
 
 
 EVENTS = []
 
 
-class Stream:
-    def __init__(self, device):
-        self.device = device
+def soon(true, within=5.0):
+    """Whether the thread makes it true while the caller waits."""
+    end = time.monotonic() + within
+    while not true() and time.monotonic() < end:
+        time.sleep(0.001)
+    return true()
 
-    def wait_stream(self, other):
-        EVENTS.append(("wait", self.device, other.device))
+
+def copied(number):
+    return ("copy", float(number), "copies of cuda", True)
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A CUDA device that is not there: copies say on which stream and in which thread they ran."""
+    EVENTS.clear()
+    OnCuda.alive, OnCuda.most = weakref.WeakSet(), 0
+    compute, chosen = Stream("compute"), threading.local()  # torch keeps it per thread too
+    real_to = torch.Tensor.to
+
+    def current_stream(device):
+        assert device == torch.device("cuda", 0)
+        return getattr(chosen, "stream", compute)
+
+    @contextlib.contextmanager
+    def stream(entered):
+        chosen.stream = entered
+        yield
+        del chosen.stream
+
+    def to(tensor, *target, non_blocking=False, **options):
+        if options or torch.device(*target).type != "cuda":
+            return real_to(tensor, *target, **options)
+        if tensor.layout != torch.strided:
+            return tensor
+        if isinstance(tensor, OnCuda):
+            return tensor
+        there = torch.Tensor._make_subclass(OnCuda, tensor.clone())
+        OnCuda.alive.add(there)
+        OnCuda.most = max(OnCuda.most, len(OnCuda.alive))
+        where = current_stream(torch.device("cuda", 0)).name
+        EVENTS.append(("copy", float(tensor.flatten()[0]), where, non_blocking))
+        return there
+
+    monkeypatch.setattr("torch.cuda.Stream", lambda device: Stream(f"copies of {device}"))
+    monkeypatch.setattr("torch.cuda.stream", stream)
+    monkeypatch.setattr("torch.cuda.current_stream", current_stream)
+    monkeypatch.setattr(torch.Tensor, "to", to)
+    monkeypatch.setattr(torch.Tensor, "pin_memory", fake_pin)
+    monkeypatch.setattr(torch.Tensor, "is_pinned", lambda tensor: hasattr(tensor, "faked"))
+    return compute
+
+
+def numbered(count, wrap):
+    for number in range(count):
+        EVENTS.append(("load", number, threading.current_thread() is threading.main_thread()))
+        yield wrap(torch.tensor([float(number)]))
 
 
 @pytest.mark.parametrize(
     "wrap",
-    [lambda x: {"x": x}, lambda x: PackedSequence(x, torch.tensor([1]))],
-    ids=["dict", "packed"],
+    [
+        lambda x: {"x": x},
+        lambda x: (Batch(x), "id"),
+        lambda x: PackedSequence(x, torch.tensor([1])),
+    ],
+    ids=["dict", "dataclass", "packed"],
 )
-def test_the_next_copy_starts_before_a_batch_is_used_and_on_a_stream_of_its_own(wrap):
-    EVENTS.clear()
-    entered = []
-
+def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
     def source():
-        for number in range(3):
-            EVENTS.append(("load", number))
-            yield number
+        for batch in numbered(3, wrap):
+            assert torch.cuda.current_stream(OnCuda.device) is gpu  # work of the dataset's own
+            yield batch
 
-    @contextlib.contextmanager
-    def stream(chosen):
-        entered.append(chosen)
-        yield
-        entered.pop()
+    for number, batch in enumerate(data_loading.Prefetcher(source(), "cuda")):
+        (tensor,) = [x for x in flatten(batch)[1] if x.device.type == "cuda"]
+        assert tensor.item() == number
+        assert tensor.recorded == [gpu]
+        assert number == 2 or soon(lambda number=number: copied(number + 1) in EVENTS)
+        EVENTS.append(("used", number))
+    expected = [("load", 0, True), copied(0)]  # rows are read by the caller's thread
+    for number in range(2):
+        expected += [("load", number + 1, True), copied(number + 1), ("used", number)]
+    assert [*expected, ("used", 2)] == EVENTS
+    # the computation waits for its own copy, never for the next one
+    waited = [EVENTS[:events] for _, events in gpu.waited]
+    assert [seen.count(("used", n - 1)) for n, seen in enumerate(waited)] == [0, 1, 1]
+    assert [len([e for e in seen if e[0] == "copy"]) for seen in waited] == [1, 2, 3]
+    assert [name for name, _ in gpu.waited] == ["copies of cuda"] * 3
 
-    def to_device(batch, device):
-        EVENTS.append(("copy", batch, device.type, entered[-1].device))
-        return wrap(torch.Tensor._make_subclass(OnCuda, torch.tensor(float(batch))))
 
-    current = Stream("compute")
+def test_a_batch_is_for_the_stream_that_is_current_at_its_turn(gpu):
+    other = Stream("other")
+    for number, batch in enumerate(data_loading.Prefetcher(numbered(2, list), "cuda")):
+        assert batch[0].recorded == [other if number else gpu]
+        torch.cuda.current_stream = lambda device: other  # monkeypatch puts it back
+
+
+def test_all_tensors_of_a_packed_sequence_are_recorded(gpu):
+    ((batch, _),) = data_loading.Prefetcher([(packed(1, 2), "id")], "cuda")
+    for tensor in (batch.data, batch.sorted_indices, batch.unsorted_indices):
+        assert tensor.recorded == [gpu]
+    assert batch.batch_sizes.device.type == "cpu"
+
+
+def test_what_cannot_be_recorded_on_a_stream_is_moved_in_its_turn(gpu):
+    sparse, graph = torch.ones(2).to_sparse(), Graph(torch.ones(1))
+    moved = []
+
+    def to(self, device):
+        moved.append((torch.cuda.current_stream(device).name, threading.current_thread().name))
+        return self
+
     with (
-        mock.patch.multiple(
-            "torch.cuda", Stream=lambda device: Stream(f"copies of {device}"), stream=stream
-        ),
-        mock.patch(
-            "torch.cuda.current_stream",
-            lambda device: current if device == torch.device("cuda") else None,
-        ),
-        mock.patch.object(data_loading, "to_device", to_device),
+        mock.patch.object(Graph, "to", to),
+        mock.patch.object(data_loading, "to_device", side_effect=data_loading.to_device) as moves,
     ):
-        for number, _batch in enumerate(data_loading.Prefetcher(source(), "cuda")):
-            EVENTS.append(("use", number))
-    copied, used = (
-        [[("load", n), ("copy", n, "cuda", "copies of cuda")] for n in range(3)],
-        "copies of cuda",
-    )
-    ready = [[("wait", "compute", used), ("record", float(n), current)] for n in range(3)]
-    expected = [
-        *copied[0], *ready[0], *copied[1], ("use", 0),
-        *ready[1], *copied[2], ("use", 1), *ready[2], ("use", 2),
-    ]  # fmt: skip
-    assert expected == EVENTS
+        ((x, got),) = data_loading.Prefetcher([[sparse, graph]], "cuda")
+    assert moves.call_args_list == [mock.call(sparse, torch.device("cuda", 0))]
+    assert x is not None
+    assert got.done == ("pinned",)
+    assert moved == [("compute", threading.main_thread().name)]
 
 
-def test_what_stays_on_the_cpu_is_not_recorded_on_a_stream():
-    data_loading._record({"x": torch.ones(1)}, None)  # a CPU tensor has no record_stream
+def test_tensors_on_the_device_are_left_where_they_are(gpu):
+    tensor = torch.Tensor._make_subclass(OnCuda, torch.ones(1))
+    ((batch,),) = data_loading.Prefetcher([[tensor]], "cuda")
+    assert batch is tensor
+    assert EVENTS == []
+
+
+class Elsewhere(torch.Tensor):
+    device = torch.device("cuda", 1)
+
+    def to(self, target, non_blocking):
+        return torch.cuda.current_stream(target).name, non_blocking
+
+
+def test_tensors_on_another_device_are_not_copied_beside_what_may_still_write_them(gpu):
+    tensor = torch.Tensor._make_subclass(Elsewhere, torch.ones(1))
+    ((moved,),) = data_loading.Prefetcher([[tensor]], "cuda")
+    assert moved == ("compute", False)
+
+
+@pytest.mark.parametrize(("drops", "most"), [(False, 3), (True, 2)])
+def test_one_batch_more_than_in_a_plain_loop_is_on_the_device(gpu, drops, most):
+    batches = iter(data_loading.Prefetcher(numbered(5, list), "cuda"))
+    for number in range(5):
+        batch = next(batches)
+        if drops:
+            gone = weakref.ref(batch[0])
+            del batch
+            assert soon(lambda gone=gone: gone() is None)
+        assert number == 4 or soon(lambda number=number: copied(number + 1) in EVENTS)
+    assert OnCuda.most <= most
+
+
+def test_a_batch_that_the_caller_drops_is_gone_off_cuda_too():
+    for batch in data_loading.Prefetcher(numbered(3, list), "cpu"):
+        gone = weakref.ref(batch[0])
+        del batch
+        assert gone() is None
+
+
+def broken(wrong=KeyError):
+    for number in range(2):
+        yield {"x": torch.full((1,), float(number))}
+    raise wrong("row 2")
+
+
+@pytest.mark.parametrize("kind", ["cpu", "cuda"])
+def test_an_error_of_a_row_comes_after_the_batches_before_it(gpu, kind):
+    seen = []
+    batches = data_loading.Prefetcher(broken(), kind)
+    with pytest.raises(KeyError, match="row 2"):
+        seen.extend(batch["x"].item() for batch in batches)  # extend() keeps what came before
+    assert seen == [0.0, 1.0]
+
+
+def test_an_interrupt_does_not_wait_for_its_turn(gpu):
+    iterator = iter(data_loading.Prefetcher(broken(KeyboardInterrupt), "cuda"))
+    next(iterator)
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+
+
+def test_an_error_of_the_copy_comes_in_its_turn(gpu):
+    with pytest.raises(TypeError, match=r"Forgetful\.pin_memory\(\) returned None"):
+        list(data_loading.Prefetcher([torch.ones(1), Forgetful()], "cuda"))
+
+
+def test_the_prefetcher_passes_errors_on(device):
+    seen = []
+    with pytest.raises(KeyError, match="row 2"):
+        seen.extend(data_loading.Prefetcher(broken(), device))
+
+
+def test_the_thread_ends_with_the_loop(gpu):
+    before = threading.active_count()
+    iterator = iter(data_loading.Prefetcher(numbered(3, list), "cuda"))
+    next(iterator)
+    assert threading.active_count() == before + 1
+    iterator.close()  # as `break` does
+    assert threading.active_count() == before
 
 
 class Noise(Dataset):
@@ -445,21 +747,98 @@ class Noise(Dataset):
         )
 
 
-@pytest.mark.parametrize(
-    "dataset",
-    [Noise(), Noise(inner=Noise()), Subset(Noise(), range(4))],
-    ids=["own", "nested", "Subset"],
-)
-def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(dataset):
+class Draws(Dataset):
+    """Rows that are what one call draws."""
+
+    def __init__(self, draw, **held):
+        self.draw = draw
+        vars(self).update(held)
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return torch.tensor(self.draw(self), dtype=torch.float64)
+
+
+class Augment:
+    def __init__(self, generator):
+        self.generator = generator
+
+    def __call__(self):
+        return self.generator.random()
+
+
+class Shared(Dataset):
+    generator = random.Random(0)
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return torch.tensor(self.generator.random(), dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class FrozenDataset(Dataset):
+    generator: numpy.random.Generator
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return self.generator.random()
+
+
+class SlottedDataset:
+    __slots__ = ("generator", "unset")
+
+    def __init__(self):
+        self.generator = random.Random(0)
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return torch.tensor(self.generator.random(), dtype=torch.float64)
+
+
+def in_a_transform():
+    generator = numpy.random.default_rng(0)
+    augment = Augment(generator)  # holds the very generator, which is reseeded in place
+    return Draws(lambda self: augment(), generator=generator, augment=augment)
+
+
+DATASETS = {
+    "own": Noise,
+    "nested": lambda: Noise(inner=Noise()),
+    "Subset": lambda: Subset(Noise(), range(4)),
+    "ConcatDataset": lambda: ConcatDataset([Noise()]),
+    "frozen": lambda: FrozenDataset(numpy.random.default_rng(0)),
+    "slots": SlottedDataset,
+    "class": Shared,
+    "transform": in_a_transform,
+    "list of transforms": lambda: Draws(
+        lambda self: self.steps[1](), steps=[None, Augment(random.Random(0))]
+    ),
+    "dict of tuples": lambda: Draws(
+        lambda self: self.steps["train"][0](), steps={"train": (Augment(random.Random(0)),)}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["nested", "Subset"])
+def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(kind):
     def draw():
-        torch.manual_seed(3)
-        return torch.stack(
-            list(
-                data_loading.make_loader(
-                    dataset, "cpu", batch_size=None, num_workers=2, multiprocessing_context="fork"
-                )
-            )
+        loader = DataLoader(
+            DATASETS[kind](),
+            batch_size=None,
+            num_workers=2,
+            multiprocessing_context="fork",
+            worker_init_fn=data_loading.seed_worker,
+            generator=torch.Generator().manual_seed(3),
         )
+        return torch.stack(list(loader))
 
     once, again = draw(), draw()
     assert torch.equal(once, again)
@@ -484,23 +863,81 @@ class Generator:
     """A namesake of NumPy's."""
 
 
-def test_every_generator_in_a_dataset_gets_the_seed_of_the_worker_and_keeps_its_kind():
+def seeded(dataset, seed=3 * 2**32 + 5):
+    with in_worker(dataset=dataset, seed=seed):
+        data_loading.seed_worker(0)
+    return dataset
+
+
+def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_workers_own():
     seed = 3 * 2**32 + 5
+    dataset = Draws(None, rngs=[random.Random(0) for _ in range(3)])
+    numbers = [generator.random() for generator in seeded(dataset, seed).rngs]
+    assert len({*numbers, random.Random(seed).random()}) == 4
+    noises = [torch.rand(1, generator=torch.Generator().manual_seed(seed)).item()]
+    dataset = Draws(None, a=torch.Generator(), b=torch.Generator())
+    seeded(dataset, seed)
+    noises += [torch.rand(1, generator=generator).item() for generator in (dataset.a, dataset.b)]
+    assert len(set(noises)) == 3
+    own = random.Random(seed)  # the worker's `random` after torch has seeded it
+    seeds = {generator.initial_seed() for generator in (dataset.a, dataset.b)}
+    assert not seeds & {own.getrandbits(63) for _ in seeds}
+
+
+def test_generators_keep_their_kind_and_their_identity():
     dataset = Noise(inner=Noise())
     dataset.inner.numpy = numpy.random.Generator(numpy.random.Philox(0))
     dataset.others = others = [RandomState(), Generator()]
     dataset.state, dataset.generator = others
-    with in_worker(dataset=dataset, seed=seed):
-        data_loading.seed_worker(0)
-    for noise, kind in ((dataset, numpy.random.PCG64), (dataset.inner, numpy.random.Philox)):
-        assert noise.python.random() == random.Random(seed).random()
-        assert noise.torch.initial_seed() == seed
-        assert type(noise.numpy.bit_generator) is kind
-        assert noise.numpy.random() == numpy.random.Generator(kind(seed)).random()
-        assert noise.legacy.random_sample() == numpy.random.RandomState(5).random_sample()
+    before = [dataset.numpy, dataset.inner.numpy, dataset.legacy]
+    seeded(dataset)
+    assert [dataset.numpy, dataset.inner.numpy, dataset.legacy] == before
+    assert type(dataset.inner.numpy.bit_generator) is numpy.random.Philox
     assert [dataset.state, dataset.generator] == others
-    with in_worker(dataset=Slotted(), seed=seed):
-        data_loading.seed_worker(0)  # nothing to seed, nothing to fail on
+    seeded(Slotted())  # nothing to seed, nothing to fail on
+
+
+def test_a_normal_that_is_kept_for_later_is_not_drawn_by_every_worker():
+    firsts = set()
+    for worker in range(2):
+        generator = numpy.random.RandomState(0)
+        generator.standard_normal()  # draws two, keeps one
+        firsts.add(seeded(Draws(None, held=generator), seed=worker).held.standard_normal())
+    assert len(firsts) == 2
+
+
+@pytest.mark.parametrize("make", DATASETS.values(), ids=DATASETS)
+def test_generators_are_found_wherever_a_dataset_holds_them(make):
+    def draw(seed):
+        return torch.as_tensor(seeded(make(), seed)[0]).reshape(-1).tolist()
+
+    first = draw(1)
+    assert draw(1) == first
+    assert not set(draw(2)) & set(first)
+
+
+@pytest.mark.parametrize(("entries", "found"), [(1000, True), (1001, False)])
+def test_lists_longer_than_1000_are_data(entries, found):
+    generator = random.Random(0)
+    seeded(Draws(None, rows=[generator] + [1] * (entries - 1)))
+    assert (generator.random() != random.Random(0).random()) is found
+
+
+class Expensive:
+    @property
+    def table(self):
+        raise AssertionError("read from disk")
+
+
+def test_properties_are_not_evaluated():
+    seeded(Draws(None, rows=Expensive()))
+
+
+def test_modules_and_tensors_are_not_walked():
+    tensor = torch.ones(1)
+    tensor.generator, held = random.Random(0), random.Random(0)
+    seeded(Draws(None, tensor=tensor, module=SimpleNamespace, random=random, kind=type(held)))
+    assert tensor.generator.random() == held.random()
 
 
 def test_seed_worker_outside_a_worker_raises():
@@ -511,19 +948,30 @@ def test_seed_worker_outside_a_worker_raises():
         data_loading.seed_worker(0)
 
 
+def test_a_shuffle_that_differs_between_workers_loses_rows_and_doubles_others():
+    shares = []
+    for worker, rows in enumerate([[0, 1, 2, 3], [0, 2, 1, 3]]):
+        with in_worker(id=worker, num_workers=2):
+            shares += data_loading.shard(rows)
+    assert sorted(shares) == [0, 2, 2, 3]
+
+
 class Sharded(IterableDataset):
     def __init__(self, rows):
-        self.rows = rows
+        self.rows, self.generator = rows, random.Random(0)
 
     def __iter__(self):
-        return data_loading.shard(range(self.rows))
+        rows = list(range(self.rows))
+        self.generator.shuffle(rows)  # the same order in every worker
+        return data_loading.shard(rows)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])
 @pytest.mark.parametrize("workers", [0, 1, 2])
 def test_sharded_rows_arrive_exactly_once(rows, workers):
     options = {"num_workers": workers, "multiprocessing_context": "fork"} if workers else {}
-    assert sorted(DataLoader(Sharded(rows), batch_size=None, **options)) == list(range(rows))
+    loader = DataLoader(Sharded(rows), batch_size=None, **options)
+    assert sorted(data_loading.Prefetcher(loader, "cpu")) == list(range(rows))
 
 
 @given(st.integers(0, 9), st.integers(1, 4))

@@ -1,5 +1,5 @@
 import math
-from collections import OrderedDict, UserDict, namedtuple
+from collections import Counter, OrderedDict, UserDict, namedtuple
 from dataclasses import make_dataclass
 from types import MappingProxyType
 from unittest import mock
@@ -9,11 +9,12 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from reference_fixes import loss
 
 NAMES = st.lists(
-    st.sampled_from(["horizon_1", "horizon_5", "horizon_10", "features", "predictions"]),
+    st.sampled_from(["price", "volume", "shape", "features", "predictions"]),
     unique=True,
     min_size=1,
 )
@@ -28,16 +29,30 @@ CONTAINERS = {
 containers = st.sampled_from(sorted(CONTAINERS))
 
 
+class Reads(TorchFunctionMode):
+    """Counts what waits for the device."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts = Counter()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        name = getattr(func, "__name__", "")
+        if name in {"item", "tolist", "numpy", "nonzero", "equal", "is_nonzero"} or name in {
+            f"__{kind}__" for kind in ("bool", "float", "int", "index")
+        }:
+            self.counts[name] += 1
+        return func(*args, **(kwargs or {}))
+
+
+# ---- match_by_name ----
+
+
 def tensors(names, offset=0.0):
-    return {name: torch.full((2,), offset + number) for number, name in enumerate(names)}
-
-
-def test_only_the_first_dimension_has_to_agree():
-    for prediction, target in (
-        (torch.ones(2, 3), torch.ones(2)),
-        (torch.ones(2), torch.ones(2, 3)),
-    ):
-        assert loss.match({"a": prediction}, {"a": target})["a"] == (prediction, target)
+    return {
+        name: torch.full((2,), offset + number, requires_grad=True)
+        for number, name in enumerate(names)
+    }
 
 
 @given(NAMES, NAMES, containers, containers)
@@ -49,31 +64,32 @@ def test_every_target_gets_the_prediction_of_its_name_or_all_the_missing_are_nam
     missing = [name for name in wanted if name not in given_names]
     if missing:
         with pytest.raises(LookupError) as error:
-            loss.match(predictions, targets)
+            loss.match_by_name(predictions, targets)
         assert str(missing) in str(error.value)
         assert str(given_names) in str(error.value)
     else:
-        pairs = loss.match(predictions, targets)
+        pairs = loss.match_by_name(predictions, targets)
         assert list(pairs) == wanted
         for name, (prediction, target) in pairs.items():
             assert prediction[0] == given_names.index(name)
             assert target[0] == 10 + wanted.index(name)
 
 
-@given(containers, st.sampled_from(["predictions", "outputs", "horizons"]))
-def test_a_nested_output_is_never_a_silent_zero_and_the_error_says_where_it_is(container, key):
-    nested = CONTAINERS[container](tensors(["horizon_1", "horizon_5"]))
-    with pytest.raises(LookupError, match=f"all of them are in '{key}'"):
-        loss.match({key: nested, "features": torch.ones(2)}, tensors(["horizon_1", "horizon_5"]))
+def test_pairs_are_the_tensors_themselves():
+    prediction, target = torch.ones(2, requires_grad=True), torch.ones(2)
+    pair = loss.match_by_name({"a": prediction}, {"a": target})["a"]
+    assert pair[0] is prediction
+    assert pair[1] is target
 
 
 def test_names_may_be_integers_and_are_never_taken_for_text():
-    assert list(loss.match({1: torch.ones(2), 5: torch.ones(2)}, {5: torch.ones(2)})) == [5]
-    with pytest.raises(LookupError, match=r"lack \['1'\]; got \[1\]"):
-        loss.match({1: torch.ones(2)}, {"1": torch.ones(2)})
+    ones = torch.ones(2, requires_grad=True)
+    assert list(loss.match_by_name({1: ones, 5: ones}, {5: ones})) == [5]
+    with pytest.raises(LookupError, match=r"lack \['1'\]; got \[1\]$"):
+        loss.match_by_name({1: ones}, {"1": ones})
 
 
-ONES = torch.ones(2)
+ONES = torch.ones(2, requires_grad=True)
 EXPECTED = "expected a mapping, a dataclass or a named tuple of tensors"
 
 
@@ -83,28 +99,140 @@ EXPECTED = "expected a mapping, a dataclass or a named tuple of tensors"
         ({"a": ONES}, {}, LookupError, "no targets: a loss over nothing would be zero or NaN$"),
         ([ONES], {"a": ONES}, TypeError, f"predictions is a list; {EXPECTED}$"),
         (ONES, {"a": ONES}, TypeError, f"predictions is a Tensor; {EXPECTED}$"),
+        (dict, {"a": ONES}, TypeError, f"predictions is a type; {EXPECTED}$"),
         ({"a": ONES}, [ONES], TypeError, f"targets is a list; {EXPECTED}$"),
         ({"b": ONES}, {"a": ONES}, LookupError, r"predictions lack \['a'\]; got \['b'\]$"),
-        (
-            {"x": {"a": ONES}, "y": {"a": ONES}, "z": {"b": ONES}},
-            {"a": ONES},
-            LookupError,
-            r"predictions lack \['a'\]; got \['x', 'y', 'z'\]; all of them are in 'x', 'y'$",
-        ),
-        ({"a": None}, {"a": ONES}, TypeError, "prediction 'a' is None"),
-        ({"a": ONES}, {"a": 3.0}, TypeError, "target 'a' is 3.0"),
-        (
-            {"a": torch.ones(3, 1)},
-            {"a": ONES},
-            ValueError,
-            r"'a': prediction \[3, 1\] and target \[2\]",
-        ),
+        ({"a": None}, {"a": ONES}, TypeError, "prediction 'a' is None, not a tensor$"),
+        ({"a": ONES}, {"a": 3.0}, TypeError, "target 'a' is 3.0, not a tensor$"),
     ],
 )
 def test_what_cannot_be_matched_raises_with_the_whole_reason(predictions, targets, error, text):
     with pytest.raises(error, match=f"^{text}"):
-        loss.match(predictions, targets)
+        loss.match_by_name(predictions, targets)
 
+
+class Output(nn.Module):
+    """Neither a mapping, nor a sequence."""
+
+
+@pytest.mark.parametrize("container", sorted(CONTAINERS))
+@pytest.mark.parametrize(
+    ("nest", "place"),
+    [
+        (lambda found: {"heads": found, "features": ONES}, "['heads']"),
+        (lambda found: {"model": {"heads": found}}, "['model']['heads']"),
+        (lambda found: {"layers": [ONES, found]}, "['layers'][1]"),
+        (lambda found: {"layers": (None, (found,))}, "['layers'][1][0]"),
+    ],
+)
+def test_a_nested_output_is_never_a_silent_zero_and_the_error_says_where_it_is(
+    container, nest, place
+):
+    predictions = nest(CONTAINERS[container](tensors(["volume", "price"])))
+    with pytest.raises(LookupError) as error:
+        loss.match_by_name(predictions, tensors(["price", "volume"]))
+    assert str(error.value) == (
+        f"predictions lack ['price', 'volume']; got {list(predictions)}; "
+        f"predictions{place} has ['price', 'volume']"
+    )
+
+
+def test_each_place_that_has_some_of_the_missing_names_is_told():
+    predictions = {"a": ONES, "x": {"b": ONES}, "y": {"b": ONES, "c": ONES}, "z": {"d": ONES}}
+    with pytest.raises(LookupError) as error:
+        loss.match_by_name(predictions, {"a": ONES, "b": ONES, "c": ONES})
+    assert str(error.value) == (
+        "predictions lack ['b', 'c']; got ['a', 'x', 'y', 'z']; "
+        "predictions['x'] has ['b']; predictions['y'] has ['b', 'c']"
+    )
+
+
+def test_the_search_of_an_output_that_holds_itself_ends():
+    predictions = {"model": Output()}
+    predictions["self"] = predictions
+    with pytest.raises(LookupError, match=r"lack \['a'\]; got \['model', 'self'\]$"):
+        loss.match_by_name(predictions, {"a": ONES})
+
+
+NOT_FIRST = {
+    "CTC": ((50, 4, 20), (4, 10)),
+    "flattened tokens": ((32, 100), (4, 8)),
+    "one target for all": ((4, 3), ()),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_FIRST)
+def test_the_batch_has_to_agree_where_it_is_first(kind):
+    pair = [torch.ones(shape, requires_grad=True) for shape in NOT_FIRST[kind]]
+    found = loss.match_by_name({"a": pair[0]}, {"a": pair[1]}, batch_first=False)
+    assert found == {"a": tuple(pair)}
+    with pytest.raises(ValueError) as error:
+        loss.match_by_name({"a": pair[0]}, {"a": pair[1]})
+    shapes = [list(shape) for shape in NOT_FIRST[kind]]
+    assert str(error.value) == (
+        f"'a': prediction {shapes[0]} and target {shapes[1]} differ in batch size; "
+        "pass batch_first=False where the batch is not first"
+    )
+
+
+def test_other_dimensions_than_the_first_need_not_agree():
+    for shapes in [((2, 3), (2,)), ((2,), (2, 3)), ((), ()), ((2, 5, 7), (2, 7))]:
+        pair = tuple(torch.ones(shape, requires_grad=True) for shape in shapes)
+        assert loss.match_by_name({"a": pair[0]}, {"a": pair[1]}) == {"a": pair}
+
+
+shapes = st.lists(st.integers(0, 3), max_size=4).map(tuple)
+
+
+@given(shapes, shapes)
+@example((8, 1), (8,))
+@example((8,), (8, 1))
+@example((4, 1, 3, 3), (4, 3, 3))
+@example((8, 10), (8,))
+def test_shapes_that_broadcast_to_a_larger_one_are_refused(prediction, target):
+    pair = torch.ones(prediction, requires_grad=True), torch.ones(target)
+    try:
+        together = (pair[0] - pair[1]).shape
+    except RuntimeError:
+        together = prediction
+    if together in (prediction, target):
+        found = loss.match_by_name({"a": pair[0]}, {"a": pair[1]}, batch_first=False)
+        assert found == {"a": pair}
+        return
+    with pytest.raises(ValueError) as error:
+        loss.match_by_name({"a": pair[0]}, {"a": pair[1]}, batch_first=False)
+    assert str(error.value) == (
+        f"'a': prediction {list(prediction)} and target {list(target)} "
+        f"would broadcast to {list(together)}: reshape one of them"
+    )
+
+
+def test_every_pair_is_looked_at():
+    predictions = {
+        name: torch.ones(shape, requires_grad=True)
+        for name, shape in (("a", (2, 3)), ("b", (2, 1)))
+    }
+    with pytest.raises(ValueError, match=r"^'b': prediction \[2, 1\] and target \[2\] would"):
+        loss.match_by_name(predictions, {"a": torch.ones(2), "b": torch.ones(2)})
+
+
+def test_the_batch_sizes_are_named_before_what_they_would_broadcast_to():
+    with pytest.raises(ValueError, match="differ in batch size"):
+        loss.match_by_name({"a": torch.ones(8, 1, requires_grad=True)}, {"a": torch.ones(1, 8)})
+
+
+def test_a_prediction_without_a_graph_is_named_where_gradients_are_enabled():
+    detached = {"a": ONES, "b": torch.ones(2, 3)}
+    target = {"a": torch.ones(2), "b": torch.ones(2)}
+    with pytest.raises(ValueError, match=r"^prediction 'b' \[2, 3\] has no graph.*no_grad\(\)$"):
+        loss.match_by_name(detached, target)
+    for disabled in (torch.no_grad(), torch.inference_mode()):
+        with disabled:
+            assert list(loss.match_by_name(detached, target)) == ["a", "b"]
+    assert list(loss.match_by_name(detached, {"a": torch.ones(2)})) == ["a"]
+
+
+# ---- masked_mean ----
 
 finite = st.floats(-1e6, 1e6, width=32)
 
@@ -115,7 +243,9 @@ def test_masked_mean_is_the_mean_of_the_selected_values_and_has_its_gradient(dev
     values = torch.tensor([value for value, _ in rows], device=device, requires_grad=True)
     mask = torch.tensor([selected for _, selected in rows], device=device)
     if not mask.any():
-        with pytest.raises(ValueError, match=f"selects 0 of {len(rows)} values"):
+        with pytest.raises(
+            ValueError, match=f"^mean of nothing: the mask selects 0 of {len(rows)} values$"
+        ):
             loss.masked_mean(values, mask)
         return
     mean = loss.masked_mean(values, mask)
@@ -124,50 +254,62 @@ def test_masked_mean_is_the_mean_of_the_selected_values_and_has_its_gradient(dev
     torch.testing.assert_close(values.grad, mask.float() / mask.sum())
 
 
-@given(st.integers(0, 5), st.sampled_from([math.nan, math.inf, -math.inf]), st.booleans())
-def test_masked_mean_refuses_values_that_are_not_finite_wherever_they_are(
-    device, place, bad, selected
-):
-    values, mask = torch.ones(6, device=device), torch.ones(6, dtype=torch.bool, device=device)
-    values[place], mask[place] = bad, selected
-    where = (
-        "1 values inside the mask and 0 outside"
-        if selected
-        else "0 values inside the mask and 1 outside"
-    )
-    with pytest.raises(ValueError, match=where):
+NOT_FINITE = [math.nan, math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("graph", [True, False])
+@pytest.mark.parametrize("enabled", [True, False])
+@given(place=st.integers(0, 5), bad=st.sampled_from(NOT_FINITE))
+def test_values_that_are_not_finite_are_refused_inside_the_mask(device, graph, enabled, place, bad):
+    values, mask = torch.ones(6, device=device), torch.arange(6, device=device) != (place + 1) % 6
+    values[place] = bad
+    values.requires_grad_(graph)
+    refused = pytest.raises(ValueError, match="^1 of 5 values inside the mask are not finite$")
+    with torch.set_grad_enabled(enabled), refused:
         loss.masked_mean(values, mask)
+
+
+@pytest.mark.parametrize("graph", [True, False])
+@pytest.mark.parametrize("enabled", [True, False])
+@given(place=st.integers(0, 5), bad=st.sampled_from(NOT_FINITE))
+def test_and_outside_it_where_they_would_reach_the_weights(device, graph, enabled, place, bad):
+    values, mask = torch.ones(6, device=device), torch.arange(6, device=device) != place
+    values[place] = bad
+    values.requires_grad_(graph)
+    with torch.set_grad_enabled(enabled):
+        if graph and enabled:
+            with pytest.raises(ValueError) as error:
+                loss.masked_mean(values, mask)
+            assert str(error.value) == (
+                "1 values outside the mask are not finite, and would make gradients NaN: replace "
+                "missing targets before the loss, torch.where(mask, target, 0), and drop rows with "
+                "such inputs before the model"
+            )
+        else:
+            assert loss.masked_mean(values, mask) == 1
+
+
+def gradient_of(mean, target):
+    """That of a weight, which the mean's loss multiplies a prediction by."""
+    weight = torch.ones((), requires_grad=True)
+    mask = target.isfinite()
+    mean((weight * torch.ones(2) - target).square(), mask).backward()
+    return weight.grad
+
+
+def test_a_nan_outside_the_mask_reaches_the_weights_unless_it_is_replaced_before_the_loss():
+    target = torch.tensor([3.0, math.nan])
+    known = target.isfinite()
+    assert gradient_of(lambda values, mask: values[mask].mean(), target).isnan()
+    replaced = torch.where(known, target, 0)
+    assert gradient_of(lambda values, mask: loss.masked_mean(values, known), replaced) == -4
 
 
 def test_masked_mean_broadcasts_its_mask_and_wants_bool(device):
     values = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
     assert loss.masked_mean(values, torch.tensor([[True], [False]], device=device)) == 1.5
-    with pytest.raises(TypeError, match=r"torch\.float32"):
+    with pytest.raises(TypeError, match=r"^mask is torch\.float32; expected torch\.bool$"):
         loss.masked_mean(values, torch.ones(2, 2, device=device))
-
-
-@given(
-    st.lists(st.tuples(st.floats(-1e3, 1e3, width=32), st.integers(0, 100)), max_size=30),
-    st.booleans(),
-)
-def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updates, as_tensor):
-    mean = loss.RunningMean()
-    for value, weight in updates:
-        mean.update(
-            torch.tensor([value], device=device, requires_grad=True) if as_tensor else value, weight
-        )
-    total = sum(weight for _, weight in updates)
-    if total == 0:
-        with pytest.raises(
-            ValueError,
-            match=r"^mean of nothing: no value of any weight was added \(is the loader empty\?\)$",
-        ):
-            mean.compute()
-    else:
-        expected = math.fsum(value * weight for value, weight in updates) / total
-        assert mean.compute() == pytest.approx(
-            expected, rel=1e-5 if device == "mps" else 1e-9, abs=1e-5 if device == "mps" else 1e-9
-        )
 
 
 @pytest.mark.parametrize(
@@ -191,12 +333,6 @@ def test_the_mean_is_right_where_the_sum_would_overflow_and_for_every_kind_of_nu
     assert mean.item() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("value", ["0.5 apples", [1.0], None])
-def test_running_mean_refuses_what_is_no_number(value):
-    with pytest.raises((TypeError, ValueError), match="0.5 apples|list|NoneType"):
-        loss.RunningMean().update(value)
-
-
 def test_low_precision_is_not_rounded_on_the_way_to_the_mean(device):
     for dtype in (torch.float16, torch.bfloat16):
         means = [
@@ -208,20 +344,80 @@ def test_low_precision_is_not_rounded_on_the_way_to_the_mean(device):
         assert all(mean.item() == 1.0 for mean in means)
 
 
+def test_double_precision_is_kept():
+    mean = loss.masked_mean(torch.tensor([0.1], dtype=torch.float64), torch.tensor(True))
+    assert mean.item() == 0.1
+
+
+def test_masked_mean_reads_from_the_device_once(device):
+    values = torch.ones(3, device=device, requires_grad=True)
+    with Reads() as reads:
+        loss.masked_mean(values, values > 0)
+    assert reads.counts == {"tolist": 1}
+
+
+@pytest.mark.skipif(not hasattr(torch, "vmap"), reason="torch 1.13 has no torch.vmap")
+def test_vmap_refuses_the_read():
+    with pytest.raises(RuntimeError, match="data pointer|vmap"):
+        torch.vmap(lambda values: loss.masked_mean(values, values > 0))(torch.ones(2, 2))
+
+
+# ---- RunningMean ----
+
+
+class OnCUDA(torch.Tensor):
+    """A tensor that says it is on a GPU."""
+
+    device = torch.device("cuda")
+
+
 class OnMPS(torch.Tensor):
     """A tensor that says it is on MPS, which has no float64."""
 
     device = torch.device("mps")
 
 
-def test_running_mean_sums_in_float64_where_the_device_has_it():
-    for value, dtype in (
-        (torch.ones(1), torch.float64),
-        (torch.ones(1).as_subclass(OnMPS), torch.float32),
-    ):
-        mean = loss.RunningMean()
-        mean.update(value)
-        assert mean._sum.dtype == dtype
+def on_cuda(number):
+    return torch.as_tensor(number).as_subclass(OnCUDA)
+
+
+KINDS = {
+    "number": lambda number, device: number,
+    "tensor": lambda number, device: torch.tensor(number, device=device),
+    "one element": lambda number, device: torch.tensor([number], device=device),
+    "with a graph": lambda number, device: torch.tensor(
+        float(number), device=device, requires_grad=True
+    ),
+    "on a GPU": lambda number, device: (
+        on_cuda(number) if device == "cpu" else torch.tensor(number, device=device)
+    ),
+}
+kinds = st.sampled_from(sorted(KINDS))
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e3, 1e3, width=32), st.integers(0, 100), kinds, kinds), max_size=30
+    )
+)
+def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updates):
+    mean = loss.RunningMean()
+    for value, weight, kind, kind_of_weight in updates:
+        mean.update(KINDS[kind](value, device), KINDS[kind_of_weight](weight, device))
+    total = sum(weight for _, weight, _, _ in updates)
+    if total == 0:
+        with pytest.raises(
+            ValueError,
+            match=r"^mean of nothing: no value of any weight was added \(is the loader empty\?\)$",
+        ):
+            mean.compute()
+    else:
+        expected = math.fsum(value * weight for value, weight, _, _ in updates) / total
+        found = mean.compute()
+        assert type(found) is float
+        assert found == pytest.approx(
+            expected, rel=1e-5 if device == "mps" else 1e-9, abs=1e-5 if device == "mps" else 1e-9
+        )
 
 
 def test_a_value_counts_once_unless_it_has_a_weight():
@@ -231,28 +427,113 @@ def test_a_value_counts_once_unless_it_has_a_weight():
     assert mean.compute() == 2.5
 
 
-def test_running_mean_keeps_no_graph_and_ignores_what_has_no_weight(device):
-    mean, weight = loss.RunningMean(), torch.ones(1, device=device, requires_grad=True)
-    mean.update((weight * 2).sum())
-    mean.update(float("nan"), weight=0)
-    assert not mean._sum.requires_grad
+def test_the_mean_so_far_can_be_asked_for_at_any_time():
+    mean = loss.RunningMean()
+    mean.update(torch.tensor(1.0))
+    assert mean.compute() == mean.compute() == 1
+    mean.update(3.0)
+    assert mean.compute() == 2
+
+
+@pytest.mark.parametrize("kind", [float, torch.as_tensor, on_cuda])
+def test_low_precision_weights_are_summed_exactly(kind):
+    mean = loss.RunningMean()
+    for _ in range(40):
+        mean.update(2.0, kind(torch.tensor(2048.0, dtype=torch.float16)))
     assert mean.compute() == 2.0
 
 
+@pytest.mark.parametrize("kind", [float, torch.as_tensor, on_cuda])
+def test_weights_beyond_the_integers_of_float32_are_summed_exactly(kind):
+    mean = loss.RunningMean()
+    for value, weight in [(1.0, 2.0**24)] + [(0.0, 1.0)] * 64:
+        mean.update(value, kind(weight))
+    assert mean.compute() == 2**24 / (2**24 + 64)
+
+
+@pytest.mark.parametrize("role", ["value", "weight"])
+def test_running_mean_sums_in_float64_where_the_device_has_it(role):
+    for given_tensor, dtype in (
+        (on_cuda([1.0]), torch.float64),
+        (torch.ones(1).as_subclass(OnMPS), torch.float32),
+    ):
+        mean = loss.RunningMean()
+        mean.update(**{"value": 1.0, role: given_tensor})
+        assert mean._sum.dtype == dtype
+
+
+def test_running_mean_keeps_no_graph(device):
+    mean = loss.RunningMean()
+    for leaf in (torch.ones(1, device=device), on_cuda([1.0])):
+        leaf.requires_grad_()
+        mean.update((leaf * 2).sum(), (leaf * 3).sum())
+    assert not mean._sum.requires_grad
+    assert not mean._weight.requires_grad
+
+
+def test_running_mean_waits_for_no_device_before_it_is_computed():
+    number = torch.ones((), device="meta")  # which nothing can be read from
+    mean = loss.RunningMean()
+    here = torch.tensor(2.0)
+    for value, weight in [(number, number), (number, here), (here, number), (number, 0), (2, 2)]:
+        mean.update(value, weight)
+    assert mean._sum.is_meta
+    assert mean._weight.is_meta
+
+
+@pytest.mark.parametrize("weight", [0, 0.0, torch.tensor(0), on_cuda([0.0])])
+@pytest.mark.parametrize("value", [*NOT_FINITE, torch.tensor(math.nan), on_cuda([math.inf])])
+def test_what_has_no_weight_does_not_count_whatever_it_is(value, weight):
+    mean = loss.RunningMean()
+    mean.update(value, weight)
+    mean.update(2.0)
+    assert mean.compute() == 2.0
+
+
+@pytest.mark.parametrize("value", [math.nan, torch.tensor(math.nan), on_cuda(math.nan)])
+def test_a_nan_of_any_weight_makes_the_mean_nan(value):
+    mean = loss.RunningMean()
+    mean.update(value)
+    mean.update(2.0)
+    assert math.isnan(mean.compute())
+
+
 @pytest.mark.parametrize("weight", [-1.0, math.nan, math.inf])
-def test_running_mean_refuses_impossible_weights(weight):
-    with pytest.raises(ValueError, match="weight="):
-        loss.RunningMean().update(1.0, weight)
+def test_a_weight_out_of_range_raises_at_once_or_on_an_accelerator_when_it_is_read(weight):
+    mean = loss.RunningMean()
+    for here in (weight, torch.tensor(weight)):
+        with pytest.raises(ValueError, match=rf"^weight={weight}: expected a finite number, 0 or "):
+            mean.update(1.0, here)
+    mean.update(1.0, 3)
+    mean.update(1.0, on_cuda(weight))
+    mean.update(1.0, on_cuda(3))
+    total = "inf" if weight == math.inf else "nan"
+    with pytest.raises(ValueError, match=f"^weights of {total} in all: each has to be finite, 0 "):
+        mean.compute()
 
 
+@pytest.mark.parametrize("role", ["value", "weight"])
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [(torch.ones(2), r"\[2\]"), (torch.ones(0), r"\[0\]"), (torch.tensor(1j), "complex64")],
+    ("given_tensor", "text"),
+    [
+        (torch.ones(2), r"torch.float32 and shape \[2\]: expected one real number$"),
+        (torch.ones(0), r"torch.float32 and shape \[0\]: expected one real number$"),
+        (torch.tensor(1j), r"torch.complex64 and shape \[\]: expected one real number$"),
+    ],
 )
-def test_running_mean_refuses_what_is_not_one_real_number(value, text):
-    with pytest.raises(ValueError, match=text):
-        loss.RunningMean().update(value)
+def test_running_mean_refuses_what_is_not_one_real_number(role, given_tensor, text):
+    with pytest.raises(ValueError, match=f"^a {role} of {text}"):
+        loss.RunningMean().update(**{"value": 1.0, role: given_tensor})
 
+
+@pytest.mark.parametrize("role", ["value", "weight"])
+@pytest.mark.parametrize("given_object", ["0.5 apples", [1.0], None])
+def test_running_mean_refuses_what_is_no_number(role, given_object):
+    with pytest.raises((TypeError, ValueError), match="0.5 apples|list|NoneType"):
+        loss.RunningMean().update(**{"value": 1.0, role: given_object})
+
+
+# ---- check_gradients ----
 
 GRADIENTS = {
     "fine": lambda p: torch.ones_like(p),
@@ -264,34 +545,43 @@ GRADIENTS = {
     "no gradient": lambda p: None,
     "not finite": lambda p: torch.full_like(p, math.inf),
     "nan": lambda p: torch.full_like(p, math.nan),
+    "one nan": lambda p: torch.arange(p.numel(), device=p.device).sub(0.5).log().view_as(p),
     "all zero": lambda p: torch.zeros_like(p),
 }
 
 
 @given(
-    st.lists(st.sampled_from(sorted(GRADIENTS)), min_size=4, max_size=4), st.sets(st.integers(0, 3))
+    st.lists(st.sampled_from(sorted(GRADIENTS)), min_size=4, max_size=4),
+    st.sets(st.integers(0, 3)),
+    st.booleans(),
 )
-def test_check_gradients_names_exactly_the_parameters_that_lack_something(device, kinds, frozen):
+def test_check_gradients_names_exactly_the_parameters_that_lack_something(
+    device, gradients, frozen, scaled
+):
     model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)).to(device)
+    options = {"scaled": True} if scaled else {}
     expected = {}
-    for number, ((name, parameter), kind) in enumerate(zip(model.named_parameters(), kinds)):
+    for number, ((name, parameter), kind) in enumerate(zip(model.named_parameters(), gradients)):
         parameter.grad = GRADIENTS[kind](parameter)
         parameter.requires_grad_(number not in frozen)
-        problem = "not finite" if kind == "nan" else kind
-        if number not in frozen and problem in ("no gradient", "not finite", "all zero"):
+        problem = "not finite" if "nan" in kind else kind
+        counts = (
+            ("no gradient", "all zero") if scaled else ("no gradient", "all zero", "not finite")
+        )
+        if number not in frozen and problem in counts:
             expected.setdefault(problem, []).append(name)
     if len(frozen) == 4:
         with pytest.raises(ValueError, match="Sequential has no trainable parameter"):
-            loss.check_gradients(model)
+            loss.check_gradients(model, **options)
     elif expected:
         with pytest.raises(loss.GradientError) as error:
-            loss.check_gradients(model)
+            loss.check_gradients(model, **options)
         order = ("no gradient", "not finite", "all zero")
         assert str(error.value) == "; ".join(
             f"{problem}: {', '.join(expected[problem])}" for problem in order if problem in expected
         )
     else:
-        loss.check_gradients(model)
+        loss.check_gradients(model, **options)
 
 
 def test_check_gradients_lets_named_parameters_go_without(device):
@@ -299,17 +589,155 @@ def test_check_gradients_lets_named_parameters_go_without(device):
     model[0].weight.sum().backward()
     loss.check_gradients(model, ignore=["*.bias"])
     loss.check_gradients(model, ignore="*.bias")
-    with pytest.raises(loss.GradientError, match="no gradient: 0.bias"):
+    loss.check_gradients(model, ignore=(pattern for pattern in ["*.bias"]))
+    with pytest.raises(loss.GradientError, match="^no gradient: 0.bias$"):
         loss.check_gradients(model, ignore=["*.weight"])
 
 
-def test_check_gradients_reads_sparse_gradients():
-    model = nn.Embedding(5, 2, sparse=True)
-    model(torch.tensor([1])).sum().backward()
+def test_a_pattern_may_be_given_alone_and_is_not_taken_for_its_letters():
+    with pytest.raises(loss.GradientError, match="no gradient: weight, bias"):
+        loss.check_gradients(nn.Linear(2, 1), ignore="*.other")
+
+
+def test_nothing_to_check_is_no_success():
+    model = nn.Linear(2, 1)
+    model.weight.sum().backward()
+    with pytest.raises(ValueError, match=r"^Linear has no .* empty nor in ignore=\['\*'\]$"):
+        loss.check_gradients(model, ignore="*")
+    for empty in (nn.Linear(2, 1).requires_grad_(False), nn.ReLU(), nn.Linear(2, 0)):
+        with pytest.raises(ValueError, match=r"(Linear|ReLU) has no trainable parameter"):
+            loss.check_gradients(empty)
+
+
+class LoRA(nn.Module):
+    """A branch x @ A @ B, of which B is zero at first: so is A's gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.A, self.B = nn.Parameter(torch.ones(2, 1)), nn.Parameter(torch.zeros(1, 2))
+
+    def forward(self, x):
+        return x + x @ self.A @ self.B
+
+
+class Residual(nn.Module):
+    """The last gamma is zero at first, as with zero_init_residual."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(2, 2), nn.BatchNorm1d(2)
+        nn.init.eye_(self.linear.weight)
+        nn.init.zeros_(self.norm.weight)
+
+    def forward(self, x):
+        return x + self.norm(self.linear(x).square())
+
+
+class Gate(nn.Module):
+    """A branch behind a scalar that is zero at first, as in ReZero."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.alpha = nn.Linear(2, 2), nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return x + self.alpha * self.linear(x)
+
+
+def backward(model, factor=1.0):
+    model.zero_grad()
+    x = torch.tensor([[1.0, -2.0], [0.5, 3.0], [-1.5, 2.5]])
+    (factor * (model(x) - torch.tensor([3.0, 1.0])).pow(2).sum()).backward()
+
+
+@pytest.mark.parametrize("kind", [LoRA, Residual, Gate])
+def test_a_branch_that_is_zero_at_first_passes_until_it_has_been_stepped(kind):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(2, 2), kind())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    blocked = model[1].A if kind is LoRA else model[1].linear.weight
+    backward(model)
+    assert not blocked.grad.any()
     loss.check_gradients(model)
-    (0 * model(torch.tensor([1]))).sum().backward()
-    model.weight.grad = model.weight.grad * 0
-    with pytest.raises(loss.GradientError, match="all zero: weight"):
+    optimizer.step()
+    backward(model)
+    assert blocked.grad.any()
+    loss.check_gradients(model)
+    blocked.grad.zero_()
+    with pytest.raises(loss.GradientError, match=r"^all zero: 1\.(A|linear\.weight)$"):
+        loss.check_gradients(model)
+
+
+@pytest.mark.parametrize("kind", [LoRA, Residual, Gate])
+def test_a_zero_loss_is_found_in_a_model_with_such_a_branch(kind):
+    model = nn.Sequential(nn.Linear(2, 2), kind())
+    backward(model, factor=0.0)
+    with pytest.raises(loss.GradientError, match=r"^all zero: 0\.weight, 0\.bias, 1\."):
+        loss.check_gradients(model)
+
+
+def test_neither_a_zero_bias_nor_a_weight_that_is_zero_in_part_excuses_zeros():
+    model = nn.ModuleDict({"used": nn.LayerNorm(2), "times_zero": nn.Linear(2, 1)})
+    model["rnn"] = nn.GRU(2, 2)
+    model["used"].weight.data[0] = 0
+    for name, parameter in model.named_parameters():
+        if "bias" in name:
+            nn.init.zeros_(parameter)
+        parameter.grad = torch.ones_like(parameter) * (not name.startswith("times_zero"))
+    with pytest.raises(
+        loss.GradientError, match=r"^all zero: times_zero\.weight, times_zero\.bias"
+    ):
+        loss.check_gradients(model)
+
+
+def test_only_the_name_of_the_parameter_makes_it_a_bias():
+    model = nn.ModuleDict({"bias_gate": nn.Linear(1, 1, bias=False), "behind": nn.Linear(1, 1)})
+    nn.init.zeros_(model["bias_gate"].weight)
+    for name, parameter in model.named_parameters():
+        parameter.grad = torch.ones_like(parameter) * name.startswith("bias_gate")
+    loss.check_gradients(model)
+
+
+def test_parameters_without_elements_need_no_gradient():
+    model = nn.Sequential(nn.Linear(2, 0), nn.Linear(0, 1))
+    model(torch.ones(3, 2)).sum().backward()
+    loss.check_gradients(model)
+
+
+def test_an_optimizer_can_check_before_it_steps():
+    if not hasattr(torch.optim.Optimizer, "register_step_pre_hook"):
+        pytest.skip("torch 1.13 has no such hook")
+    model = nn.Sequential(nn.Linear(2, 2), LoRA())
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    optimizer.register_step_pre_hook(lambda *_: loss.check_gradients(model))
+    for _ in range(2):
+        backward(model)
+        optimizer.step()
+    before = [parameter.clone() for parameter in model.parameters()]
+    backward(model, factor=0.0)
+    with pytest.raises(loss.GradientError, match="^all zero: "):
+        optimizer.step()
+    assert all(map(torch.equal, model.parameters(), before))
+
+
+def test_check_gradients_reads_sparse_gradients_and_leaves_them_as_they_are():
+    model = nn.Embedding(5, 2, sparse=True)
+    model(torch.tensor([1, 1])).sum().backward()
+    loss.check_gradients(model)
+    assert not model.weight.grad.is_coalesced()
+    # +1 and -1 at the same place: zero, once they are added
+    model.weight.grad = torch.sparse_coo_tensor([[1, 1]], [[1.0, 1.0], [-1.0, -1.0]], (5, 2))
+    with pytest.raises(loss.GradientError, match="^all zero: weight$"):
+        loss.check_gradients(model)
+    model.weight.grad = torch.sparse_coo_tensor(torch.ones(1, 0), torch.ones(0, 2), (5, 2))
+    with pytest.raises(loss.GradientError, match="^all zero: weight$"):
+        loss.check_gradients(model)
+
+
+def test_tied_parameters_are_named_once():
+    model = nn.ModuleDict({"a": nn.Linear(2, 2, bias=False), "b": nn.Linear(2, 2, bias=False)})
+    model["b"].weight = model["a"].weight
+    with pytest.raises(loss.GradientError, match=r"^no gradient: a\.weight$"):
         loss.check_gradients(model)
 
 
@@ -323,9 +751,12 @@ def test_check_gradients_shortens_long_lists(count, end):
         loss.check_gradients(model)
 
 
-def test_a_pattern_may_be_given_alone_and_is_not_taken_for_its_letters():
-    with pytest.raises(loss.GradientError, match="no gradient: weight, bias"):
-        loss.check_gradients(nn.Linear(2, 1), ignore="*.other")
+def test_a_model_without_faults_costs_one_read_from_the_device(device):
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)).to(device)
+    model(torch.ones(1, 2, device=device)).sum().backward()
+    with Reads() as reads:
+        loss.check_gradients(model)
+    assert reads.counts == {"tolist": 1}
 
 
 class Elsewhere(torch.Tensor):
@@ -360,3 +791,11 @@ def test_no_kind_of_zero_loss_passes_the_check(device, zero):
     losses[zero].backward()
     with pytest.raises(loss.GradientError):
         loss.check_gradients(model)
+
+
+def test_weight_decay_moves_weights_on_gradients_of_zero():
+    model = nn.Linear(2, 1)
+    before = model.weight.clone()
+    (0 * model(torch.ones(1, 2))).sum().backward()
+    torch.optim.AdamW(model.parameters(), lr=0.1).step()
+    assert not torch.equal(model.weight, before)

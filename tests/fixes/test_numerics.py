@@ -1,5 +1,9 @@
 import copy
+import datetime
+import importlib
 import math
+import multiprocessing
+import random
 from types import SimpleNamespace
 from unittest import mock
 
@@ -9,6 +13,7 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from reference_fixes import numerics
 
@@ -81,6 +86,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
     optimizer = optimizer_for(name, parameters) or optimizer_for("SGD", parameters)
     true = flat(parameter.grad for parameter in parameters)
     result = numerics.clip_or_skip(optimizer, max_norm)
+    assert {(value.shape, value.device) for value in result} == {((), parameters[0].device)}
     step = -flat(parameters)
     norm = true.norm().item()
     assert (result.skipped.dtype, result.skipped.item()) == (torch.bool, False)
@@ -90,7 +96,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
         assert result.norm.item() == pytest.approx(
             norm, rel=1e-4, abs=1e-15
         )  # tiny squares underflow
-    if not (overflowed and "fused" in name):
+    if not overflowed:
         expected = true * min(1.0, max_norm / norm if norm else 1.0)
         torch.testing.assert_close(step, expected, rtol=1e-3, atol=1e-30)
     else:  # a bound replaces the norm: at most max_norm, never zero, still the same direction
@@ -123,11 +129,203 @@ def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(
     assert not hasattr(optimizer, "found_inf")  # or every later step() would be skipped too
 
 
-def test_only_optimizers_that_can_be_told_on_the_device_are(device, optimizer_name):
-    optimizer = optimizer_for(optimizer_name, with_gradients([[1.0]], device))
-    with mock.patch.object(numerics, "_step_on_device", return_value="told") as told:
+class Reads(TorchDispatchMode):
+    """Counts how often the host asks for a value: .item(), bool(), float()."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += "_local_scalar_dense" in str(function)
+        return function(*args, **(kwargs or {}))
+
+
+def decides_on_device(name):
+    return name.endswith(" fused") and "damped" not in name
+
+
+def test_only_a_fused_optimizer_of_torch_spares_the_read_from_the_device(device, optimizer_name):
+    optimizer = optimizer_for(optimizer_name, with_gradients([[3.0, 4.0]], device))
+    if device == "cpu" and "AdamW" in optimizer_name and "fused" not in optimizer_name:
+        optimizer.step = lambda: None  # it reads its step counts, which are on the CPU
+    with Reads() as reads:
         numerics.clip_or_skip(optimizer, 1.0)
-    assert told.called is (optimizer_name.endswith(" fused") and "damped" not in optimizer_name)
+    assert reads.count == (0 if decides_on_device(optimizer_name) else 1)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_skipped_step_is_called_only_where_the_device_decides(device, optimizer_name, bad):
+    optimizer = optimizer_for(optimizer_name, with_gradients([[3.0, bad]], device))
+    with mock.patch.object(optimizer, "step") as step:
+        numerics.clip_or_skip(optimizer, 1.0)
+    assert step.called is decides_on_device(optimizer_name)
+
+
+class Forwards:
+    """A wrapper, such as those of Lightning and Accelerate: what is set on it stays on it."""
+
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+
+    def __getattr__(self, name):
+        return getattr(self.optimizer, name)
+
+    def step(self):
+        self.optimizer.step()
+
+
+class OwnAdamW(torch.optim.AdamW):
+    pass
+
+
+class OtherProtocol(torch.optim.SGD):
+    """What apex and torch 1.13 do: told by an argument, not by an attribute."""
+
+    _step_supports_amp_scaling = True
+
+    def step(self, closure=None, grad_scaler=None):
+        super().step()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda parameters: Forwards(optimizer_for("AdamW fused", parameters)),
+        lambda parameters: OwnAdamW(parameters, fused=True),
+        lambda parameters: OtherProtocol(parameters, lr=1.0),
+    ],
+    ids=["wrapper", "subclass", "other protocol"],
+)
+def test_no_wrapper_and_no_class_of_ones_own_steps_on_nan(device, make):
+    (parameter,) = parameters = with_gradients([[math.nan, 1.0]], device)
+    if optimizer_for("AdamW fused", parameters) is None:
+        pytest.skip(f"torch {torch.__version__} has no fused AdamW on {device}")
+    assert numerics.clip_or_skip(make(parameters), 1.0).skipped
+    assert parameter.tolist() == [0.0, 0.0]
+
+
+def test_torch_1_13_which_has_another_protocol_is_told_by_the_host(monkeypatch):
+    monkeypatch.setattr(numerics, "_TORCH", (1, 13))
+    optimizer = torch.optim.SGD(with_gradients([[math.nan]], "cpu"), lr=1.0)
+    optimizer._step_supports_amp_scaling = True
+    monkeypatch.setattr(optimizer, "step", lambda: pytest.fail("stepped"))
+    assert numerics.clip_or_skip(optimizer, 1.0).skipped
+
+
+def test_a_step_that_raises_leaves_nothing_on_the_optimizer(device, optimizer_name):
+    optimizer = optimizer_for(optimizer_name, with_gradients([[1.0]], device))
+    with (
+        mock.patch.object(optimizer, "step", side_effect=RuntimeError("out of memory")),
+        pytest.raises(RuntimeError, match="out of memory"),
+    ):
+        numerics.clip_or_skip(optimizer, 1.0)
+    assert not hasattr(optimizer, "found_inf")
+    assert not hasattr(optimizer, "grad_scale")
+
+
+def test_gradients_are_scaled_in_place_and_not_cleared(device, optimizer_name):
+    (parameter,) = parameters = with_gradients([[3.0, 4.0]], device)
+    optimizer, gradient = optimizer_for(optimizer_name, parameters), parameter.grad
+    for spoilt, expected in ((False, [0.6, 0.8]), (True, [math.inf, 4.0])):
+        gradient.copy_(torch.tensor([math.inf if spoilt else 3.0, 4.0]))
+        numerics.clip_or_skip(optimizer, 1.0)
+        assert parameter.grad is gradient
+        assert gradient.tolist() == pytest.approx(expected)
+
+
+def test_a_gradient_with_a_graph_gives_a_norm_without_one(device, optimizer_name):
+    parameter = nn.Parameter(torch.tensor([3.0, 4.0], device=device))
+    (parameter.grad,) = torch.autograd.grad((parameter**2).sum(), parameter, create_graph=True)
+    result = numerics.clip_or_skip(optimizer_for(optimizer_name, [parameter]), 1.0)
+    assert result.norm.item() == pytest.approx(10.0)
+    assert not result.norm.requires_grad
+
+
+def test_float64_gradients_longer_than_any_number_keep_their_direction():
+    (parameter,) = parameters = with_gradients([[1.5e308, 1.5e308]], "cpu", torch.float64)
+    numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
+    assert parameter.tolist() == pytest.approx([-(0.5**0.5)] * 2)
+
+
+def test_an_lbfgs_is_refused_before_anything_is_scaled():
+    (parameter,) = parameters = with_gradients([[9.0]], "cpu")
+    with pytest.raises(TypeError, match=r"^LBFGS computes gradients within its step"):
+        numerics.clip_or_skip(torch.optim.LBFGS(parameters), 1.0)
+    assert parameter.grad.tolist() == [9.0]
+
+
+def test_parameters_of_fsdp1_are_refused():
+    (parameter,) = parameters = with_gradients([[9.0]], "cpu")
+    parameter._fsdp_flattened = True  # as FSDP1 marks them, whichever use_orig_params is
+    with pytest.raises(TypeError, match=r"^parameters of FSDP1: call its clip_grad_norm_\(\)"):
+        numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
+
+
+def on_two_ranks(rank, meeting_point):
+    """What steps do to DTensors of which rank 1 spoils its part, and what it sees of them."""
+    from torch import distributed
+    from torch.distributed._tensor import Replicate, Shard, distribute_tensor
+    from torch.distributed.device_mesh import init_device_mesh
+
+    distributed.init_process_group(
+        "gloo",
+        init_method=f"file://{meeting_point}",
+        rank=rank,
+        world_size=2,
+        timeout=datetime.timedelta(seconds=30),
+    )
+    mesh, found = init_device_mesh("cpu", (2,)), []
+    for name, layouts in (  # one row in shards is none on rank 1
+        ("SGD", ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))),
+        ("AdamW fused", ((4, Shard(0)), (2, Shard(0)))),
+    ):
+        for spoilt in (1.0, math.nan, math.inf, 1e30):
+            parameters = [
+                nn.Parameter(distribute_tensor(torch.zeros(rows, 2), mesh, [placement]))
+                for rows, placement in layouts
+            ]
+            if name == "SGD":  # torch's fused optimizers take no mixture
+                parameters.append(nn.Parameter(torch.zeros(1, 2)))
+            for parameter in parameters:
+                parameter.grad = torch.ones_like(parameter)
+            if rank == 1:
+                parameters[0].grad.to_local()[0, 0] = spoilt
+            result = numerics.clip_or_skip(OPTIMIZERS[name](parameters), 1.0)
+            gradient, weight = parameters[0].grad.to_local()[1, 1], parameters[0].to_local()[1, 1]
+            moved = any(bool((parameter != 0).any()) for parameter in parameters[3:])
+            values = [value.item() for value in (*result, gradient, weight)]
+            found.append((name, spoilt, *values, moved))
+    with torch.no_grad():
+        parameters[0].grad = None
+        parameters[0].to_local()[0, 0] = math.nan if rank else 0.0
+    seen = numerics.find_nonfinite(nn.ParameterList(parameters))
+    distributed.destroy_process_group()
+    return found, seen
+
+
+def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(tmp_path):
+    if numerics._TORCH < (2, 4) or "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("needs fork, and the DTensors of torch 2.4 or newer")
+    # What both ranks would import, each for itself.
+    importlib.import_module("torch.distributed._tensor")
+    importlib.import_module("torch._dynamo")
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        jobs = [(rank, tmp_path / "meeting") for rank in (0, 1)]
+        (first, seen_by_first), (second, seen_by_second) = pool.starmap_async(
+            on_two_ranks, jobs, chunksize=1
+        ).get(timeout=60)
+    for name, spoilt, norm, skipped, gradient, weight, moved in first + second:
+        if spoilt == 1.0:
+            length = math.sqrt(14 if name == "SGD" else 12)  # so many elements of 1
+            assert (norm, skipped) == (pytest.approx(length), False)
+            assert gradient == pytest.approx(1 / length)
+            assert weight == pytest.approx(-1 / length if name == "SGD" else -0.1)
+            assert moved is (name == "SGD")
+        else:
+            assert (skipped, weight, moved) == (True, 0.0, False)
+    assert seen_by_first is None
+    assert seen_by_second == "parameter '0': 1 of 4 values are nan"
 
 
 def test_a_complex_gradient_whose_length_overflows_keeps_its_direction():
@@ -145,7 +343,7 @@ class Elsewhere(torch.Tensor):
 
     def to(self, target, dtype=None):
         if isinstance(target, torch.dtype):
-            return self.as_subclass(torch.Tensor).to(target)
+            return self.as_subclass(torch.Tensor).to(target).as_subclass(Elsewhere)
         self.moved.append(target)
         return self.as_subclass(torch.Tensor).to(dtype or self.dtype)
 
@@ -157,7 +355,7 @@ def test_norms_of_several_devices_meet_on_the_first_one(dtype):
         torch.tensor([4.0], dtype=dtype).as_subclass(Elsewhere),
     ]
     with mock.patch.object(Elsewhere, "moved", []) as moved:
-        norm = numerics._norm(gradients, 2.0)
+        norm = numerics._norm(numerics._groups(gradients), 2.0)
     assert (norm.item(), norm.dtype, moved) == (5.0, dtype, [torch.device("cpu")])
 
 
@@ -177,7 +375,7 @@ def test_the_factor_goes_to_each_device_whatever_this_torch_can_multiply_by(
         torch.tensor(2.0).as_subclass(Elsewhere),
     )
     with mock.patch.object(Elsewhere, "moved", []) as moved:
-        numerics._scale(gradients, factor)
+        numerics._scale(numerics._groups(gradients), factor)
     assert moved == [torch.device("cpu"), torch.device("meta")]
     assert [gradient.tolist() for gradient in gradients] == [[6.0], [8.0]]
     assert bool(at_once) is (torch_version >= (2, 1))
@@ -246,7 +444,7 @@ def plain_step(optimizer, parameters):
 def test_other_dtypes_are_clipped_too(device, dtype):
     if device == "mps" and dtype == torch.float64:
         pytest.skip("MPS has no float64")
-    parameters = with_gradients([[30000.0] * 4, [0.0]], device, dtype)
+    parameters = with_gradients([[100.0] * 4, [0.0]], device, dtype)
     numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
     torch.testing.assert_close(
         flat(parameters), torch.tensor([-0.5] * 4 + [0.0], dtype=torch.float64), rtol=4e-3, atol=0.0
@@ -386,6 +584,9 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
         ([1.0, {"a": math.inf}], "input 0[1]['a']: 1 of 1 values are inf"),
         (numpy.array([1.0, math.nan]), "input 0: 1 of 2 values are nan"),
         (numpy.array([1, complex(0, math.nan)]), "input 0: 1 of 2 values are nan"),
+        (numpy.array([1, math.nan], numpy.longdouble), "input 0: 1 of 2 values are nan"),
+        (numpy.array([1, math.inf], ">f4"), "input 0: 1 of 2 values are inf"),
+        (numpy.array([math.nan, 1])[::-1], "input 0: 1 of 2 values are nan"),
         (numpy.array([1, 2]), None),
         (numpy.array(["a"]), None),
         ("nan", None),
@@ -428,6 +629,116 @@ def test_the_search_leaves_no_trace(device, explodes):
     assert model.training
 
 
+class Careless(nn.Module):
+    """Does in its forward pass whatever could leave a trace."""
+
+    def __init__(self, device, fails=False):
+        super().__init__()
+        self.fails = fails
+        self.register_buffer("written", torch.ones(2, device=device))
+        self.register_buffer("replaced", torch.ones(2, device=device))
+        self.register_buffer("none", None, persistent=False)
+
+    def forward(self, x, rows):
+        self.written.add_(1)
+        self.replaced = 0.9 * self.replaced + x.mean()
+        self.none = x.clone()
+        self.register_buffer("late", x.clone())
+        for row in (x, rows["a"][0]):
+            row.mul_(2)
+        random.random()
+        torch.rand(1)
+        if self.fails:
+            raise ArithmeticError("no answer")
+        return x
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_pass_leaves_buffers_inputs_and_random_states_alone_even_if_it_fails(device, fails):
+    model = Careless(device, fails)
+    written, replaced = model.written, model.replaced
+    x, rows = torch.ones(2, device=device), {"a": (torch.ones(2, device=device),)}
+    states = random.getstate(), torch.random.get_rng_state()
+    if fails:
+        with pytest.raises(ArithmeticError, match="no answer"):
+            numerics.find_nonfinite(model, x, rows=rows)
+    else:
+        assert numerics.find_nonfinite(model, x, rows=rows) is None
+    assert list(model._buffers) == ["written", "replaced", "none"]
+    assert (model.written, model.replaced, model.none) == (written, replaced, None)
+    for value in (written, replaced, x, rows["a"][0]):
+        assert value.tolist() == [1.0, 1.0]
+        assert value._version == 0  # or backward() of an earlier forward pass would raise
+    assert random.getstate() == states[0]
+    assert torch.equal(torch.random.get_rng_state(), states[1])
+    assert not model._forward_hooks
+
+
+def test_a_loss_that_waits_for_its_backward_survives_the_search(device):
+    model, x = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device), torch.rand(4, 2)
+    loss = model(x.to(device)).sum()
+    assert numerics.find_nonfinite(model, x.to(device)) is None
+    loss.backward()
+
+
+def test_the_pass_builds_no_graph(device):
+    model, seen = nn.Linear(2, 2).to(device), []
+    model.register_forward_hook(lambda *args: seen.append(args[2].requires_grad))
+    x = torch.ones(1, 2, device=device, requires_grad=True)
+    numerics.find_nonfinite(model, x * 2)  # an input with a graph
+    assert seen == [False]
+
+
+def test_a_model_that_differentiates_its_inputs_can_do_so_in_the_pass(device):
+    class Forces(nn.Module):
+        def forward(self, x):
+            with torch.enable_grad():
+                return torch.autograd.grad((x**3).sum(), x)[0]
+
+    x = torch.tensor([2.0, math.inf], device=device, requires_grad=True)
+    assert numerics.find_nonfinite(Forces(), x[:1].detach().requires_grad_()) is None
+
+
+@pytest.mark.parametrize("which", [0, slice(None)])
+def test_training_in_the_same_autocast_block_keeps_its_graph(which):
+    model, x = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)), torch.ones(1, 2)
+    with torch.autocast("cpu", torch.bfloat16):
+        numerics.find_nonfinite(model[which], x)
+        model(x).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_a_model_that_catches_exceptions_hides_nothing():
+    class Falls(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fast = Explodes()
+
+        def forward(self, x):
+            try:
+                return self.fast(x)
+            except BaseException:
+                return x
+
+    found = numerics.find_nonfinite(Falls(), torch.ones(2))
+    assert found == "output of module 'fast' (Explodes): 2 of 2 values are inf"
+
+
+def test_an_error_that_follows_from_the_first_bad_value_does_not_hide_it():
+    class Refuses(nn.Module):
+        def forward(self, x):
+            raise ValueError("expected finite values")
+
+    found = numerics.find_nonfinite(nn.Sequential(Explodes(), Refuses()), torch.ones(2))
+    assert found == "output of module '0' (Explodes): 2 of 2 values are inf"
+
+
+def test_of_several_bad_outputs_the_first_is_named():
+    model = nn.Sequential(nn.Identity(), Explodes(), Explodes())
+    found = numerics.find_nonfinite(model, torch.ones(2))
+    assert found == "output of module '1' (Explodes): 2 of 2 values are inf"
+
+
 def test_the_place_in_a_modules_output_is_named_and_keywords_reach_the_model():
     class Two(nn.Module):
         def forward(self, x, *, shift):
@@ -442,7 +753,7 @@ def test_the_random_state_of_every_gpu_of_the_model_is_kept():
     class Spread(nn.Module):
         def parameters(self):
             return [
-                SimpleNamespace(device=torch.device(name)) for name in ("cuda:1", "cpu", "cuda")
+                SimpleNamespace(device=torch.device(name)) for name in ("cuda:1", "cpu", "cuda:0")
             ]
 
         def forward(self):
@@ -469,6 +780,47 @@ def test_what_is_wrong_with_a_tensor_is_counted(device, values, text):
         assert numerics._problem(tensor.to_sparse()) == (
             text and text.replace(" 4 ", f" {len(values)} ")
         )
+
+
+def test_what_torch_cannot_sum_or_has_no_values_yet_is_no_obstacle():
+    for model in (nn.Linear(2, 2, device="meta"), nn.LazyLinear(2), nn.LazyBatchNorm1d()):
+        assert numerics.find_nonfinite(model) is None
+    rows = [torch.ones(2), torch.tensor([math.nan])]
+    for tensor in (
+        torch.diag(torch.tensor([1.0, math.nan])).to_sparse_csr(),
+        torch.nested.nested_tensor(rows) if numerics._TORCH >= (2, 0) else rows[1],
+    ):
+        assert numerics._problem(tensor).startswith("1 of ")
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+def test_float8_buffers_are_looked_at_and_restored(name):
+    if not (dtype := getattr(torch, name, None)):
+        pytest.skip(f"torch {torch.__version__} has no {name}")
+    model = nn.Linear(2, 2)
+    model.register_buffer("scale", torch.tensor([1.0, 2.0]).to(dtype))
+    saved = numerics.Snapshot(model)
+    model.scale.copy_(torch.tensor([math.nan, 1.0]))
+    assert numerics.find_nonfinite(model) == "buffer 'scale': 1 of 2 values are nan"
+    saved.restore()
+    assert model.scale.float().tolist() == [1.0, 2.0]
+
+
+def test_what_comes_first_in_a_step_is_named_first():
+    model = nn.Sequential(nn.Linear(1, 1), Explodes())
+    model.register_buffer("mean", torch.tensor([math.nan]))
+    model[0].weight.grad = torch.tensor([[math.nan]])
+    model[0].bias.data.fill_(math.nan)
+    x = torch.tensor([math.nan])
+    for place, mend in (
+        ("input 0", lambda: x.fill_(1.0)),
+        ("parameter '0.bias'", lambda: model[0].bias.data.fill_(1.0)),
+        ("buffer 'mean'", lambda: model.mean.fill_(1.0)),
+        ("gradient of '0.weight'", lambda: model[0].weight.grad.fill_(1.0)),
+        ("output of module '1' (Explodes)", lambda: None),
+    ):
+        assert numerics.find_nonfinite(model, x).startswith(f"{place}: 1 of 1 values are ")
+        mend()
 
 
 def test_errors_of_the_model_pass_through_the_search():
@@ -514,7 +866,7 @@ def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(
     next_one = contents(model, optimizer)
     for _ in range(times):
         step(model, optimizer, scale)
-        saved.restore(model, optimizer)
+        saved.restore()
         assert all(torch.equal(a, b) for a, b in zip(contents(model, optimizer), before))
     step(model, optimizer)  # and training goes on as it did
     assert all(torch.equal(a, b) for a, b in zip(contents(model, optimizer), next_one))
@@ -534,7 +886,11 @@ def test_restoring_a_snapshot_brings_everything_back_any_number_of_times(
         ),
         (
             lambda m, o: o.state[m[0].weight]["exp_avg"].fill_(math.nan),
-            r"optimizer: state 0\['exp_avg'\]: 4 of 4 values are nan",
+            r"^no snapshot of a broken Adam: state\[0\]\['exp_avg'\]: 4 of 4 values are nan",
+        ),
+        (
+            lambda m, o: o.state[m[0].weight]["exp_avg"].fill_(math.inf),
+            r"^no snapshot of a broken Adam: state\[0\]\['exp_avg'\]: 4 of 4 values are inf",
         ),
     ],
 )
@@ -551,68 +907,211 @@ def test_a_buffer_may_hold_inf_in_a_snapshot():
     model.register_buffer("mask", torch.tensor([-math.inf]))
     saved = numerics.Snapshot(model)
     model.mask.zero_()
-    saved.restore(model)
+    saved.restore()
     assert model.mask.item() == -math.inf
 
 
-def test_weights_and_moments_are_restored_together():
+@pytest.mark.parametrize(("options", "safe"), [({}, 1.0), ({"safe": 4.0}, 4.0)])
+def test_where_the_mask_is_false_the_function_sees_the_safe_value(options, safe):
+    seen, mask, x = [], torch.tensor([True, False]), torch.tensor([3.0, 5.0])
+    numerics.apply_where(mask, lambda x: seen.append(x.tolist()) or x, x, **options)
+    assert seen == [[3.0, safe]]
+
+
+class Masters(torch.optim.Optimizer):
+    """float32 copies of bfloat16 weights, which torch's load_state_dict would cast."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+
+    def step(self):
+        for parameter in self.param_groups[0]["params"]:
+            state = self.state[parameter]
+            state.setdefault("master", [parameter.detach().float().clone()])[0].sub_(1e-3)
+            parameter.data.copy_(state["master"][0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Masters, torch.optim.NAdam, torch.optim.ASGD, torch.optim.Adam],
+    ids=lambda make: make.__name__,
+)
+def test_moments_keep_their_own_precision(device, make):
+    model = nn.Linear(1, 1).to(device, torch.bfloat16)
+    optimizer = make(model.parameters())
+
+    def state():
+        values = [value for _, value in numerics._leaves(list(optimizer.state.values()))]
+        return [(str(getattr(v, "dtype", "")), torch.as_tensor(v).tolist()) for v in values]
+
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    saved, before = numerics.Snapshot(model, optimizer), state()
+    optimizer.step()
+    assert state() != before
+    saved.restore()
+    assert state() == before
+
+
+def test_the_learning_rate_comes_back_with_its_scheduler():
+    model, optimizer = training("cpu", torch.optim.SGD)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8)
+
+    def rates(count=3):
+        found = []
+        for _ in range(count):
+            optimizer.step()
+            scheduler.step()
+            found.append(optimizer.param_groups[0]["lr"])
+        return found
+
+    rates(1)
+    saved = numerics.Snapshot(model, optimizer, scheduler)
+    first = rates()
+    saved.restore()
+    assert rates() == first
+
+
+def test_an_average_and_a_scaler_come_back_too(device):
+    if not hasattr(torch.amp, "GradScaler"):
+        pytest.skip(f"torch {torch.__version__} has no GradScaler for {device}")
+    model, optimizer = training(device)
+    average = torch.optim.swa_utils.AveragedModel(model)
+    scaler = torch.amp.GradScaler(device, init_scale=8.0)
+    average.update_parameters(model)
+    scaler.scale(torch.ones(1, device=device))
+    saved = numerics.Snapshot(model, optimizer, average, scaler)
+    before = [value.clone() for value in average.state_dict().values()]
+    step(model, optimizer)
+    average.update_parameters(model)
+    scaler.update(4.0)
+    saved.restore()
+    assert all(map(torch.equal, average.state_dict().values(), before))
+    assert scaler.get_scale() == 8.0
+
+
+def test_gradients_of_a_later_step_are_gone_after_a_restore():
+    model, (other,) = nn.Linear(1, 1), with_gradients([[1.0]], "cpu")
+    optimizer = torch.optim.SGD([other], lr=0.1)  # of another part than the model
+    saved = numerics.Snapshot(model, optimizer)
+    (model(torch.ones(1, 1)) * math.nan).sum().backward()
+    saved.restore()
+    assert [p.grad for p in (*model.parameters(), other)] == [None, None, None]
+
+
+def test_buffers_that_changed_their_shape_or_came_or_went_are_put_back(device):
+    model, one = nn.Linear(1, 1), torch.ones(1, device=device)
+    for persistent in (True, False):
+        model.register_buffer(f"none{persistent}", None, persistent)
+        model.register_buffer(f"grows{persistent}", one.clone(), persistent)
+        model.register_buffer(f"goes{persistent}", one.clone(), persistent)
+    model.register_buffer("stays", one.clone())
+    saved, stays = numerics.Snapshot(model), model.stays
+    for _ in range(2):
+        for persistent in (True, False):
+            setattr(model, f"none{persistent}", one)
+            setattr(model, f"grows{persistent}", torch.zeros(2, device=device))
+            setattr(model, f"goes{persistent}", None)
+        model.register_buffer("comes", one)
+        model.stays.zero_()
+        saved.restore()
+        for name, buffer in model._buffers.items():
+            assert buffer is None if name.startswith("none") else torch.equal(buffer, one), name
+        assert "comes" not in model._buffers
+        assert model.stays is stays  # others may hold it
+        model.growsFalse.zero_()  # and what was put back is no reference to the snapshot
+
+
+def test_copies_are_kept_where_they_were_asked_to_be(device):
+    model, optimizer = training(device)
+    step(model, optimizer)
+    saved, before = numerics.Snapshot(model, optimizer, device="cpu"), contents(model, optimizer)
+    assert {leaf.device.type for _, leaf in numerics._leaves(saved._kept[0][2])} == {"cpu"}
+    step(model, optimizer)
+    saved.restore()
+    for now, then in zip(contents(model, optimizer), before):
+        assert now.device == then.device
+        assert torch.equal(now, then)
+
+
+def test_what_is_restored_from_elsewhere_goes_home():
+    class Part:
+        state = {"shadow": [torch.ones(2)], "steps": 3}
+
+        def state_dict(self):
+            return self.state
+
+        def load_state_dict(self, state):
+            self.state = state
+
+    part = Part()
+    saved = numerics.Snapshot(part, device="meta")  # stands for a device other than the CPU
+    assert saved._kept[0][2][0]["shadow"][0].device.type == "meta"
+    with mock.patch.object(torch.Tensor, "to", return_value=torch.zeros(2)) as to:
+        saved.restore()
+    to.assert_called_once_with(torch.device("cpu"), copy=True)
+    assert part.state["steps"] == 3
+    assert "_home" not in vars(part.state["shadow"][0])
+
+
+def test_a_part_that_keeps_references_cannot_spoil_the_snapshot():
+    class Part:
+        def __init__(self):
+            self.state = {"shadow": [torch.ones(2)]}
+
+        def state_dict(self):
+            return self.state
+
+        def load_state_dict(self, state):
+            self.state = state
+
+    part = Part()
+    saved = numerics.Snapshot(part)
+    for _ in range(2):
+        part.state["shadow"][0].zero_()
+        part.state["shadow"].append(torch.zeros(1))
+        saved.restore()
+        assert [value.tolist() for value in part.state["shadow"]] == [[1.0, 1.0]]
+
+
+def test_the_learning_rate_itself_comes_back():
     model, optimizer = training("cpu")
-    with pytest.raises(ValueError, match="holds an optimizer and restore\\(\\) was given none"):
-        numerics.Snapshot(model, optimizer).restore(model)
-    with pytest.raises(ValueError, match="holds no optimizer and restore\\(\\) was given one"):
-        numerics.Snapshot(model).restore(model, optimizer)
-    numerics.Snapshot(model).restore(model)
+    saved = numerics.Snapshot(model, optimizer)
+    optimizer.param_groups[0]["lr"] = 7.0
+    saved.restore()
+    assert optimizer.param_groups[0]["lr"] == 0.1
 
 
-@given(st.lists(st.floats(-10, 10), min_size=1, max_size=10), st.sampled_from(["min", "max"]))
-def test_the_best_state_is_that_of_the_best_metric(metrics, mode):
-    model, _ = training("cpu")
-    best = numerics.BestState(model, mode=mode)
-    for metric in metrics:
-        nn.init.constant_(model[0].weight, metric)
-        best.update(torch.tensor(metric, dtype=torch.float64))
-    nn.init.constant_(model[0].weight, math.nan)
-    best.restore()
-    wanted = min(metrics) if mode == "min" else max(metrics)
-    assert best.metric == wanted
-    assert model[0].weight[0, 0].item() == pytest.approx(wanted)
+def test_numbers_of_a_state_may_be_inf_and_not_nan():
+    model, optimizer = training("cpu")
+    step(model, optimizer)
+    optimizer.state[model[0].weight]["best_loss"] = math.inf
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)  # its best loss is inf
+    numerics.Snapshot(model, optimizer, scheduler)
+    optimizer.param_groups[0]["lr"] = math.nan
+    with pytest.raises(
+        ValueError, match=r"^no snapshot of a broken Adam: param_groups\[0\]\['lr'\]: 1 of 1"
+    ):
+        numerics.Snapshot(model, optimizer)
 
 
-def test_a_metric_that_is_not_finite_is_no_patience():
-    best = numerics.BestState(nn.Linear(1, 1))
-    best.update(0.5)
-    for metric in (math.nan, math.inf, -math.inf):
-        with pytest.raises(
-            ValueError, match=f"^metric {metric} at update {best.updates + 1}: not finite"
-        ):
-            best.update(metric)
-    assert (best.metric, best.updates) == (0.5, 4)
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ((), "a snapshot of nothing"),
+        ((nn.Linear(1, 1), None), "a snapshot of Linear, NoneType"),
+    ],
+)
+def test_a_snapshot_of_what_has_no_state_is_refused(parts, text):
+    with pytest.raises(TypeError, match=f"^{text}: expected parts that have load_state_dict"):
+        numerics.Snapshot(*parts)
 
 
-@pytest.mark.parametrize("mode", ["min", "max"])
-def test_the_first_of_equals_is_kept(mode):
-    best = numerics.BestState(nn.Linear(1, 1), mode=mode)
-    assert [best.update(0.5), best.update(0.5)] == [True, False]
-
-
-def test_where_the_mask_is_false_the_function_sees_one():
-    seen = []
-    numerics.apply_where(
-        torch.tensor([True, False]),
-        lambda x: seen.append(x.tolist()) or x,
-        torch.tensor([3.0, 5.0]),
-    )
-    assert seen == [[3.0, 1.0]]
-
-
-def test_a_best_state_is_not_restored_before_it_was_updated():
-    with pytest.raises(ValueError, match=r"^nothing to restore: update\(\) was never called$"):
-        numerics.BestState(nn.Linear(1, 1)).restore()
-
-
-def test_a_best_state_refuses_an_unknown_mode():
-    with pytest.raises(ValueError, match="mode='lowest'"):
-        numerics.BestState(nn.Linear(1, 1), mode="lowest")
+def test_a_snapshot_of_a_model_without_values_is_refused():
+    text = "^no snapshot of a broken Linear: parameter 'weight': on the meta device$"
+    with pytest.raises(ValueError, match=text):
+        numerics.Snapshot(nn.Linear(2, 2, device="meta"))
 
 
 @given(

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import click
 import numpy
@@ -173,15 +174,6 @@ class Square(nn.Module):
         return x * x
 
 
-class Scaled(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(()))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x * self.weight
-
-
 def with_parameter(x: Any) -> Any:
     model = nn.Module()
     model.weight = nn.Parameter(x)
@@ -220,20 +212,35 @@ def _(x: Any) -> Any:
     return rnn.input_gradients(x, torch.ones(2))
 
 
-@use("rnn.predict", "input", lambda x: 2 * x)
+@use("rnn.differentiable_eval", "model", only_an_error)
 def _(x: Any) -> Any:
-    return rnn.predict(nn.Sequential(Twice(), nn.Identity()), x)
+    with rnn.differentiable_eval(x):
+        return "entered"
 
 
-class Twice(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return 2 * x
+@use("rnn.no_grad_eval", "model", only_an_error)
+def _(x: Any) -> Any:
+    with rnn.no_grad_eval(x):
+        return "entered"
 
 
 @use("rnn.restore_modes", "model", only_an_error)
 def _(x: Any) -> Any:
     with rnn.restore_modes(x):
         return "entered"
+
+
+def flag(x: Any) -> bool:
+    """What the flag is in the block: None leaves it alone."""
+    if x is None:
+        return torch.backends.cudnn.enabled
+    return x if isinstance(x, bool) else only_an_error(x)
+
+
+@use("rnn.cudnn_flags", "enabled", flag)
+def _(x: Any) -> Any:
+    with rnn.cudnn_flags(enabled=x):
+        return torch.backends.cudnn.enabled
 
 
 @use(
@@ -261,101 +268,92 @@ def _(x: Any) -> Any:
     return amp.load_scaler_state(scaler, x)
 
 
-def trained(**changes: Any) -> torch.Tensor:
-    """Loss and weight after one step of SGD on the mean of (weight * batch)^2, from weight 1."""
-    model = changes.pop("model", None) or Scaled()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-    arguments: dict[str, Any] = {
-        "batches": [torch.ones(2)],
-        "loss_fn": lambda model, batch: model(batch).square().mean(),
-        "optimizer": optimizer,
-        "precision": amp.choose_precision("cpu"),
-    }
-    arguments.update(changes)
-    epoch = amp.train_epoch(model, **arguments)
-    return torch.tensor([epoch.loss, float(model.weight.detach())])
+def windowed(batches: Any = (3.0,), size: Any = 2, weight: Any = 1.0) -> list[Any]:
+    """The batches with their shares and the mark of the last."""
+    given = amp.windows(batches, size, weight=lambda batch: weight)
+    return [item for window in given for item in window]
 
 
-def loss_and_weight(*batches: Any) -> torch.Tensor:
-    losses, weight = [], 1.0
-    for x in batches:
-        x = torch.as_tensor(x)
-        values = values_of(x)
-        if values.is_complex():
-            raise OnlyAnError
-        # overflows where the model does
-        losses.append(float((x * torch.tensor(weight)).square().to_dense().mean()))
-        weight -= 0.001 * 2 * losses[-1] / weight if values.numel() and losses[-1] else 0.0
-    return torch.tensor([sum(losses) / len(losses), weight])
+def all_batches(x: Any) -> list[Any]:
+    """Each batch of windows of one."""
+    return [(batch, 1.0, True) for batch in x] or only_an_error(x)
 
 
-@use("amp.train_epoch", "batch", loss_and_weight)
+@use("amp.windows", "batches", all_batches)
 def _(x: Any) -> Any:
-    return trained(batches=[x])
+    return windowed(x, size=1)
 
 
-@use("amp.train_epoch", "batches", lambda x: loss_and_weight(*x))
+@use("amp.windows", "size", lambda x: [(3.0, 1.0, True)] if x == 3 else only_an_error(x))
 def _(x: Any) -> Any:
-    return trained(batches=x)
-
-
-@use("amp.train_epoch", "loss", only_an_error)
-def _(x: Any) -> Any:
-    return trained(loss_fn=lambda model, batch: x)
+    return windowed(size=x)
 
 
 @use(
-    "amp.train_epoch",
-    "loss with a graph",
-    lambda x: torch.tensor([one_number(x), 1 - 0.001 * one_number(x)]),
-)
-def _(x: Any) -> Any:
-    return trained(loss_fn=lambda model, batch: x * model.weight)
-
-
-@use(
-    "amp.train_epoch",
-    "accumulate",
-    lambda x: torch.tensor([1, 0.998]) if x == 3 else only_an_error(x),
-)
-def _(x: Any) -> Any:
-    return trained(accumulate=x)
-
-
-@use(
-    "amp.train_epoch",
-    "max_norm",
-    lambda x: torch.tensor([1, 1 - 0.001 * min(2.0, math.inf if x is None else positive(x))]),
-)
-def _(x: Any) -> Any:
-    return trained(max_norm=x)
-
-
-@use(
-    "amp.train_epoch",
+    "amp.windows",
     "weight",
-    lambda x: torch.tensor([1, 0.998]) if 0 < one_number(x) < math.inf else only_an_error(x),
+    lambda x: (
+        [(3.0, 1.0, True)] * (finite_number(x) > 0) if finite_number(x) >= 0 else only_an_error(x)
+    ),
 )
 def _(x: Any) -> Any:
-    return trained(weight=lambda batch: x)
+    return windowed(weight=x)
+
+
+def stepped(gradient: Any = (3.0, 4.0), **options: Any) -> torch.Tensor:
+    """Weights of zeros after a step of SGD with this gradient."""
+    gradient = torch.tensor(gradient) if isinstance(gradient, tuple) else gradient
+    weight = nn.Parameter(torch.zeros_like(gradient).to_dense())
+    weight.grad = gradient
+    amp.optimizer_step(
+        **{"optimizer": torch.optim.SGD([weight], lr=1.0), "max_norm": math.inf, **options}
+    )
+    return weight.detach()
+
+
+@use("amp.optimizer_step", "optimizer", only_an_error)
+def _(x: Any) -> Any:
+    return stepped(optimizer=x)
 
 
 @use(
-    "amp.train_epoch",
-    "min_scale",
-    lambda x: torch.tensor([1, 0.998]) if finite_number(x) >= 0 else only_an_error(x),
-)
-def _(x: Any) -> Any:
-    return trained(min_scale=x)
-
-
-@use(
-    "amp.train_epoch",
+    "amp.optimizer_step",
     "scaler",
-    lambda x: torch.tensor([1, 0.998]) if x is None else only_an_error(x),
+    lambda x: torch.tensor([-3.0, -4.0]) if x is None else only_an_error(x),
 )
 def _(x: Any) -> Any:
-    return trained(scaler=x)
+    return stepped(scaler=x)
+
+
+@use(
+    "amp.optimizer_step",
+    "max_norm",
+    lambda x: -torch.tensor([3.0, 4.0]) * min(1.0, math.inf if x is None else positive(x) / 5),
+)
+def _(x: Any) -> Any:
+    return stepped(max_norm=x)
+
+
+@use(
+    "amp.optimizer_step",
+    "min_scale",
+    lambda x: torch.tensor([-3.0, -4.0]) if finite_number(x) > 0 else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return stepped(min_scale=x)
+
+
+def step_with(x: Any) -> Any:
+    """A step down the gradient, or none where its length is not finite."""
+    if not isinstance(x, torch.Tensor) or x.device.type == "meta" or x.is_quantized:
+        raise OnlyAnError
+    x = x.to_dense() if x.is_sparse else x
+    return -x if x.norm().isfinite() else torch.zeros_like(x)
+
+
+@use("amp.optimizer_step", "gradient", step_with)
+def _(x: Any) -> Any:
+    return stepped(x)
 
 
 def pair_with(x: Any) -> Any:
@@ -364,23 +362,34 @@ def pair_with(x: Any) -> Any:
     return x
 
 
-@use("loss.match", "prediction", pair_with)
+def like(x: Any) -> torch.Tensor:
+    return torch.ones(x.shape if isinstance(x, torch.Tensor) else 2)
+
+
+@use("loss.match_by_name", "prediction", pair_with)
 def _(x: Any) -> Any:
-    return loss.match(
-        {"a": x}, {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}
-    )["a"][0]
+    with torch.no_grad():
+        return loss.match_by_name({"a": x}, {"a": like(x)})["a"][0]
 
 
-@use("loss.match", "target", pair_with)
+@use("loss.match_by_name", "prediction, with gradients", only_an_error)
 def _(x: Any) -> Any:
-    return loss.match(
-        {"a": torch.ones(x.shape[:1]) if isinstance(x, torch.Tensor) else torch.ones(2)}, {"a": x}
-    )["a"][1]
+    return loss.match_by_name({"a": x}, {"a": like(x)})
 
 
-@use("loss.match", "predictions", only_an_error)
+@use("loss.match_by_name", "target", pair_with)
 def _(x: Any) -> Any:
-    return loss.match(x, {"a": torch.ones(2)})
+    return loss.match_by_name({"a": like(x).requires_grad_()}, {"a": x})["a"][1]
+
+
+@use("loss.match_by_name", "predictions", only_an_error)
+def _(x: Any) -> Any:
+    return loss.match_by_name(x, {"a": torch.ones(2)})
+
+
+@use("loss.match_by_name", "targets", only_an_error)
+def _(x: Any) -> Any:
+    return loss.match_by_name({"a": torch.ones(2)}, x)
 
 
 @use("loss.masked_mean", "values", finite_mean)
@@ -510,16 +519,10 @@ def _(x: Any) -> Any:
     return data_loading.to_device(torch.ones(2), x)
 
 
-@use("data_loading.make_loader", "sample", itself)
+@use("data_loading.pin_batch", "batch", itself)
 def _(x: Any) -> Any:
-    rows: Any = [x]
-    (batch,) = data_loading.make_loader(rows, "cpu", batch_size=None)
-    return batch
-
-
-@use("data_loading.make_loader", "dataset", list)
-def _(x: Any) -> Any:
-    return list(data_loading.make_loader(x, "cpu", batch_size=None))
+    with mock.patch.object(torch.Tensor, "pin_memory", lambda tensor: tensor):  # needs CUDA
+        return data_loading.pin_batch(x)
 
 
 @use(
@@ -527,6 +530,15 @@ def _(x: Any) -> Any:
 )
 def _(x: Any) -> Any:
     return list(data_loading.Prefetcher([x], "cpu"))
+
+
+@use(
+    "data_loading.Prefetcher",
+    "loader",
+    lambda x: list(x) if hasattr(x, "__iter__") and "meta" not in str(x) else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return list(data_loading.Prefetcher(x, "cpu"))
 
 
 @use(
@@ -594,7 +606,7 @@ def _(x: Any) -> Any:
 
 
 def all_finite(x: Any) -> bool:
-    if isinstance(x, torch.Tensor) and x.is_quantized:
+    if isinstance(x, torch.Tensor) and (x.is_quantized or x.is_meta):  # meta holds no values
         return True
     return bool(values_of(torch.as_tensor(x)).isfinite().all())
 
@@ -609,7 +621,7 @@ def finite_or_absent(x: Any) -> bool:
 
 
 def without_nan(x: Any) -> bool:  # a buffer may hold inf
-    return x is None or x.is_quantized or not bool(values_of(x).isnan().any())
+    return x is None or x.is_quantized or x.is_meta or not bool(values_of(x).isnan().any())
 
 
 @use("numerics.find_nonfinite", "parameter", finite_or_absent)
@@ -628,9 +640,14 @@ def _(x: Any) -> Any:
 
 
 def restorable(x: Any) -> Any:
-    if not all_finite(x):
+    if not all_finite(x) or x.is_meta:
         raise OnlyAnError
     return x
+
+
+@use("numerics.Snapshot", "part", only_an_error)
+def _(x: Any) -> Any:
+    return numerics.Snapshot(x)
 
 
 def restored(model: nn.Module) -> torch.Tensor:
@@ -639,7 +656,7 @@ def restored(model: nn.Module) -> torch.Tensor:
     tensor = next(iter([*model.parameters(), *model.buffers()]))
     with torch.no_grad():
         tensor.zero_()
-    snapshot.restore(model)
+    snapshot.restore()
     return tensor.detach()
 
 
@@ -651,13 +668,6 @@ def _(x: Any) -> Any:
 @use("numerics.Snapshot", "buffer", itself)
 def _(x: Any) -> Any:
     return restored(with_buffer(x.clone()))
-
-
-@use("numerics.BestState.update", "metric", lambda x: finite_number(x))
-def _(x: Any) -> Any:
-    best = numerics.BestState(nn.Linear(1, 1))
-    best.update(x)
-    return best.metric
 
 
 @use(

@@ -30,7 +30,7 @@ import torch
 from torch import nn
 
 from matrix.devices import BY_NAME, DEVICES
-from reference_fixes import data_loading, memory, numerics, rnn
+from reference_fixes import amp, data_loading, memory, numerics, rnn
 from tests.trials.shared import DOCS, finish, table, use, write
 
 TABLE = DOCS / "speed-{device}.md"
@@ -302,13 +302,13 @@ class Rows(torch.utils.data.Dataset[torch.Tensor]):
 def loaders(clock: Clock, rounds: int) -> list[Row]:
     dataset, device = Rows(512, 256), clock.device
     plain = torch.utils.data.DataLoader(dataset, batch_size=32, pin_memory=device == "cuda")
-    ours = data_loading.make_loader(dataset, device, batch_size=32)
+    unpinned = torch.utils.data.DataLoader(dataset, batch_size=32)
     variants: Variants = {
         "DataLoader and .to(device)": lambda: [batch.to(device) for batch in plain],
-        "data_loading.make_loader and to_device": lambda: [
-            data_loading.to_device(batch, device) for batch in ours
+        "data_loading.to_device": lambda: [
+            data_loading.to_device(batch, device) for batch in plain
         ],
-        "data_loading.Prefetcher": lambda: list(data_loading.Prefetcher(ours, device)),
+        "data_loading.Prefetcher": lambda: list(data_loading.Prefetcher(unpinned, device)),
     }
     return rows(clock, "one pass over 512 rows in batches of 32", variants, rounds)
 
@@ -375,7 +375,7 @@ def by_factor(run: Callable[[int], object], size: int, factor: float) -> int:
         except RuntimeError as error:
             if not memory.is_out_of_memory(error):
                 raise
-        memory.release()
+        memory.free_memory()
         size = int(size * factor)
     raise RuntimeError("nothing fits")
 
@@ -387,7 +387,7 @@ def capped(fraction: float) -> Iterator[None]:
         yield
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
-        memory.release()
+        memory.free_memory()
 
 
 LARGEST = 1024
@@ -453,6 +453,7 @@ def measure(device: str, rounds: int) -> Speed:
         waits["numerics.clip_or_skip"] = synchronizations(
             lambda optimizer: numerics.clip_or_skip(optimizer, 1.0)
         )
+        waits["amp.optimizer_step"] = synchronizations(amp.optimizer_step)
     rows: list[Row] = []
     with click.progressbar(parts, label="measuring", file=sys.stderr) as bar:
         for part in bar:

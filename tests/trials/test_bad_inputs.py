@@ -11,16 +11,13 @@ from tests.trials import bad_inputs
 
 # Public, and not called with anything that a user could get wrong.
 NOT_USED = {
-    "amp.Epoch",  # made by the fixes
-    "amp.Precision",
+    "amp.Precision",  # made by the fixes
     "amp.ScaleCollapsed",
     "data_loading.PinDecision",
     "data_loading.seed_worker",  # called by the loader
     "loss.GradientError",
-    "memory.out_of_memory_kind",  # is_out_of_memory calls it
-    "memory.release",  # takes nothing
+    "memory.free_memory",  # takes nothing
     "numerics.StepResult",
-    "rnn.without_cudnn",  # takes nothing
 }
 
 

@@ -102,7 +102,7 @@ def test_the_table_in_the_docs_meets_its_targets() -> None:
     assert "**missed**" not in text
     assert set(re.findall(r"\| (\w+\.\w+)", text)) >= {
         "data_loading.Prefetcher",
-        "data_loading.make_loader",
+        "data_loading.to_device",
         "memory.find_batch_size",
         "numerics.Snapshot",
         "numerics.clip_or_skip",

@@ -33,7 +33,7 @@ def test_a_message_with_one_cause_gets_its_control_its_right_lines_and_its_fix()
     assert "return train(device, update_always=True)" in result.output  # the control
     assert "Right:\n    if weight.grad.isfinite():" in result.output
     assert (
-        "fix: train_epoch() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
+        "fix: optimizer_step() of reference_fixes/amp.py: torch-repros vendor amp --into DIR"
         in result.output
     )
 

@@ -30,7 +30,7 @@ RESULTS = Path(__file__).with_name("results")
 
 # By its name: mypy would otherwise ask a test module for annotations.
 MESSAGES: Any = importlib.import_module("tests.fixes.test_memory")
-OOM_TEXTS: list[str] = [text for _, text in MESSAGES.TEXTS]
+OOM_TEXTS: list[str] = MESSAGES.TEXTS
 OTHER_TEXTS: list[str] = MESSAGES.OTHERS
 
 SEARCHES = [(1024, 37), (256, 16), (64, 64), (1000, 999)]  # (largest, largest that fits)

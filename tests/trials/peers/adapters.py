@@ -65,14 +65,14 @@ class Ours(Peer):
 
     def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        return amp.train_epoch(
-            model.train(),
-            rows,
-            loss_fn,
-            optimizer,
-            amp.choose_precision("cpu"),
-            accumulate=accumulate,
-        ).loss
+        losses = []
+        for window in amp.windows(rows, accumulate):
+            optimizer.zero_grad()
+            for row, share, _ in window:
+                losses.append(loss_fn(model, row))
+                (losses[-1] * share).backward()
+            amp.optimizer_step(optimizer)
+        return float(sum(losses)) / len(losses)
 
     def precision(self, device: str, dtype: torch.dtype) -> torch.dtype:
         with amp.choose_precision(device, dtype).autocast():
@@ -83,17 +83,18 @@ class Ours(Peer):
 
     def snapshot(self, model: nn.Module) -> Callable[[], object]:
         taken = numerics.Snapshot(model)
-        return lambda: taken.restore(model)
+        return taken.restore
 
     def total_loss(self, predictions: Any, targets: Any) -> Any:
-        pairs = loss.match(predictions, targets)
+        pairs = loss.match_by_name(predictions, targets)
         return sum((prediction - target).square().mean() for prediction, target in pairs.values())
 
     def input_gradient(self, model: nn.Module, x: torch.Tensor) -> Any:
         return rnn.input_gradients(model, x, target=lambda output: output[0].sum())[0]
 
     def predict(self, model: nn.Module, x: torch.Tensor) -> Any:
-        return rnn.predict(model, x)
+        with rnn.no_grad_eval(model):
+            return model(x)
 
 
 class Torch(Peer):

@@ -564,10 +564,10 @@ for place in ("weight", "seen", "cache"):
 
 @holds("total_loss", "a target without a prediction is an error, never a zero", st.booleans())
 def _(peer: Peer, nested: Any) -> str | None:
-    predictions: Any = {"features": torch.ones(2)}
+    predictions: Any = {"features": torch.ones(2, requires_grad=True)}
     predictions = {"predictions": predictions} if nested else predictions
     try:
-        found = peer.total_loss(predictions, {"horizon_1": torch.zeros(2)})
+        found = peer.total_loss(predictions, {"price": torch.zeros(2)})
     except (LookupError, ValueError):
         return None
     return f"a loss of {float(found)}"
@@ -575,8 +575,9 @@ def _(peer: Peer, nested: Any) -> str | None:
 
 @holds("total_loss", "also when only one of them lacks its prediction", st.just(None))
 def _(peer: Peer, _example: Any) -> str | None:
+    prediction = torch.ones(2, requires_grad=True)
     try:
-        found = peer.total_loss({"a": torch.ones(2)}, {"a": torch.zeros(2), "b": torch.zeros(2)})
+        found = peer.total_loss({"a": prediction}, {"a": torch.zeros(2), "b": torch.zeros(2)})
     except (LookupError, ValueError):
         return None
     return f"a loss of {float(found)}"
