@@ -39,7 +39,7 @@ if __name__ == "__main__":
 
 def lint(
     repros: Path = catalog.REPROS,
-    folder: Path = records.RECORDS,
+    folder: Path = catalog.RECORDS,
     ids: Path = IDS,
     fixes: Path = catalog.FIXES,
     tests: Path = catalog.TESTS,

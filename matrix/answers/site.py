@@ -15,11 +15,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from .. import __version__, causes, torches
+from .. import __version__, causes
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
-from ..evidence.states import BY_NAME, EXPECTED, ROWS, States
+from ..evidence.states import BY_NAME, EXPECTED, ROWS
 from . import explain
 from .text import Measured, whose
 
@@ -73,12 +73,12 @@ def _earlier(folder: Path) -> set[str]:
 
 def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tuple[str, str]]:
     """(name, text) of every file of the site."""
-    releases, states = torches.load(), States(records)
-    bugs = [Bug(reproducer, releases, states) for reproducer in reproducers]
+    measured = Measured.load(records)
+    bugs = [Bug(reproducer, measured) for reproducer in reproducers]
     shown = [bug for bug in bugs if not bug.retired]  # the others keep their pages
-    measured = _by_id(records)
-    environment = _environment(bugs, releases, records)
-    draw = _drawer(environment, releases)
+    measurements = _by_id(records)
+    environment = _environment(bugs, measured.minors, records)
+    draw = _drawer(environment, measured.minors)
     yield (
         "index.html",
         environment.get_template("index.html").render(
@@ -93,8 +93,7 @@ def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tupl
     )
     template = environment.get_template("bug.html")
     for bug in bugs:
-        of_bug = measured.get(bug.id, [])
-        facts = evidence(bug.reproducer, of_bug)
+        facts = evidence(bug.reproducer, measurements.get(bug.id, []))
         text = template.render(root="../../", bug=bug, draw=draw, **facts)
         yield f"bugs/{bug.id}.html", text
     for name in ("style.css", "page.js"):
@@ -110,12 +109,11 @@ def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]
     return found
 
 
-def _environment(
-    bugs: list[Bug], releases: list[torches.Torch], records: list[Record]
-) -> jinja2.Environment:
+def _environment(bugs: list[Bug], minors: list[str], records: list[Record]) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
+        auto_reload=False,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -124,7 +122,7 @@ def _environment(
     states = {state for bug in bugs for row in bug.rows.values() for state in row}
     dates = [one.date for record in records for one in record.measurements.values()]
     environment.globals.update(
-        minors=[torch.minor for torch in releases],
+        minors=minors,
         states=BY_NAME,
         shown=[row for row in ROWS if row.name in states],
         version=__version__,
@@ -132,12 +130,13 @@ def _environment(
         oldest=min(dates, default="never"),
         newest=max(dates, default="never"),
     )
+    macros = environment.get_template("macros.html").module
+    # Every page has them: rendered once, not once per page.
+    environment.globals.update(legend=macros.legend(), heads=macros.heads())  # type: ignore[attr-defined]
     return environment
 
 
-def _drawer(
-    environment: jinja2.Environment, releases: list[torches.Torch]
-) -> Callable[[list[str]], Markup]:
+def _drawer(environment: jinja2.Environment, minors: list[str]) -> Callable[[list[str]], Markup]:
     """draw(states) is a row of cells. Each cell is rendered once, not once per reproducer."""
     macro = environment.get_template("macros.html").module.cell  # type: ignore[attr-defined]
 
@@ -145,7 +144,6 @@ def _drawer(
     def cell(state: str, minor: str) -> str:
         return str(macro(state, minor))
 
-    minors = [torch.minor for torch in releases]
     return lambda states: Markup("".join(map(cell, states, minors)))
 
 
@@ -176,9 +174,7 @@ def data(reproducers: list[Reproducer]) -> Markup:
 class Bug:
     """What the templates show of one reproducer."""
 
-    def __init__(
-        self, reproducer: Reproducer, releases: list[torches.Torch], states: States
-    ) -> None:
+    def __init__(self, reproducer: Reproducer, measured: Measured) -> None:
         self.reproducer = reproducer
         self.id, self.family, self.kind = reproducer.id, reproducer.family, reproducer.kind
         self.title, self.retired = reproducer.title, reproducer.retired
@@ -188,20 +184,19 @@ class Bug:
         self.fixed_by, self.fixing_change = reproducer.fixed_by, reproducer.fixing_change
         self.upstream, self.stand_in = reproducer.upstream, reproducer.stand_in
         self.module, self.function = reproducer.fix_module, reproducer.fix_function
-        self.rows = {
-            device: [states.state(reproducer, device, torch.minor) for torch in releases]
+        standings = {
+            device: measured.states.standings(reproducer, device, measured.minors)
             for device in reproducer.devices
+        }
+        self.rows = {
+            device: [one.state for one in row.values()] for device, row in standings.items()
         }
         # Device -> a letter per release: what its header expects where nobody has measured it.
         self.expected = {
-            device: "".join(
-                " " if standing.date else EXPECTED[standing.expected][0]
-                for torch in releases
-                for standing in [states.standing(reproducer, device, torch.minor)]
-            )
-            for device in reproducer.devices
+            device: "".join(" " if one.date else EXPECTED[one.expected][0] for one in row.values())
+            for device, row in standings.items()
         }
-        self.ranges = Measured(releases, states).ranges(reproducer)
+        self.ranges = [measured.range(reproducer, *row) for row in standings.items()]
 
     @property
     def code(self) -> str:

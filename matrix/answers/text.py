@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 from packaging.version import Version
 
 from .. import torches
 from ..catalog import ORIGINS, Reproducer
 from ..evidence.records import Record
-from ..evidence.states import EXPECTED, States
+from ..evidence.states import EXPECTED, Standing, States
 
 NOT_MEASURED = "expected, not measured"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Measured:
     """What was measured, read once however many reproducers an answer names."""
 
     releases: list[torches.Torch]
     states: States
+
+    @cached_property
+    def minors(self) -> list[str]:
+        return [torch.minor for torch in self.releases]
 
     @classmethod
     def load(cls, records: list[Record]) -> Measured:
@@ -43,47 +47,44 @@ class Measured:
     def _since(self, reproducer: Reproducer) -> list[str]:
         """Per affected device: the releases by its header, and what was measured of them."""
         return [
-            f"{specifier} on {device} ({self._measured(reproducer, device) or NOT_MEASURED})"
+            f"{specifier} on {device} ({self._measured(standings) or NOT_MEASURED})"
             for device in reproducer.devices
             if (specifier := reproducer.affected[device]) != "never"
+            for standings in [self.states.standings(reproducer, device, self.minors)]
         ]
 
     def ranges(self, reproducer: Reproducer) -> list[str]:
         """Per device: what was measured on which releases, and what is expected on the others."""
-        lines = []
-        for device in reproducer.devices:
-            parts = (self._measured(reproducer, device), self._expected(reproducer, device))
-            star = reproducer.stand_in.get(device, "")
-            star = f" (stand-in: {star})" if star else ""
-            lines.append(f"{device}{star}: {'; '.join(filter(None, parts))}")
-        return lines
+        return [
+            self.range(reproducer, device, self.states.standings(reproducer, device, self.minors))
+            for device in reproducer.devices
+        ]
 
-    def _measured(self, reproducer: Reproducer, device: str) -> str:
+    def range(self, reproducer: Reproducer, device: str, standings: dict[str, Standing]) -> str:
+        """The line of one device."""
+        star = reproducer.stand_in.get(device, "")
+        star = f" (stand-in: {star})" if star else ""
+        parts = (self._measured(standings), self._expected(standings))
+        return f"{device}{star}: {'; '.join(filter(None, parts))}"
+
+    def _measured(self, standings: dict[str, Standing]) -> str:
         """ "measured 2026-11-21: absent on 2.2, reproduced on 2.3 to 2.15", or ""."""
-        found = [
-            (standing, torch.minor)
-            for torch in self.releases
-            if (standing := self.states.standing(reproducer, device, torch.minor)).date
-        ]
-        if not found:
-            return ""
-        newest = max(standing.date for standing, _ in found)
-        return f"measured {newest}: {self._spans((one.state, minor) for one, minor in found)}"
+        words = tuple(one.state if one.date else "" for one in standings.values())
+        newest = max((one.date for one in standings.values()), default="")
+        return f"measured {newest}: {self._spans(words)}" if newest else ""
 
-    def _expected(self, reproducer: Reproducer, device: str) -> str:
+    def _expected(self, standings: dict[str, Standing]) -> str:
         """The same of what nobody has measured, by the header."""
-        found = [
-            (EXPECTED[standing.expected], torch.minor)
-            for torch in self.releases
-            if not (standing := self.states.standing(reproducer, device, torch.minor)).date
-        ]
-        return f"{NOT_MEASURED}: {self._spans(found)}" if found else ""
+        words = tuple("" if one.date else EXPECTED[one.expected] for one in standings.values())
+        return f"{NOT_MEASURED}: {self._spans(words)}" if any(words) else ""
 
-    def _spans(self, pairs: Iterable[tuple[str, str]]) -> str:
-        """ "reproduced on 2.3 to 2.15" of ("reproduced", "2.3") and so on."""
+    @cache  # noqa: B019  # few rows differ from each other
+    def _spans(self, words: tuple[str, ...]) -> str:
+        """ "reproduced on 2.3 to 2.15" of a word per release, "" where there is nothing to say."""
         spans: dict[str, list[str]] = {}
-        for word, minor in pairs:
-            spans.setdefault(word, []).append(minor)
+        for word, minor in zip(words, self.minors):
+            if word:
+                spans.setdefault(word, []).append(minor)
         return ", ".join(
             f"{word} on {torches.span(minors, self.releases)}" for word, minors in spans.items()
         )

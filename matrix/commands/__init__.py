@@ -5,6 +5,7 @@ Installed as `torch-repros`; in a clone also `python -m matrix`.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import click
 
 from .. import __version__, catalog
-from . import answering, checking, listing, measuring, options, running, vendoring
+from . import options
 
 
 @click.group(
@@ -37,6 +38,8 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros vendor amp --into DIR          copy a fix into your project
     """
     context.obj = options.State(repros)
+    # With the usual threshold of 700 objects it goes through all records again and again.
+    gc.set_threshold(100_000)
     if os.environ.get("NO_COLOR"):
         context.color = False
     for stream in (sys.stdout, sys.stderr):
@@ -45,10 +48,10 @@ def main(context: click.Context, repros: Path) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-main.add(
-    "Look up", answering.explain, answering.search, listing.show, listing.list_, answering.cite
-)
-main.add("Run", running.run)
-main.add("Use the fixes", *vendoring.COMMANDS)
-main.add("Measure", measuring.record, measuring.bisect, measuring.merge, measuring.torches)
-main.add(main.IN_A_CLONE, *checking.COMMANDS)
+main.add("Look up", "answering", "explain", "search")
+main.add("Look up", "listing", "show", "list")
+main.add("Look up", "answering", "cite")
+main.add("Run", "running", "run")
+main.add("Use the fixes", "vendoring", "vendor", "vendored")
+main.add("Measure", "measuring", "record", "bisect", "merge", "torches")
+main.add(main.IN_A_CLONE, "checking", "headers", "lint", "grid", "site")

@@ -143,6 +143,3 @@ def site(into: Path, folder: Path) -> None:
         raise click.UsageError(str(error)) from None
     size = sum(file.stat().st_size for file in files) / 1e6
     click.echo(f"{into / 'index.html'}: {options.plural(len(files), 'file')}, {size:.2f} MB")
-
-
-COMMANDS = (headers, lint, grid, site)

@@ -8,7 +8,6 @@ from dataclasses import asdict
 import click
 
 from .. import devices
-from ..answers import text
 from . import options
 
 
@@ -24,7 +23,7 @@ def list_(names: tuple[str, ...], rows: bool, as_json: bool) -> None:
         found = [asdict(row) for row in devices.ROWS]
         click.echo(json.dumps(found, indent=1) if as_json else "\n".join(devices.DEVICES))
         return
-    reproducers = options.select(names)
+    reproducers = options.select(names, values=False)
     if as_json:
         headers = [{"id": reproducer.id, **reproducer.header} for reproducer in reproducers]
         click.echo(json.dumps(headers, indent=1))
@@ -57,5 +56,7 @@ def list_(names: tuple[str, ...], rows: bool, as_json: bool) -> None:
 )
 def show(id: str, version: str | None) -> None:
     """Show everything about one reproducer."""
+    from ..answers import text  # here: `list` does without it
+
     reproducer = options.select_one(id)
     click.echo(text.full_text(reproducer, text.Measured.load(options.records()), version))

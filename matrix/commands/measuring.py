@@ -58,7 +58,7 @@ def _as_given() -> str:
 
 
 def _refuse_the_packages_own(folder: Path) -> None:
-    if not catalog.CLONE and folder.resolve() == records.RECORDS.resolve():
+    if not catalog.CLONE and folder.resolve() == catalog.RECORDS.resolve():
         raise click.UsageError(
             "an installed package's own records are read-only: name a folder with --records DIR"
         )

@@ -5,18 +5,21 @@ are named and read.
 from __future__ import annotations
 
 import difflib
+import importlib
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from packaging.version import InvalidVersion
 
 from .. import catalog
 from ..devices import DEVICES
-from ..evidence import records as evidence
-from ..evidence.records import Record
 from ..torches import minor
+
+if TYPE_CHECKING:
+    from ..evidence.records import Record
 
 OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
 
@@ -57,7 +60,7 @@ RECORDS_OPTION = click.option(
     "--records",
     "folder",
     type=FOLDER,
-    default=evidence.RECORDS,
+    default=catalog.RECORDS,
     help="Folder of records. Default: the project's own.",
 )
 ENVS_OPTION = click.option(
@@ -82,26 +85,35 @@ class Sections(click.Group):
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
-        self.section_of: dict[str, str] = {}
+        self.places: dict[str, tuple[str, str]] = {}  # name -> section, module of this package
 
-    def add(self, section: str, *commands: click.Command) -> None:
-        """Adds the commands, in the order in which --help lists them."""
-        for command in commands:
-            assert command.name is not None
-            self.section_of[command.name] = section
-            if section == self.IN_A_CLONE and not catalog.CLONE:
-                command = _needs_a_clone(command.name)
-            self.add_command(command)
+    def add(self, section: str, module: str, *names: str) -> None:
+        """Adds the commands of that name, in the order in which --help lists them.
+
+        The module is imported when one of them is called: importing all costs more than `list`.
+        """
+        for name in names:
+            self.places[name] = section, module
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.places)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.places:
+            return None
+        section, module = self.places[name]
+        if section == self.IN_A_CLONE and not catalog.CLONE:
+            return _needs_a_clone(name)
+        found = vars(importlib.import_module(f".{module}", __package__)).values()
+        return next(one for one in found if isinstance(one, click.Command) and one.name == name)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        for section in dict.fromkeys(self.section_of.values()):
-            commands = [
-                self.commands[name] for name, of in self.section_of.items() if of == section
-            ]
+        commands = {name: self.get_command(context, name) for name in self.places}
+        for section in dict.fromkeys(section for section, _ in self.places.values()):
             rows = [
-                (str(command.name), command.get_short_help_str(60))
-                for command in commands
-                if not command.hidden
+                (name, command.get_short_help_str(60))
+                for name, command in commands.items()
+                if command and not command.hidden and self.places[name][0] == section
             ]
             if rows:
                 with formatter.section(section):
@@ -110,7 +122,7 @@ class Sections(click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if arguments[0] not in self.commands and not arguments[0].startswith("-"):
+        if arguments[0] not in self.places and not arguments[0].startswith("-"):
             near = difflib.get_close_matches(arguments[0], self.list_commands(context), n=1)
             if near:
                 context.fail(f"No such command {arguments[0]!r}; did you mean {near[0]}?")
@@ -134,11 +146,14 @@ def _needs_a_clone(name: str) -> click.Command:
     return command
 
 
-def load() -> list[catalog.Reproducer]:
-    """The reproducers that can be read; what is wrong with the others goes to stderr, once."""
+def load(values: bool = True) -> list[catalog.Reproducer]:
+    """The reproducers that can be read; what is wrong with the others goes to stderr, once.
+
+    For `values` see catalog.read().
+    """
     state: State = click.get_current_context().find_root().obj
     if state.loaded is None:
-        state.loaded = catalog.read(state.repros)
+        state.loaded = catalog.read(state.repros, values)
         for problem in state.loaded[1]:
             click.echo(f"left out: {problem}", err=True)
         if not state.loaded[0]:
@@ -153,8 +168,8 @@ def problems() -> list[str]:
     return state.loaded[1] if state.loaded else []
 
 
-def select(names: tuple[str, ...]) -> list[catalog.Reproducer]:
-    reproducers = load()
+def select(names: tuple[str, ...], values: bool = True) -> list[catalog.Reproducer]:
+    reproducers = load(values)
     try:
         return catalog.select(reproducers, names)
     except KeyError as error:
@@ -176,9 +191,11 @@ def select_one(id: str) -> catalog.Reproducer:
     return found
 
 
-def records(folder: Path = evidence.RECORDS) -> list[Record]:
+def records(folder: Path = catalog.RECORDS) -> list[Record]:
     """The records that can be read; what is wrong with the others goes to stderr."""
-    found, wrong = evidence.read_all(folder)
+    from ..evidence.records import read_all  # here: `list` does without it
+
+    found, wrong = read_all(folder)
     for problem in wrong:
         click.echo(f"left out: {problem}", err=True)
     return found

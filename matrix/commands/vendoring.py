@@ -112,6 +112,3 @@ def _show_problems(problems: list[str]) -> int:
     for problem in problems:
         click.echo(f"Error: {problem}", err=True)
     return options.FINDINGS if problems else options.OK
-
-
-COMMANDS: tuple[click.Command, ...] = (vendor, vendored)

@@ -10,10 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 from .. import torches
-from ..catalog import ROOT, Reproducer, select
+from ..catalog import RECORDS, ROOT, Reproducer, select
 from ..devices import DEVICES
 from . import headers
-from .records import RECORDS, Measurement, Record
+from .records import Measurement, Record
 from .states import BY_NAME, ROWS, States
 
 PAGE = Path("docs/grid.md")  # below the clone, like README.md

@@ -30,12 +30,11 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
-from .. import catalog, torches
-from ..catalog import Reproducer
+from .. import torches
+from ..catalog import RECORDS, Reproducer
 from ..devices import DEVICES
 from ..verdicts import BY_NAME, VERDICTS, Result
 
-RECORDS = catalog.PACKAGE / "records"
 KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
 FIRST_DAY = "2026-01-01"  # nothing was measured before
 MAX_RUNS = 1000
@@ -70,6 +69,8 @@ def printable(text: str) -> str:
 def _text(value: Any) -> str | None:
     if not isinstance(value, str):
         return "is not text"
+    if value.isascii() and value.isprintable():  # most are: ten times as fast as the search
+        return None
     return "holds characters that cannot be printed" if _UNPRINTABLE.search(value) else None
 
 
@@ -133,14 +134,11 @@ def _version(value: Any) -> str | None:
 
 
 def _date(value: Any) -> str | None:
-    if not isinstance(value, str):
-        return "is not a date such as 2026-11-21"
-    now = datetime.datetime.now(datetime.timezone.utc)
-    return _date_between(value, (now + datetime.timedelta(days=1)).date().isoformat())
+    return _not_a_date(value) if isinstance(value, str) else "is not a date such as 2026-11-21"
 
 
 @cache
-def _date_between(value: str, last: str) -> str | None:
+def _not_a_date(value: str) -> str | None:
     try:
         written = datetime.date.fromisoformat(value).isoformat()
     except ValueError:
@@ -148,7 +146,9 @@ def _date_between(value: str, last: str) -> str | None:
     if written != value:
         return "is not a date such as 2026-11-21"
     # tomorrow: a day may have begun elsewhere
-    return None if FIRST_DAY <= value <= last else f"is not between {FIRST_DAY} and tomorrow"
+    last = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)
+    fine = FIRST_DAY <= value <= last.date().isoformat()
+    return None if fine else f"is not between {FIRST_DAY} and tomorrow"
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class Record:
         return folder / self.name
 
     def to_json(self) -> dict[str, Any]:
-        head = {key: getattr(self, key) for key in _checks(Record)}
+        head = {key: getattr(self, key) for key in _checks(Record)[0]}
         optional = {item.name: item.default for item in fields(self)}
         sources = {
             measurement.source.key: measurement.source for measurement in self.measurements.values()
@@ -527,26 +527,24 @@ def _wrong(kind: type, raw: Any) -> Problems:
     """(key, what is wrong with it) of an object that should hold the fields of `kind`."""
     if not isinstance(raw, dict):
         return [("", f"expected an object, found {reprlib.repr(raw)}")]
-    checks = _checks(kind)
-    found = [
-        (key, "missing") for key, (_, required) in checks.items() if required and key not in raw
-    ]
+    checks, required = _checks(kind)
+    found = [(key, "missing") for key in required if key not in raw]
     for key, value in raw.items():
         if key not in checks:
             found.append((key, f"unknown key; expected one of {', '.join(checks)}"))
-        elif problem := checks[key][0](value):
+        elif problem := checks[key](value):
             found.append((key, f"{reprlib.repr(value)} {problem}"))
     return found
 
 
 @cache
-def _checks(kind: type) -> dict[str, tuple[Check, bool]]:
-    """Key -> its check, and whether it has to be there."""
-    return {
-        item.name: (item.metadata["check"], item.default is MISSING)
-        for item in fields(kind)
-        if "check" in item.metadata
-    }
+def _checks(kind: type) -> tuple[dict[str, Check], list[str]]:
+    """Key -> its check, and the keys that have to be there."""
+    keys = [item for item in fields(kind) if "check" in item.metadata]
+    return (
+        {item.name: item.metadata["check"] for item in keys},
+        [item.name for item in keys if item.default is MISSING],
+    )
 
 
 def _wrong_source(key: str, raw: Any) -> list[str]:

@@ -6,11 +6,12 @@ A state is never taken from what a header promises. A Standing has both, each un
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from packaging.version import Version
 
 from .. import verdicts
-from ..catalog import Reproducer
+from ..catalog import Reproducer, promised
 from ..torches import Torch, satisfies
 from . import records
 
@@ -46,6 +47,15 @@ class Standing:
         return f"{EXPECTED[self.expected]} (expected, not measured)"
 
 
+@cache  # many headers promise the same
+def _expected(requires: str, affected: str, minors: tuple[str, ...]) -> list[str]:
+    """One of EXPECTED per release."""
+    return [
+        "unavailable" if requires and not satisfies(minor, requires) else promised(affected, minor)
+        for minor in minors
+    ]
+
+
 class States:
     """The states of every cell, each looked up once: (reproducer, device, release) -> state."""
 
@@ -61,26 +71,33 @@ class States:
         """One of BY_NAME."""
         if device not in reproducer.affected:
             return "not applicable"
-        found = self._found.get((reproducer.id, device, minor), [])
-        fresh = {
-            measurement.verdict for measurement in found if not measurement.is_stale(reproducer)
-        }
-        if fresh:
-            return fresh.pop() if len(fresh) == 1 else "mixed"
-        return "stale" if found else "unknown"
+        return self._state(reproducer, device, minor)[0]
+
+    def _state(self, reproducer: Reproducer, device: str, minor: str) -> tuple[str, str]:
+        """With the date of the newest measurement that counts."""
+        found = self._found.get((reproducer.id, device, minor))
+        if not found:
+            return "unknown", ""
+        fresh = [one for one in found if not one.is_stale(reproducer)]
+        if not fresh:
+            return "stale", ""
+        verdicts = {one.verdict for one in fresh}
+        state = fresh[0].verdict if len(verdicts) == 1 else "mixed"
+        return state, max(one.date for one in fresh)
 
     def standing(self, reproducer: Reproducer, device: str, minor: str) -> Standing:
         """Of a device that the reproducer concerns."""
-        dates = [
-            one.date
-            for one in self._found.get((reproducer.id, device, minor), [])
-            if not one.is_stale(reproducer)
-        ]
-        if reproducer.requires and not satisfies(minor, reproducer.requires):
-            expected = "unavailable"
-        else:
-            expected = reproducer.expects(device, minor)
-        return Standing(self.state(reproducer, device, minor), max(dates, default=""), expected)
+        return self.standings(reproducer, device, [minor])[minor]
+
+    def standings(
+        self, reproducer: Reproducer, device: str, minors: list[str]
+    ) -> dict[str, Standing]:
+        """Release -> standing, of a device that the reproducer concerns."""
+        expected = _expected(reproducer.requires, reproducer.affected[device], tuple(minors))
+        return {
+            minor: Standing(*self._state(reproducer, device, minor), verdict)
+            for minor, verdict in zip(minors, expected)
+        }
 
     def verdicts(self, reproducer: Reproducer, device: str) -> dict[str, str]:
         """Release -> state, oldest first, of those where it was run."""

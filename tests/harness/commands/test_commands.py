@@ -16,9 +16,9 @@ from matrix import catalog, commands
 CLONE_ONLY = ("headers", "lint", "grid", "site")
 
 
-@pytest.mark.parametrize("name", sorted(commands.main.commands))
+@pytest.mark.parametrize("name", sorted(commands.main.places))
 def test_every_summary_fits_on_its_line_and_the_help_says_more(name):
-    command = commands.main.commands[name]
+    command = commands.main.get_command(None, name)
     summary = command.get_short_help_str(200)
     assert len(summary) <= 50, summary
     assert not summary.endswith("...")
@@ -37,11 +37,11 @@ def test_every_command_that_a_module_defines_is_offered():
         for value in vars(module).values()
         if isinstance(value, click.Command)
     }
-    assert defined - {commands.main.name} == set(commands.main.commands)
+    assert defined - {commands.main.name} == set(commands.main.places)
 
 
 def test_no_text_of_the_command_line_names_another_program():
-    for name in ("", *commands.main.commands):
+    for name in ("", *commands.main.places):
         assert "python -m matrix" not in call(*filter(None, [name]), "--help").output
 
 
@@ -49,7 +49,7 @@ def test_no_text_of_the_command_line_names_another_program():
 def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monkeypatch, name):
     monkeypatch.setattr(commands.options.catalog, "CLONE", False)
     group = commands.options.Sections(name="torch-repros")
-    group.add(group.IN_A_CLONE, commands.main.commands[name])
+    group.add(group.IN_A_CLONE, "checking", name)
     monkeypatch.setattr(commands, "main", group)
     refused = call(name, "--anything")
     assert refused.exit_code == 2

@@ -40,7 +40,7 @@ def test_show_has_everything_about_one_reproducer():
     for part in (
         "empty_cache() frees nothing",
         "cuda",
-        "release() of reference_fixes/memory.py",
+        "free_memory() of reference_fixes/memory.py",
         "def popular_fix",
     ):
         assert part in output
@@ -53,13 +53,21 @@ def test_show_and_explain_print_the_same_of_an_id():
 
 
 def test_a_bad_file_is_named_and_the_others_are_listed(root):
-    plant(root, "planted/one", RETURNS.format("boom"), kind='"slient"')
+    plant(root, "planted/one", RETURNS.format("boom"), kind="4")
     plant(root, "planted/two", RETURNS.format("boom"))
     result = call("--repros", root, "list")
     assert result.exit_code == 0
-    assert "one.py:7: kind: 'slient'" in result.output
+    assert "one.py:7: kind: 4 is not a string" in result.output
     assert "planted/two" in result.output
     assert call("--repros", root, "search", "planted").exit_code == 0
+
+
+def test_a_bad_value_is_named_by_the_commands_that_use_it(root):
+    plant(root, "planted/one", RETURNS.format("boom"), messages="['a(b']")
+    plant(root, "planted/two", RETURNS.format("boom"))
+    assert "planted/one" in call("--repros", root, "list").output
+    for command in (("search", "planted"), ("explain", "boom boom"), ("show", "planted/two")):
+        assert "one.py:14: messages: 'a(b' is not a" in call("--repros", root, *command).output
 
 
 def test_a_bad_file_is_named_once_however_often_the_reproducers_are_asked_for(root, capsys):
@@ -78,7 +86,7 @@ def test_a_retired_reproducer_is_marked(root):
 
 
 def test_a_folder_of_bad_files_alone_is_an_error(root):
-    plant(root, "planted/one", RETURNS.format("boom"), kind='"slient"')
+    plant(root, "planted/one", RETURNS.format("boom"), kind="4")
     result = call("--repros", root, "list")
     assert result.exit_code == 1
     assert "no reproducer can be read" in result.output

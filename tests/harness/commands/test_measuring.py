@@ -274,7 +274,7 @@ def test_where_records_cannot_be_written_no_environment_is_made(root, folder, ma
 )
 def test_an_installed_packages_own_records_are_never_written(folder, monkeypatch, made, command):
     monkeypatch.setattr(catalog, "CLONE", False)
-    monkeypatch.setattr(records, "RECORDS", folder)
+    monkeypatch.setattr(catalog, "RECORDS", folder)
     result = call(*command, "--records", folder)
     assert result.exit_code == 2
     assert "own records are read-only: name a folder with --records DIR" in words(result)
