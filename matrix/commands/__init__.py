@@ -50,7 +50,7 @@ def main(context: click.Context, repros: Path) -> None:
 
 main.add("Look up", "answering", "explain", "search")
 main.add("Look up", "listing", "show", "list")
-main.add("Look up", "answering", "cite")
+main.add("Look up", "answering", "compare", "cite")
 main.add("Run", "running", "run")
 main.add("Use the fixes", "vendoring", "vendor", "vendored")
 main.add("Measure", "measuring", "record", "bisect", "merge", "torches")

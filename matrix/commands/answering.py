@@ -1,17 +1,21 @@
-"""The commands that answer: explain, search, cite."""
+"""The commands that answer: explain, search, compare, cite."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+from pathlib import Path
 
 import click
 
-from .. import catalog
+from .. import catalog, torches
+from ..answers import compare as comparing
 from ..answers import explain as explaining
 from ..answers import report, text
 from ..answers import search as searching
+from ..devices import DEVICES
 from ..torches import minor
 from . import options
 
@@ -127,6 +131,59 @@ def search(words: tuple[str, ...], limit: int) -> None:
         click.echo("No reproducer matches these words. `torch-repros list` names them all.")
         sys.exit(options.FINDINGS)
     click.echo("\n`torch-repros show ID` shows everything about one of them.")
+
+
+@click.command()
+@click.argument("old", metavar="OLD", type=options.VERSION)
+@click.argument("new", metavar="NEW", type=options.VERSION)
+@click.option(
+    "--device",
+    "devices",
+    type=options.DEVICE,
+    multiple=True,
+    help="Default: those that were measured on both.",
+)
+@click.option("--all", "every", is_flag=True, help="Name also what stays, and what is unknown.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts.")
+@options.RECORDS_OPTION
+def compare(
+    old: str, new: str, devices: tuple[str, ...], every: bool, as_json: bool, folder: Path
+) -> None:
+    """Show what another torch fixes and breaks.
+
+    \b
+    torch-repros compare 2.6 2.13                  an upgrade
+    torch-repros compare 2.13 2.6 --device cuda    and back
+
+    From measurements alone: what was not measured on both is listed as not known.
+
+    Exit status: 0 nothing breaks, 1 something does.
+    """
+    releases, known = torches.load(), options.records(folder)
+    try:
+        first, second = (torches.find(releases, (minor(one),))[0] for one in (old, new))
+    except torches.TorchesError as error:
+        raise click.UsageError(str(error)) from None
+    on_both = [
+        device
+        for device in DEVICES
+        if {first.minor, second.minor}
+        <= {record.minor for record in known if record.device == device}
+    ]
+    chosen = [device for device in DEVICES if device in (devices or on_both)]
+    if not chosen or not set(chosen) <= set(on_both):
+        where = f" on {', '.join(chosen)}" if chosen else ""
+        raise click.UsageError(
+            f"torch {first.minor} and {second.minor} were not both measured{where}"
+        )
+    found = comparing.compare(options.select(()), known, releases, first, second, chosen)
+    if as_json:
+        click.echo(json.dumps(comparing.as_json(found), indent=1))
+    else:
+        click.echo(f"torch {first.minor} to {second.minor} on {', '.join(chosen)}\n")
+        click.echo(comparing.text(found, every))
+    breaks = any(one.change in comparing.BREAKING for one in found.changes)
+    sys.exit(options.FINDINGS if breaks else options.OK)
 
 
 @click.command()
