@@ -16,7 +16,7 @@ RELEASES = torches.load()
 OLD, MIDDLE, NEW = (torches.find(RELEASES, (name,))[0] for name in ("2.4", "2.5", "2.6"))
 
 
-def found(tmp_path, *verdicts, texts=("boom", "boom", "boom"), swap=False, **header):
+def found(tmp_path, *verdicts, texts=("boom", "boom", "boom"), ends=(OLD, NEW), **header):
     """The comparison of 2.4 with 2.6 by measurements on 2.4, 2.5 and 2.6; None is not measured."""
     plant(tmp_path, "planted/one", RETURNS.format("boom"), **header)
     (reproducer,) = catalog.load(tmp_path)
@@ -26,7 +26,6 @@ def found(tmp_path, *verdicts, texts=("boom", "boom", "boom"), swap=False, **hea
         if verdict
         for one in [measurement(verdict, text=text, hash=reproducer.hash)]
     ]
-    ends = (NEW, OLD) if swap else (OLD, NEW)
     return compare.compare([reproducer], held, RELEASES, *ends, ["cpu"])
 
 
@@ -45,8 +44,13 @@ def test_a_change_has_a_name_and_the_release_that_brought_it(tmp_path, verdicts,
 
 
 def test_back_again_a_fix_is_what_breaks(tmp_path):
-    (one,) = found(tmp_path, "reproduced", "absent", "absent", swap=True).changes
+    (one,) = found(tmp_path, "reproduced", "absent", "absent", ends=(NEW, OLD)).changes
     assert one.change == "breaks"
+
+
+def test_what_comes_after_the_two_is_not_told(tmp_path):
+    (one,) = found(tmp_path, "reproduced", "absent", "reproduced", ends=(OLD, MIDDLE)).changes
+    assert one.since == "first good torch: 2.5 (2.4 is reproduced)"
 
 
 @pytest.mark.parametrize("other", ["flaky", "broken", None])
