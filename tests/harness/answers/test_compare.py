@@ -56,7 +56,8 @@ def test_what_comes_after_the_two_is_not_told(tmp_path):
 @pytest.mark.parametrize("other", ["flaky", "broken", None])
 def test_what_was_not_decided_on_both_is_unknown(tmp_path, other):
     result = found(tmp_path, "reproduced", "absent", other)
-    assert not result.changes and not result.same
+    assert not result.changes
+    assert not result.same
     assert [device for _, device in result.unknown] == ["cpu"]
 
 
@@ -70,7 +71,8 @@ def test_another_message_is_a_change_and_another_number_in_it_is_none(tmp_path):
     assert (one.change, one.before, one.after) == ("message", texts[0], texts[2])
     texts = ("expected 3 at 0x7f1", None, "expected 5 at 0x8ab")
     result = found(tmp_path, "reproduced", None, "reproduced", texts=texts)
-    assert not result.changes and len(result.same) == 1
+    assert not result.changes
+    assert len(result.same) == 1
 
 
 def test_the_text_of_a_silent_failure_is_the_reproducers_own(tmp_path):
@@ -110,7 +112,8 @@ def test_the_command_names_release_and_change_and_exits_with_1_where_something_b
     up, down = call("compare", "2.10.0+cpu", "2.11"), call("compare", "2.11", "2.10")
     assert (up.exit_code, down.exit_code) == (0, 1)
     assert "torch 2.10 to 2.11 on cpu" in up.output
-    assert "Fixed by the change: " in up.output and "Breaks with the change: nothing" in up.output
+    assert "Fixed by the change: " in up.output
+    assert "Breaks with the change: nothing" in up.output
     where = up.output.index("amp/autocast_cache_under_no_grad (cpu)")
     assert "first good torch: 2.11 (2.10 is reproduced), pytorch#165068" in up.output[where:]
     assert "amp/unscale_twice" not in up.output
