@@ -24,7 +24,7 @@
 # '''
 # fix = "data_loading.Prefetcher"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# stand_in = { cpu = "an object with pin_memory() and is_pinned(), in a loader that is told of an accelerator" }
+# stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
 # ///
 """The loader pins tensors, mappings, sequences and objects with a pin_memory() method
 of their own; any other batch it returns as it is, without a word
@@ -48,14 +48,15 @@ class TupleBatch(NamedTuple):
     x: torch.Tensor
 
 
-def tensor(device):
-    if device != "cpu":
-        return torch.ones(2)
-    pinned = {
-        "is_pinned.return_value": False,
-        "pin_memory.return_value.is_pinned.return_value": True,
-    }
-    return mock.Mock(**pinned)
+class StandIn(torch.Tensor):
+    pinned = False
+
+    def pin_memory(self, *device):
+        self.pinned = True
+        return self
+
+    def is_pinned(self):
+        return self.pinned
 
 
 def first_batch(device, rows, **options):
@@ -64,16 +65,18 @@ def first_batch(device, rows, **options):
     if device != "cpu":
         return next(iter(loader))
     # a loader pins only where it finds an accelerator: the stand-in tells it of one
-    found = {"current_accelerator.return_value": torch.device("cuda")}
     with (
         mock.patch("torch.cuda.is_available", return_value=True),
-        mock.patch("torch.accelerator", create=True, **found),
+        mock.patch("torch.accelerator", create=True),
     ):
         return next(iter(loader))
 
 
 def load(device, batch_type):
-    batch = first_batch(device, [batch_type(tensor(device))], pin_memory=True)
+    x = torch.ones(2)
+    if device == "cpu":
+        x = x.as_subclass(StandIn)
+    batch = first_batch(device, [batch_type(x)], pin_memory=True)
     if not batch.x.is_pinned():
         return "the loader left the dataclass unpinned"
 

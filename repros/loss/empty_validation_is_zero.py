@@ -3,11 +3,12 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A validation loader without a single batch reports a loss of 0.0000"
+# title = "A loader without a single batch reports a loss of 0.0000"
 # kind = "silent"
-# symptom = "validation loss 0.0000 over 0 batches"
-# keywords = ["validation loss is 0", "early stopping stops too early"]
+# symptom = "loss 0.0000 over 0 batches"
+# keywords = ["validation loss is 0.0000", "training loss is 0.0", "early stopping stops too early"]
 # origin = "usage"
+# reports = ["https://github.com/dreamquark-ai/tabnet/issues/537"]
 # documents = [
 #     "https://github.com/rasbt/LLMs-from-scratch/pull/124",
 #     "https://github.com/ray-project/ray/pull/56395",
@@ -25,32 +26,34 @@
 # fix = "loss.RunningMean"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The log says 0.0000 where nothing was validated. drop_last=True with fewer rows than
-a batch makes a loader of length 0, and the loader does not complain (docs:
-torch.utils.data.DataLoader).
+"""The log says 0.0000 where nothing was validated, or trained. drop_last=True drops the
+last incomplete batch (docs: torch.utils.data.DataLoader); of fewer rows than a batch it
+leaves none, without a word: every epoch of TabNet read "loss: 0.0"
+(dreamquark-ai/tabnet#537).
 
-Without max(1, ...) the division would raise (ray-project/ray#56395). With it, no data
-is a perfect score; a mean of nothing is NaN at best (rasbt/LLMs-from-scratch#124).
+Without max(1, ...) the division raises (ray-project/ray#56395). With it, or with a
+running mean that starts at 0, no data is a perfect score; others return NaN there
+(rasbt/LLMs-from-scratch#124).
 """
 
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 
-def validate(drop_last):
+def mean_loss(drop_last):
     loader = DataLoader(TensorDataset(torch.ones(5)), batch_size=8, drop_last=drop_last)
     losses = [x.mean().item() for (x,) in loader]
     loss = sum(losses) / max(1, len(losses))
     if loss == 0:
-        return f"validation loss {loss:.4f} over {len(losses)} batches"
+        return f"loss {loss:.4f} over {len(losses)} batches"
 
 
 def reproduce(device):
-    return validate(drop_last=True)
+    return mean_loss(drop_last=True)
 
 
 def control(device):
-    return validate(drop_last=False)
+    return mean_loss(drop_last=False)
 
 
 if __name__ == "__main__":

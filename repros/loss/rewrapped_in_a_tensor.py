@@ -24,27 +24,28 @@
 """torch.tensor() copies the value without its history, and requires_grad=True makes the
 copy a leaf (docs: torch.tensor): backward() succeeds and reaches no parameter.
 
-Written as Variable(loss, requires_grad=True), to get past "element 0 of tensors does not
-require grad", it leaves the loss where it was (huggingface/torchMoji#21).
+Variable(loss, requires_grad=True) does the same. Written to get past "element 0 of tensors
+does not require grad", it leaves the loss where it was (huggingface/torchMoji#21).
 """
 
 import torch
+from torch.autograd import Variable
 
 
 def train(device, rewrap):
     model = torch.nn.Linear(3, 1).to(device)
     loss = model(torch.ones(2, 3, device=device)).mean()
-    rewrap(loss).backward()
+    rewrap(loss, requires_grad=True).backward()
     if model.weight.grad is None:
         return "backward() passed and no parameter has a gradient"
 
 
 def reproduce(device):
-    return train(device, lambda loss: torch.tensor(loss, requires_grad=True))
+    return train(device, torch.tensor) and train(device, Variable)
 
 
 def control(device):
-    return train(device, lambda loss: loss)
+    return train(device, lambda loss, requires_grad: loss)
 
 
 if __name__ == "__main__":

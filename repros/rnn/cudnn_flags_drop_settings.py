@@ -6,9 +6,13 @@
 # title = "cudnn.flags(deterministic=True) switches cuDNN off"
 # kind = "silent"
 # symptom = "cuDNN is off inside the block"
-# origin = "usage"
+# origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/77467"]
-# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/backends/cudnn/__init__.py"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/backends.html#torch.backends.cudnn.enabled",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/backends/cudnn/__init__.py",
+#     "https://github.com/pytorch/pytorch/pull/91261",
+# ]
 # wrong = '''
 # with torch.backends.cudnn.flags(deterministic=True):
 #     ...  # without cuDNN
@@ -23,8 +27,12 @@
 """Inside `with cudnn.flags(deterministic=True)`, cuDNN is off, without a warning.
 
 flags() sets every setting, those that it was not given to its own defaults, and its
-default of `enabled` is False (torch/backends/cudnn/__init__.py). PyTorch's own tests
-made the mistake (pytorch#77467).
+default of `enabled` is False (torch/backends/cudnn/__init__.py). `enabled` controls
+whether cuDNN is used at all (docs: torch.backends.cudnn.enabled), so that the settings
+that were given are useless (pytorch#91261). PyTorch's own tests made the mistake
+(pytorch#77467).
+
+This file reads the switch. What runs in place of cuDNN on a GPU is not measured.
 """
 
 from torch.backends import cudnn

@@ -5,51 +5,68 @@
 # [tool.repro]
 # title = "A model built under inference_mode cannot be trained"
 # kind = "error"
-# symptom = "Inplace update to inference tensor outside InferenceMode"
-# messages = ["Inplace update to inference tensor outside InferenceMode is not allowed"]
+# symptom = "Inference tensors cannot be saved for backward.* and Inplace update to inference tensor"
+# messages = [
+#     "Inplace update to inference tensor outside InferenceMode is not allowed",
+#     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
+# ]
 # origin = "design"
+# reports = [
+#     "https://github.com/unslothai/unsloth/issues/608",
+#     "https://github.com/unslothai/unsloth/issues/1223",
+# ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html",
+#     "https://docs.pytorch.org/cppdocs/notes/inference_mode.html",
 #     "https://github.com/unslothai/unsloth-zoo/pull/137",
 # ]
 # wrong = '''
 # with torch.inference_mode():
-#     model = torch.nn.Linear(2, 1)
+#     model = torch.nn.Linear(2, 2)
 # '''
 # right = '''
 # with torch.no_grad():
-#     model = torch.nn.Linear(2, 1)
+#     model = torch.nn.Linear(2, 2)
 # '''
 # fix = "rnn.no_grad_eval"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first step of the optimizer raises: tensors made in inference_mode(), parameters too,
-cannot be changed in place outside of it.
+"""Tensors made in inference_mode(), parameters too, cannot be used in what autograd records
+(docs: torch.autograd.grad_mode.inference_mode) or changed outside of the mode (docs:
+c10::InferenceMode). Two layers fail in the forward, which saves a weight for backward;
+one saves none, and the optimizer raises.
 
-Other models fail before that, with "Inference tensors cannot be saved for backward"
-(unslothai/unsloth-zoo#137).
+A part is enough: Unsloth's add_new_tokens(), which makes new weights, ran under
+inference_mode, and the training after it failed (unslothai/unsloth-zoo#137).
 """
 
 import torch
 
 
-def first_step(device, mode):
+def first_step(device, mode, layers):
     with mode():
-        model = torch.nn.Linear(2, 1).to(device)
+        model = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(layers)]).to(device)
+    x = torch.ones(3, 2, device=device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    model(torch.ones(3, 2, device=device)).sum().backward()
     try:
+        model(x).sum().backward()
         optimizer.step()
     except RuntimeError as error:
         return str(error)
 
 
+def train(device, mode):
+    errors = [first_step(device, mode, layers) for layers in (2, 1)]
+    if any(errors):
+        return " and ".join(map(str, errors))
+
+
 def reproduce(device):
-    return first_step(device, torch.inference_mode)
+    return train(device, torch.inference_mode)
 
 
 def control(device):
-    return first_step(device, torch.no_grad)
+    return train(device, torch.no_grad)
 
 
 if __name__ == "__main__":
