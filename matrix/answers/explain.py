@@ -66,6 +66,7 @@ PIECE = 1 << 18  # bytes read at a time
 # Characters that are searched again with the next piece: a message, with LOOK_BACK, spans as many.
 OVERLAP = 1 << 14
 WAYS = 5000  # in which the gaps of one pattern may be filled
+END = "\0"  # of the lines of a process: no message goes on in those of another
 SHORTEST_LITERAL = 6  # characters that a text must hold before a pattern is tried
 
 _ESCAPES, _PREFIX, _TORCH_VERSION = (
@@ -235,8 +236,13 @@ class Patterns:
     def search(self, window: list[Line], since: int = 0) -> None:
         if any(prefix for _, prefix, _ in window):  # lines of one process together
             window = sorted(window, key=itemgetter(1))
+            after = [prefix for _, prefix, _ in window[1:]] + [None]
+            window = [
+                (start, prefix, text if prefix == following else text + END)
+                for (start, prefix, text), following in zip(window, after)
+            ]
         lines = _joined(window)
-        flat = lines.replace("\n", " ")
+        flat = lines.replace("\n", " ").replace(END, "\n")  # which no gap of a pattern matches
         lowered = flat.lower()
         starts = list(accumulate((len(text) for _, _, text in window), initial=0))
         for pattern, needed in self.literals.items():

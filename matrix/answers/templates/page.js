@@ -32,7 +32,9 @@ function search(lines, patterns, lookBack) {
     length += line.text.length;
   }
   const joined = sorted.map((line) => line.text).join("");
-  const flat = joined.replaceAll("\n", " ");
+  // Lines of one process are one line; no message goes on in those of another.
+  const last = (line, at) => line.prefix !== sorted[at + 1]?.prefix;
+  const flat = sorted.map((line, at) => line.text.replaceAll("\n", last(line, at) ? "\n" : " ")).join("");
   const best = new Map();
   for (const [id, pattern] of patterns) {
     let line = 0;

@@ -444,6 +444,13 @@ def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
     assert [found(text) for text in whole] == expected
 
 
+def test_no_message_goes_on_in_the_lines_of_another_process():
+    message = "Inference tensors cannot be{}saved for backward"
+    assert found(message.format("\n"))
+    assert found(message.format("\n[rank0]: ")) == []
+    assert found("[rank1]: " + message.format("\n[rank0]: noise\n[rank1]: "))
+
+
 def test_a_warning_on_a_line_of_many_pieces_remains_one(monkeypatch):
     monkeypatch.setattr(explain, "PIECE", 100)
     monkeypatch.setattr(explain, "OVERLAP", 2000)
