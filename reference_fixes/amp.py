@@ -170,7 +170,8 @@ def windows(
     A window yields (batch, share, last) once. The shares of a window sum to 1: multiply the mean
     loss of the batch by its share before backward(), and log the loss itself. `last` is true for
     the last batch, the only one in which DistributedDataParallel has to synchronize. The last
-    window may be shorter. No more than `size` batches are held.
+    window may be shorter. No more than `size` batches are held, besides that in the loop's own
+    variable.
 
     Args:
         weight: how much a batch counts in its window, such as its number of samples or tokens. A

@@ -127,9 +127,10 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
     """In the block, the model answers as in eval mode, and backward() works on cuDNN too.
 
     cuDNN keeps what its backward needs in training mode only (aten/src/ATen/native/cudnn/RNN.cpp).
-    So RNN, LSTM and GRU modules are in it, with dropout 0; all others are in eval mode. One that is
-    scripted, or has hooks or code of its own, which may look at the mode, is in eval mode too, and
-    cuDNN is off in the block. All this is restored on exit.
+    So RNN, LSTM and GRU modules are in it, with dropout 0; all others are in eval mode, and should
+    ask for no mode but their own. An RNN that is scripted, or has hooks or code of its own, which
+    may look at the mode, is in eval mode too, and cuDNN is off in the block. All this is restored
+    on exit.
 
     Gradients are enabled, even if the caller is in no_grad() or inference_mode(). backward() may
     follow the block, unless the model uses checkpointing, which runs the forward again. With

@@ -232,6 +232,19 @@ def test_an_rnn_that_may_look_at_its_mode_is_in_eval_mode_without_cudnn(device, 
     assert all(torch.equal(value, after[name]) for name, value in before.items())
 
 
+def test_a_module_that_asks_for_the_mode_of_its_rnn_is_told_training_mode():
+    class Asks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn = nn.GRU(3, 4)
+
+        def forward(self):
+            return self.training, self.rnn.training
+
+    with rnn.differentiable_eval(model := Asks()):
+        assert model() == (False, True)
+
+
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scripted_rnn_is_in_eval_mode_without_cudnn(device, kind):
