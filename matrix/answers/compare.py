@@ -20,7 +20,7 @@ CHANGES = {
     "message": "Fails as before, with another message",
 }
 BREAKING = ("breaks", "appears")
-_STATES = {
+BY_STATES = {
     ("absent", "reproduced"): "breaks",
     ("unavailable", "reproduced"): "appears",
     ("reproduced", "absent"): "fixed",
@@ -66,7 +66,7 @@ def compare(
     for reproducer in reproducers:
         for device in (device for device in devices if device in reproducer.devices):
             before, after = (states.state(reproducer, device, one.minor) for one in (old, new))
-            if change := _STATES.get((before, after)):
+            if change := BY_STATES.get((before, after)):
                 history = History(releases[first : last + 1], states.verdicts(reproducer, device))
                 changes.append(Change(reproducer, device, change, history.sentence))
             elif before == after == "reproduced":

@@ -20,7 +20,7 @@ from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
-from . import explain
+from . import compare, explain
 from .text import Measured, whose
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -163,6 +163,8 @@ def data(reproducers: list[Reproducer]) -> Markup:
             "causes": causes.load(),
             "origins": ORIGINS,
             "expected": {word[0]: word for word in EXPECTED.values()},
+            "headings": {name: compare.CHANGES[name] for name in compare.BY_STATES.values()},
+            "changes": {" ".join(pair): name for pair, name in compare.BY_STATES.items()},
             **explain.JS_DATA,
         },
         separators=(",", ":"),

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from matrix import catalog, causes, toml, torches
-from matrix.answers import explain
+from matrix.answers import compare, explain
 from matrix.answers import site as building
 from matrix.devices import DEVICES
 from matrix.evidence import records
@@ -311,3 +311,25 @@ def test_a_title_that_looks_like_markup_leaves_the_page_working(browser, tmp_pat
 def test_no_page_shows_its_markup(open_page, site):
     for path in site.rglob("*.html"):
         assert "&lt;code&gt;" not in path.read_text(encoding="utf-8"), path
+
+
+@pytest.mark.parametrize(("old", "new"), [("2.4", "2.15"), ("2.15", "1.13"), ("2.9", "2.9")])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_two_releases_compare_as_on_the_command_line(open_page, old, new, device):
+    tab = open_page()
+    for id, value in {"old": old, "new": new, "on": device}.items():
+        tab.select_option(f"#{id}", value)
+    tab.click("#comparing")
+    ends = (torches.find(RELEASES, (name,))[0] for name in (old, new))
+    expected = compare.compare(REPRODUCERS, RECORDS, RELEASES, *ends, [device])
+    moved = [one for one in expected.changes if one.change != "message"]
+    assert tab.eval_on_selector_all("#changes a", "links => links.map(a => a.textContent)") == [
+        one.reproducer.id for one in moved
+    ]
+    shown = tab.inner_text("#changes")
+    for name in dict.fromkeys(compare.BY_STATES.values()):
+        count = sum(one.change == name for one in moved)
+        assert f"{compare.CHANGES[name]}: {count or 'nothing'}" in shown
+    same = len(expected.same) + len(expected.changes) - len(moved)
+    assert f"Fails on both: {same or 'nothing'}." in shown
+    assert f"not measured on both: {len(expected.unknown) or 'nothing'}." in shown

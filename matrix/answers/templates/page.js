@@ -190,6 +190,28 @@ function filter(data) {
   history.replaceState(null, "", query.size ? `#${query}` : location.pathname.split("/").pop() || "./");
 }
 
+// What `torch-repros compare` lists, but for messages, from the cells of the grid.
+function showChanges(data) {
+  const [old, minor, device] = ["old", "new", "on"].map((id) => document.getElementById(id).value);
+  const found = Object.fromEntries(Object.keys(data.headings).map((change) => [change, []]));
+  let [both, unknown] = [0, 0];
+  for (const row of document.querySelectorAll(`#grid tr[data-device="${device}"]`)) {
+    const [before, after] = [old, minor].map((release) => cellOf(row, release).title);
+    const change = data.changes[`${before} ${after}`];
+    if (change) found[change].push(row.closest("tbody").dataset.id);
+    else if (before === "reproduced" && after === "reproduced") both++;
+    else if (![before, after].every((state) => ["absent", "unavailable"].includes(state))) unknown++;
+  }
+  const where = document.getElementById("changes");
+  where.replaceChildren(element("p", `Torch ${old} to ${minor} on ${device}:`));
+  for (const [change, heading] of Object.entries(data.headings)) {
+    where.append(element("p", `${heading}: ${found[change].length || "nothing"}`));
+    const titled = (id) => element("li", "", link(id), element("span", ` ${data.entries.find((entry) => entry.id === id).title}`));
+    if (found[change].length) where.append(element("ul", "", ...found[change].map(titled)));
+  }
+  where.append(element("p", `Fails on both: ${both || "nothing"}. Not known, as it was not measured on both: ${unknown || "nothing"}.`));
+}
+
 function restore() {
   for (const [id, value] of new URLSearchParams(location.hash.slice(1))) {
     const control = document.getElementById(id);
@@ -224,6 +246,9 @@ if (document.getElementById("data")) {
   const paste = document.getElementById("paste");
   document.getElementById("explain").hidden = false;
   document.getElementById("filters").hidden = false;
+  document.getElementById("compare").hidden = false;
+  document.getElementById("old").selectedIndex = 1;
+  document.getElementById("comparing").addEventListener("click", () => showChanges(data));
   paste.addEventListener("input", () => showAnswers(paste.value, data, document.getElementById("answers")));
   const form = document.getElementById("filters");
   form.addEventListener("input", () => filter(data));
