@@ -52,8 +52,8 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     A fused optimizer of torch.optim decides on the device; its step() is called in any case. Any
     other (a subclass, a wrapper, an SGD with dampening, torch 1.13) costs one read from the device
     per step, two where the norm is not finite; its step() is not called when the step is skipped.
-    With DTensors (FSDP2) all ranks step or none does; a norm
-    that overflows counts as inf. For float32 or bfloat16: under a GradScaler the scaler skips.
+    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
+    float32 or bfloat16: under a GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
