@@ -167,8 +167,8 @@ def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
     """By device, and by mesh where they are DTensors: what torch takes in one call."""
     groups: dict[Any, list[torch.Tensor]] = {}
     for tensor in tensors:
-        mesh = None if type(tensor) is torch.Tensor else getattr(tensor, "device_mesh", None)
-        groups.setdefault((tensor.device, mesh), []).append(tensor)
+        key = tensor.device, getattr(tensor, "device_mesh", None)
+        groups.setdefault(key, []).append(tensor)
     return list(groups.values())
 
 
@@ -300,8 +300,9 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 def _problem(value: Any, may_be_inf: bool = False) -> str | None:
     """How many of its values are not finite, in words, or None."""
     if hasattr(value, "astype"):
-        # torch takes neither long doubles nor arrays of another byte order.
-        value = value.astype("c16" if value.dtype.kind == "c" else "f8")
+        # torch takes neither long doubles nor arrays of another byte order, and numbers that are
+        # not complex count alike as complex ones.
+        value = value.astype("c16")
     tensor = torch.as_tensor(value)
     if torch.nn.parameter.is_lazy(tensor) or tensor.is_meta:
         return None

@@ -232,12 +232,16 @@ def test_no_optimizer_that_looks_fused_steps_on_nan(device, make):
     assert parameter.tolist() == [0.0, 0.0]
 
 
-def test_torch_1_13_which_has_another_protocol_is_told_by_the_host(monkeypatch):
-    monkeypatch.setattr(numerics, "_TORCH", (1, 13))
-    optimizer = torch.optim.SGD(with_gradients([[math.nan]], "cpu"), lr=1.0)
+@pytest.mark.parametrize(("torch_version", "steps"), [((1, 13), []), ((2, 0), [1.0])])
+def test_torch_1_13_which_has_another_protocol_is_told_by_the_host(
+    monkeypatch, torch_version, steps
+):
+    monkeypatch.setattr(numerics, "_TORCH", torch_version)
+    optimizer, called = torch.optim.SGD(with_gradients([[math.nan]], "cpu"), lr=1.0), []
     optimizer.param_groups[0]["fused"] = True
-    monkeypatch.setattr(optimizer, "step", lambda: pytest.fail("stepped"))
+    monkeypatch.setattr(optimizer, "step", lambda: called.append(optimizer.found_inf.item()))
     assert numerics.clip_or_skip(optimizer, 1.0).skipped
+    assert called == steps
 
 
 def test_a_step_that_raises_leaves_nothing_on_the_optimizer(device, optimizer_name):
@@ -292,8 +296,6 @@ def test_parameters_of_fsdp1_are_refused():
 def on_two_ranks(rank, meeting_point):
     """What steps do to DTensors of which rank 1 spoils its part, and what it sees of them."""
     from torch import distributed
-    from torch.distributed._tensor import Replicate, Shard, distribute_tensor
-    from torch.distributed.device_mesh import init_device_mesh
 
     distributed.init_process_group(
         "gloo",
@@ -302,6 +304,16 @@ def on_two_ranks(rank, meeting_point):
         world_size=2,
         timeout=datetime.timedelta(seconds=30),
     )
+    try:
+        return with_a_process_group(rank)
+    finally:
+        distributed.destroy_process_group()
+
+
+def with_a_process_group(rank):
+    from torch.distributed._tensor import Replicate, Shard, distribute_tensor
+    from torch.distributed.device_mesh import init_device_mesh
+
     mesh, found = init_device_mesh("cpu", (2,)), []
     for name, layouts in (  # one row in shards is none on rank 1
         ("SGD", ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))),
@@ -326,9 +338,7 @@ def on_two_ranks(rank, meeting_point):
     with torch.no_grad():
         parameters[0].grad = None
         parameters[0].to_local()[0, 0] = math.nan if rank else 0.0
-    seen = numerics.find_nonfinite(nn.ParameterList(parameters))
-    distributed.destroy_process_group()
-    return found, seen
+    return found, numerics.find_nonfinite(nn.ParameterList(parameters))
 
 
 def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(tmp_path):
@@ -337,11 +347,10 @@ def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(tmp_path):
     # What both ranks would import, each for itself.
     importlib.import_module("torch.distributed._tensor")
     importlib.import_module("torch._dynamo")
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        jobs = [(rank, tmp_path / "meeting") for rank in (0, 1)]
-        (first, seen_by_first), (second, seen_by_second) = pool.starmap_async(
-            on_two_ranks, jobs, chunksize=1
-        ).get(timeout=60)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        other = pool.apply_async(on_two_ranks, (1, tmp_path / "meeting"))
+        first, seen_by_first = on_two_ranks(0, tmp_path / "meeting")
+        second, seen_by_second = other.get(timeout=60)
     for name, spoilt, norm, skipped, gradient, weight, moved in first + second:
         if spoilt == 1.0:
             length = math.sqrt(14 if name == "SGD" else 12)  # so many elements of 1
