@@ -50,9 +50,10 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     counts stay as they are. Gradients are scaled in place and not cleared.
 
     A fused optimizer of torch.optim decides on the device; its step() is called in any case. Any
-    other, a subclass or a wrapper included, costs one read from the device per step; its step() is
-    not called when the step is skipped. With DTensors (FSDP2) all ranks step or none does; a norm
-    that overflows counts as inf. For float32 or bfloat16: under a GradScaler the scaler skips.
+    other (a subclass, a wrapper, an SGD with dampening, torch 1.13) costs one read from the device
+    per step, two where the norm is not finite; its step() is not called when the step is skipped.
+    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
+    float32 or bfloat16: under a GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
@@ -104,13 +105,13 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
 
 
 def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
-    # A wrapper shows the flag of an optimizer that never sees what is set on the wrapper, torch
-    # 1.13 has another protocol, and a dampened SGD starts its momentum as the undamped gradient,
-    # which no buffer made here can stand for.
+    # What is set on a wrapper never reaches its optimizer, torch 1.13 has another protocol, loading
+    # the state of an optimizer that is not fused unfuses its groups, and a dampened SGD starts its
+    # momentum as the undamped gradient, which no buffer made here can stand for.
     return (
         type(optimizer).__module__.startswith("torch.optim.")
-        and getattr(optimizer, "_step_supports_amp_scaling", False)
         and _TORCH >= (2, 0)
+        and all(group.get("fused") for group in optimizer.param_groups)
         and not any(group.get("dampening") for group in optimizer.param_groups)
     )
 
@@ -120,13 +121,13 @@ def _step_on_device(optimizer: Any, skipped: torch.Tensor) -> None:
         # Skipped in its first step, SGD would keep memory that nothing was written to as its
         # momentum. It starts as the first gradient, which momentum * 0 + gradient is as well.
         state = optimizer.state[parameter]
-        if group.get("momentum") and "dampening" in group and "momentum_buffer" not in state:
+        if group.get("momentum") and state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(parameter)
-    optimizer.grad_scale, optimizer.found_inf = None, skipped.float()
+    optimizer.found_inf = skipped.float()
     try:
         optimizer.step()
     finally:
-        del optimizer.grad_scale, optimizer.found_inf
+        del optimizer.found_inf
 
 
 @torch.no_grad()
@@ -166,8 +167,8 @@ def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
     """By device, and by mesh where they are DTensors: what torch takes in one call."""
     groups: dict[Any, list[torch.Tensor]] = {}
     for tensor in tensors:
-        mesh = None if type(tensor) is torch.Tensor else getattr(tensor, "device_mesh", None)
-        groups.setdefault((tensor.device, mesh), []).append(tensor)
+        key = tensor.device, getattr(tensor, "device_mesh", None)
+        groups.setdefault(key, []).append(tensor)
     return list(groups.values())
 
 
@@ -202,10 +203,11 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
 
     Looks at the inputs (tensors, numbers and arrays, nested in dicts, lists and tuples), the
     parameters, the buffers, the gradients, and then, when inputs are given, at the output of every
-    module of one forward pass. The pass works on copies of the inputs and builds no graph;
-    afterwards the buffers are what they were, and so is the random state of Python and of torch on
-    the CPU and CUDA. A buffer may hold inf (attention masks do), but no NaN. Of a DTensor it sees
-    the part of this rank. For diagnosis: it reads from the device many times.
+    module of one forward pass. The pass works on copies of all inputs that can be copied, and
+    builds no graph; afterwards the buffers are what they were, and so is the random state of Python
+    and of torch on the CPU and on the CUDA devices of the parameters. A buffer may hold inf
+    (attention masks do), but no NaN. Where the ranks share a model all of them have to call it; of
+    a DTensor each sees its own part. For diagnosis: it reads from the device many times.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     >>> model[1].running_mean[0] = float("nan")
@@ -218,16 +220,22 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
     for name, parameter in model.named_parameters():
         if parameter.grad is not None:
             values.append((f"gradient of {name!r}", parameter.grad, False))
+    found = []
     for place, value, may_be_inf in values:
         if problem := _problem(value, may_be_inf):
-            return f"{place}: {problem}"
-    return _first_bad_output(model, inputs, named_inputs) if given else None
+            found.append(f"{place}: {problem}")
+    if given:  # whatever has been found: other ranks, which see other values, may wait in the pass
+        _find_bad_outputs(found, model, inputs, named_inputs)
+    return found[0] if found else None
 
 
-def _first_bad_output(
-    model: torch.nn.Module, inputs: tuple[Any, ...], named_inputs: dict[str, Any]
-) -> str | None:
-    found: list[str] = []  # no exception says so: a model may catch it
+def _find_bad_outputs(
+    found: list[str],
+    model: torch.nn.Module,
+    inputs: tuple[Any, ...],
+    named_inputs: dict[str, Any],
+) -> None:
+    """Adds to `found`; no exception says so, because a model may catch it."""
 
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
@@ -238,7 +246,12 @@ def _first_bad_output(
 
         return check
 
-    inputs, named_inputs = _copied((inputs, named_inputs))
+    def own(value: Any) -> Any:
+        try:
+            return _copied(value)
+        except (TypeError, RuntimeError):  # a lock in an object, or a tensor with a graph
+            return value
+
     modules = list(model.modules())
     originals = [dict(module._buffers) for module in modules]
     handles = [module.register_forward_hook(hook(name)) for name, module in model.named_modules()]
@@ -248,7 +261,7 @@ def _first_bad_output(
         module._buffers.update(copies)
     try:
         with torch.no_grad(), torch.random.fork_rng(sorted(gpus)):
-            model(*inputs, **named_inputs)
+            model(*map(own, inputs), **{name: own(value) for name, value in named_inputs.items()})
     except Exception:
         if not found:
             raise
@@ -261,7 +274,6 @@ def _first_bad_output(
         random.setstate(state)
         # Before torch 2.11 autocast would hand the training forward weights without a graph.
         torch.clear_autocast_cache()
-    return found[0] if found else None
 
 
 def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, bool]]:
@@ -288,8 +300,9 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 def _problem(value: Any, may_be_inf: bool = False) -> str | None:
     """How many of its values are not finite, in words, or None."""
     if hasattr(value, "astype"):
-        # torch takes neither long doubles nor arrays of another byte order.
-        value = value.astype("c16" if value.dtype.kind == "c" else "f8")
+        # torch takes neither long doubles nor arrays of another byte order, and numbers that are
+        # not complex count alike as complex ones.
+        value = value.astype("c16")
     tensor = torch.as_tensor(value)
     if torch.nn.parameter.is_lazy(tensor) or tensor.is_meta:
         return None
@@ -393,7 +406,8 @@ class Snapshot:
                 parameters = list(part.parameters())
             for parameter in parameters:
                 parameter.grad = None
-            for key, moments in part.state_dict()["state"].items() if groups else ():
+            moments_of = part.state_dict().get("state", {}) if groups else {}
+            for key, moments in moments_of.items():
                 # torch has cast them to the dtype of their parameter.
                 moments.update(state["state"][key])
 
@@ -410,6 +424,12 @@ def apply_where(
     torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through function where the
     mask is false. Here the function sees `safe` in those places instead, a value at which it and
     its derivative are finite.
+
+    Args:
+        mask: bool; broadcast with the inputs.
+
+    Raises:
+        TypeError: mask is not bool.
 
     >>> x = torch.tensor([0.0, 4.0], requires_grad=True)
     >>> apply_where(x > 0, torch.sqrt, x).sum().backward()

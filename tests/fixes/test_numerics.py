@@ -4,6 +4,7 @@ import importlib
 import math
 import multiprocessing
 import random
+import threading
 from types import SimpleNamespace
 from unittest import mock
 
@@ -26,6 +27,7 @@ OPTIMIZERS = {
     "SGD momentum fused": lambda parameters: torch.optim.SGD(
         parameters, lr=1.0, momentum=0.9, fused=True
     ),
+    "Adagrad fused": lambda parameters: torch.optim.Adagrad(parameters, lr=0.1, fused=True),
     "SGD damped fused": lambda parameters: torch.optim.SGD(
         parameters, lr=1.0, momentum=0.9, dampening=0.5, fused=True
     ),
@@ -145,13 +147,16 @@ def decides_on_device(name):
     return name.endswith(" fused") and "damped" not in name
 
 
-def test_only_a_fused_optimizer_of_torch_spares_the_read_from_the_device(device, optimizer_name):
-    optimizer = optimizer_for(optimizer_name, with_gradients([[3.0, 4.0]], device))
+@pytest.mark.parametrize(("value", "count"), [(4.0, 1), (math.nan, 2), (1e30, 2)])
+def test_only_a_fused_optimizer_of_torch_spares_the_reads_from_the_device(
+    device, optimizer_name, value, count
+):
+    optimizer = optimizer_for(optimizer_name, with_gradients([[3.0, value]], device))
     if device == "cpu" and "AdamW" in optimizer_name and "fused" not in optimizer_name:
         optimizer.step = lambda: None  # it reads its step counts, which are on the CPU
     with Reads() as reads:
         numerics.clip_or_skip(optimizer, 1.0)
-    assert reads.count == (0 if decides_on_device(optimizer_name) else 1)
+    assert reads.count == (0 if decides_on_device(optimizer_name) else count)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -179,13 +184,31 @@ class OwnAdamW(torch.optim.AdamW):
     pass
 
 
-class OtherProtocol(torch.optim.SGD):
+class OtherProtocol(torch.optim.Optimizer):
     """What apex and torch 1.13 do: told by an argument, not by an attribute."""
 
     _step_supports_amp_scaling = True
 
+    def __init__(self, parameters):
+        super().__init__(parameters, {"fused": True})
+
     def step(self, closure=None, grad_scaler=None):
-        super().step()
+        for parameter in self.param_groups[0]["params"]:
+            parameter.data -= parameter.grad
+
+
+def loaded(name, parameters):
+    """A fused optimizer that goes on from what one that was not fused has saved."""
+    optimizer = optimizer_for(f"{name} fused", parameters)
+    optimizer.load_state_dict(optimizer_for(name, parameters).state_dict())
+    return optimizer
+
+
+def half_fused(parameters):
+    other = nn.Parameter(torch.zeros_like(parameters[0]))
+    other.grad = torch.ones_like(other)
+    groups = [{"params": parameters}, {"params": [other], "fused": False}]
+    return torch.optim.AdamW(groups, fused=True)
 
 
 @pytest.mark.parametrize(
@@ -193,24 +216,32 @@ class OtherProtocol(torch.optim.SGD):
     [
         lambda parameters: Forwards(optimizer_for("AdamW fused", parameters)),
         lambda parameters: OwnAdamW(parameters, fused=True),
-        lambda parameters: OtherProtocol(parameters, lr=1.0),
+        OtherProtocol,
+        lambda parameters: loaded("AdamW", parameters),
+        lambda parameters: loaded("SGD", parameters),
+        half_fused,
     ],
-    ids=["wrapper", "subclass", "other protocol"],
+    ids=["wrapper", "subclass", "other protocol", "AdamW loaded", "SGD loaded", "half fused"],
 )
-def test_no_wrapper_and_no_class_of_ones_own_steps_on_nan(device, make):
+def test_no_optimizer_that_looks_fused_steps_on_nan(device, make):
     (parameter,) = parameters = with_gradients([[math.nan, 1.0]], device)
-    if optimizer_for("AdamW fused", parameters) is None:
-        pytest.skip(f"torch {torch.__version__} has no fused AdamW on {device}")
+    for name in ("AdamW fused", "SGD fused"):
+        if optimizer_for(name, parameters) is None:
+            pytest.skip(f"torch {torch.__version__} has no {name} on {device}")
     assert numerics.clip_or_skip(make(parameters), 1.0).skipped
     assert parameter.tolist() == [0.0, 0.0]
 
 
-def test_torch_1_13_which_has_another_protocol_is_told_by_the_host(monkeypatch):
-    monkeypatch.setattr(numerics, "_TORCH", (1, 13))
-    optimizer = torch.optim.SGD(with_gradients([[math.nan]], "cpu"), lr=1.0)
-    optimizer._step_supports_amp_scaling = True
-    monkeypatch.setattr(optimizer, "step", lambda: pytest.fail("stepped"))
+@pytest.mark.parametrize(("torch_version", "steps"), [((1, 13), []), ((2, 0), [1.0])])
+def test_torch_1_13_which_has_another_protocol_is_told_by_the_host(
+    monkeypatch, torch_version, steps
+):
+    monkeypatch.setattr(numerics, "_TORCH", torch_version)
+    optimizer, called = torch.optim.SGD(with_gradients([[math.nan]], "cpu"), lr=1.0), []
+    optimizer.param_groups[0]["fused"] = True
+    monkeypatch.setattr(optimizer, "step", lambda: called.append(optimizer.found_inf.item()))
     assert numerics.clip_or_skip(optimizer, 1.0).skipped
+    assert called == steps
 
 
 def test_a_step_that_raises_leaves_nothing_on_the_optimizer(device, optimizer_name):
@@ -265,8 +296,6 @@ def test_parameters_of_fsdp1_are_refused():
 def on_two_ranks(rank, meeting_point):
     """What steps do to DTensors of which rank 1 spoils its part, and what it sees of them."""
     from torch import distributed
-    from torch.distributed._tensor import Replicate, Shard, distribute_tensor
-    from torch.distributed.device_mesh import init_device_mesh
 
     distributed.init_process_group(
         "gloo",
@@ -275,6 +304,16 @@ def on_two_ranks(rank, meeting_point):
         world_size=2,
         timeout=datetime.timedelta(seconds=30),
     )
+    try:
+        return with_a_process_group(rank)
+    finally:
+        distributed.destroy_process_group()
+
+
+def with_a_process_group(rank):
+    from torch.distributed._tensor import Replicate, Shard, distribute_tensor
+    from torch.distributed.device_mesh import init_device_mesh
+
     mesh, found = init_device_mesh("cpu", (2,)), []
     for name, layouts in (  # one row in shards is none on rank 1
         ("SGD", ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))),
@@ -299,9 +338,7 @@ def on_two_ranks(rank, meeting_point):
     with torch.no_grad():
         parameters[0].grad = None
         parameters[0].to_local()[0, 0] = math.nan if rank else 0.0
-    seen = numerics.find_nonfinite(nn.ParameterList(parameters))
-    distributed.destroy_process_group()
-    return found, seen
+    return found, numerics.find_nonfinite(nn.ParameterList(parameters))
 
 
 def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(tmp_path):
@@ -310,11 +347,10 @@ def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(tmp_path):
     # What both ranks would import, each for itself.
     importlib.import_module("torch.distributed._tensor")
     importlib.import_module("torch._dynamo")
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        jobs = [(rank, tmp_path / "meeting") for rank in (0, 1)]
-        (first, seen_by_first), (second, seen_by_second) = pool.starmap_async(
-            on_two_ranks, jobs, chunksize=1
-        ).get(timeout=60)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        other = pool.apply_async(on_two_ranks, (1, tmp_path / "meeting"))
+        first, seen_by_first = on_two_ranks(0, tmp_path / "meeting")
+        second, seen_by_second = other.get(timeout=60)
     for name, spoilt, norm, skipped, gradient, weight, moved in first + second:
         if spoilt == 1.0:
             length = math.sqrt(14 if name == "SGD" else 12)  # so many elements of 1
@@ -381,9 +417,12 @@ def test_the_factor_goes_to_each_device_whatever_this_torch_can_multiply_by(
     assert bool(at_once) is (torch_version >= (2, 1))
 
 
-def test_a_skipped_first_step_leaves_no_garbage_in_the_moments(device, optimizer_name):
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_skipped_first_step_leaves_no_garbage_in_the_moments(device, optimizer_name, emptied):
     ours, fresh = with_gradients([[1.0] * 40], device), with_gradients([[1.0] * 40], device)
     optimizer, other = optimizer_for(optimizer_name, ours), optimizer_for(optimizer_name, fresh)
+    if emptied and "SGD" in optimizer_name:  # as SGD without momentum was saved before torch 2.4
+        optimizer.state[ours[0]]["momentum_buffer"] = None
     ours[0].grad[3] = math.inf
     junk = [torch.full((40,), 777.0, device=device) for _ in range(20)]
     del junk  # what an allocator hands out next is full of it
@@ -724,6 +763,35 @@ def test_a_model_that_catches_exceptions_hides_nothing():
     assert found == "output of module 'fast' (Explodes): 2 of 2 values are inf"
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_pass_is_run_in_any_case_because_other_ranks_may_wait_in_it(device, fails):
+    passes = []
+
+    class Shared(nn.Module):
+        def forward(self, x):
+            passes.append(x)
+            if fails:
+                raise ValueError("expected finite values")
+            return x
+
+    found = numerics.find_nonfinite(Shared(), torch.tensor([math.nan], device=device))
+    assert found == "input 0: 1 of 1 values are nan"
+    assert len(passes) == 1
+
+
+def test_inputs_that_cannot_be_copied_reach_the_model_as_they_are(device):
+    class Takes(nn.Module):
+        def forward(self, x, box, *, lock):
+            x.mul_(2)
+            return box.features / 0 if lock is held else x
+
+    held, box, x = threading.Lock(), SimpleNamespace(), torch.ones(1, device=device)
+    box.features = torch.ones(1, device=device, requires_grad=True) * 2  # has a graph
+    found = numerics.find_nonfinite(Takes(), x, box, lock=held)
+    assert found == "output of module '' (Takes): 1 of 1 values are inf"
+    assert x.tolist() == [1.0]  # what can be copied is
+
+
 def test_an_error_that_follows_from_the_first_bad_value_does_not_hide_it():
     class Refuses(nn.Module):
         def forward(self, x):
@@ -760,7 +828,7 @@ def test_the_random_state_of_every_gpu_of_the_model_is_kept():
             return None
 
     with mock.patch("torch.random.fork_rng") as fork:
-        numerics._first_bad_output(Spread(), (), {})
+        numerics._find_bad_outputs([], Spread(), (), {})
     fork.assert_called_once_with([0, 1])
 
 
@@ -1075,6 +1143,21 @@ def test_a_part_that_keeps_references_cannot_spoil_the_snapshot():
         assert [value.tolist() for value in part.state["shadow"]] == [[1.0, 1.0]]
 
 
+def test_an_optimizer_may_lay_out_its_state_as_it_likes():
+    class Scaled(torch.optim.SGD):  # as that of apex
+        def state_dict(self):
+            return {"inner": super().state_dict()}
+
+        def load_state_dict(self, state):
+            super().load_state_dict(state["inner"])
+
+    model, optimizer = training("cpu", Scaled)
+    saved = numerics.Snapshot(optimizer)
+    optimizer.param_groups[0]["lr"] = 7.0
+    saved.restore()
+    assert optimizer.param_groups[0]["lr"] == 0.1
+
+
 def test_the_learning_rate_itself_comes_back():
     model, optimizer = training("cpu")
     saved = numerics.Snapshot(model, optimizer)
@@ -1144,6 +1227,12 @@ def test_apply_where_takes_several_inputs_and_wants_a_bool_mask(device):
     assert smape.tolist() == pytest.approx([0.0, 2 / 3])
     with pytest.raises(TypeError, match=r"torch\.float32"):
         numerics.apply_where(p, torch.sqrt, p)
+
+
+def test_a_mask_is_broadcast_with_the_inputs(device):
+    mask = torch.tensor([[True], [False]], device=device)
+    roots = numerics.apply_where(mask, torch.sqrt, torch.tensor([4.0, 9.0], device=device))
+    assert roots.tolist() == [[2.0, 3.0], [0.0, 0.0]]
 
 
 def test_a_run_that_would_explode_stays_finite(device):
