@@ -24,8 +24,8 @@ import dataclasses
 import os
 import random
 import sys
-from collections import UserDict, UserList, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import UserList, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
@@ -119,7 +119,8 @@ def _walk(
         return result
     if isinstance(batch, Mapping):
         items = {name: walk(value) for name, value in batch.items()}
-        if not isinstance(batch, (dict, UserDict)):  # a shallow copy might share its items
+        own_copy = isinstance(batch, dict) or hasattr(type(batch), "__copy__")
+        if not own_copy or not isinstance(batch, MutableMapping):  # a copy would share the items
             return type(batch)(items)  # type: ignore[call-arg]
         mapping = copy.copy(batch)  # keeps a defaultdict's factory, attributes
         if getattr(batch, "__dict__", None) is batch:

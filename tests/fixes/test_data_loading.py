@@ -14,7 +14,7 @@ from collections import (
     deque,
     namedtuple,
 )
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
@@ -163,7 +163,37 @@ class Stored(MutableMapping):
         return len(self.items_)
 
 
-@pytest.mark.parametrize("kind", [MappingProxyType, UserDict, ChainMap, Stored])
+class Sized(Stored):
+    """A mapping that knows how it is copied, as TensorDict, which has a batch size."""
+
+    size = 0
+
+    def __copy__(self):
+        made = Sized(self)
+        made.size = self.size
+        return made
+
+
+def test_a_mapping_that_copies_itself_keeps_what_it_carries():
+    batch = Sized({"x": torch.ones(1)})
+    batch.size = 1
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert [mapped["x"], mapped.size, batch["x"]] == [-1, 1, 1]
+
+
+class ReadOnly(Mapping):
+    """As immutabledict: a copy of it could not be filled."""
+
+    def __init__(self, items):
+        self.items_ = dict(items)
+
+    __getitem__, __iter__, __len__ = Stored.__getitem__, Stored.__iter__, Stored.__len__
+
+    def __copy__(self):
+        return self
+
+
+@pytest.mark.parametrize("kind", [MappingProxyType, UserDict, ChainMap, Stored, ReadOnly])
 def test_more_mappings_are_walked(kind):
     batch = kind({"x": torch.ones(1)})
     mapped = data_loading.map_tensors(torch.neg, batch)
