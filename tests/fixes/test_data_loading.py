@@ -15,6 +15,7 @@ from collections import (
     namedtuple,
 )
 from collections.abc import Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
@@ -813,7 +814,11 @@ def test_the_prefetcher_passes_errors_on(device):
 def test_the_thread_ends_with_the_loop(gpu):
     before = threading.active_count()
     iterator = iter(data_loading.Prefetcher(numbered(3, list), "cuda"))
-    next(iterator)
+    with mock.patch.object(
+        data_loading, "ThreadPoolExecutor", side_effect=ThreadPoolExecutor
+    ) as pool:
+        next(iterator)
+    pool.assert_called_once_with(1)  # a pool of more would start a second one now and then
     assert threading.active_count() == before + 1
     iterator.close()  # as `break` does
     assert threading.active_count() == before
