@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
+from operator import methodcaller
 from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
@@ -79,9 +80,9 @@ def pin_decision(device: torch.device | str) -> PinDecision:
 def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) -> Any:
     """The same structure with function(tensor) in place of every tensor.
 
-    Containers keep their types and attributes: mappings, lists, deques, tuples, sets and
-    dataclasses. Left as it is: what else a batch holds, and batch_sizes of a PackedSequence, which
-    torch wants on the CPU.
+    Containers keep their types: mappings, lists, deques, tuples, sets and dataclasses. Subclasses
+    of dict, list and tuple keep their attributes. Left as it is: what else a batch holds, and
+    batch_sizes of a PackedSequence, which torch wants on the CPU.
 
     >>> map_tensors(lambda x: x + 1, {"x": (torch.zeros(1), "id")})
     {'x': (tensor([1.]), 'id')}
@@ -93,12 +94,12 @@ def _walk(
     batch: Any,
     function: Callable[[torch.Tensor], torch.Tensor],
     method: str = "",
-    *arguments: Any,
+    call: Callable[[Any], Any] = lambda owner: owner,
 ) -> Any:
-    """map_tensors, except that an object whose class has the method is replaced by its result."""
+    """map_tensors, except that call(object) replaces an object whose class has the method."""
 
     def walk(value: Any) -> Any:
-        return _walk(value, function, method, *arguments)
+        return _walk(value, function, method, call)
 
     if isinstance(batch, torch.Tensor):
         return function(batch)
@@ -110,7 +111,7 @@ def _walk(
         )
     # Of the class: an AttrDict may have an item of that name, and a class is not a batch.
     if callable(getattr(type(batch), method, None)):
-        result = getattr(batch, method)(*arguments)
+        result = call(batch)
         if result is None:
             raise TypeError(
                 f"{type(batch).__name__}.{method}() returned None: expected the batch (return self)"
@@ -118,7 +119,8 @@ def _walk(
         return result
     if isinstance(batch, Mapping):
         items = {name: walk(value) for name, value in batch.items()}
-        if not isinstance(batch, MutableMapping):
+        own_copy = isinstance(batch, dict) or hasattr(type(batch), "__copy__")
+        if not own_copy or not isinstance(batch, MutableMapping):  # a copy would share the items
             return type(batch)(items)  # type: ignore[call-arg]
         mapping = copy.copy(batch)  # keeps a defaultdict's factory, attributes
         if getattr(batch, "__dict__", None) is batch:
@@ -173,7 +175,7 @@ def pin_batch(batch: Any) -> Any:
         pinned = tensor.pin_memory()
         return pinned if type(pinned) is type(tensor) else tensor
 
-    return _walk(batch, pin, "pin_memory")
+    return _walk(batch, pin, "pin_memory", methodcaller("pin_memory"))
 
 
 def to_device(batch: Any, device: torch.device | str) -> Any:
@@ -191,7 +193,7 @@ def to_device(batch: Any, device: torch.device | str) -> Any:
         from_host = target.type == "cuda" and tensor.device.type == "cpu"
         return tensor.to(target, non_blocking=from_host and _plain(tensor) and tensor.is_pinned())
 
-    return _walk(batch, move, "to", target)
+    return _walk(batch, move, "to", methodcaller("to", target))
 
 
 class Prefetcher:
@@ -214,6 +216,7 @@ class Prefetcher:
         if self.device.type != "cuda":
             yield from map(partial(to_device, device=self.device), self.loader)  # which holds none
             return
+        torch.cuda.init()  # tells what is missing, which Stream() does not
         source, copies = iter(self.loader), torch.cuda.Stream(self.device)
         with ThreadPoolExecutor(1) as thread:
             ahead = _read(source, thread, copies)
@@ -244,7 +247,7 @@ def _copy(batch: Any, copies: torch.cuda.Stream) -> Any:
         return to_device(tensor, copies.device) if from_host else tensor
 
     with torch.cuda.stream(copies):
-        return _walk(pin_batch(batch), copy)
+        return _walk(pin_batch(batch), copy, "to")  # what has the method is left for _ready
 
 
 def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
@@ -258,7 +261,7 @@ def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
             tensor.record_stream(compute)
         return to_device(tensor, copies.device)
 
-    return _walk(batch, settle, "to", copies.device)
+    return _walk(batch, settle, "to", methodcaller("to", copies.device))
 
 
 def shard(rows: Iterable[Any]) -> Iterator[Any]:

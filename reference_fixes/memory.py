@@ -102,8 +102,11 @@ def free_memory() -> None:
     torch.cuda.empty_cache()  # does nothing where CUDA was not used, and XPU's likewise
     if hasattr(torch, "xpu"):
         torch.xpu.empty_cache()
-    if hasattr(torch, "mps") and torch.backends.mps.is_available():
-        torch.mps.empty_cache()
+    if torch.backends.mps.is_available():
+        with contextlib.suppress(ImportError):  # torch 1.13 has no torch.mps
+            from torch import mps  # which torch 2.0 does not import by itself
+
+            mps.empty_cache()
 
 
 def find_batch_size(

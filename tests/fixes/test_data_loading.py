@@ -4,7 +4,18 @@ import random
 import threading
 import time
 import weakref
-from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, deque, namedtuple
+from collections import (
+    ChainMap,
+    Counter,
+    OrderedDict,
+    UserDict,
+    UserList,
+    defaultdict,
+    deque,
+    namedtuple,
+)
+from collections.abc import Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
@@ -109,9 +120,9 @@ def test_map_tensors_keeps_what_a_container_carries():
     assert data_loading.map_tensors(torch.neg, batch)["missing"] == 0
     (moved,) = data_loading.map_tensors(torch.neg, {torch.ones(1)})
     assert moved == -1
-    rows = MyList([torch.ones(1)])
-    rows.note = "note"
-    assert data_loading.map_tensors(torch.neg, rows).note == "note"
+    for rows in MyList([torch.ones(1)]), MyDict(x=torch.ones(1)):
+        rows.note = "note"
+        assert data_loading.map_tensors(torch.neg, rows).note == "note"
     assert data_loading.map_tensors(torch.neg, deque([torch.ones(1)], maxlen=3)).maxlen == 3
     unset = copy.copy(Frozen(torch.ones(1)))
     object.__delattr__(unset, "x")
@@ -131,11 +142,63 @@ def test_more_sequences_are_walked(kind):
     assert [list(mapped), list(batch)] == [[-1], [1]]
 
 
-@pytest.mark.parametrize("kind", [MappingProxyType, UserDict])
+class Stored(MutableMapping):
+    """A mapping that keeps its items in a dict of its own, which a shallow copy would share."""
+
+    def __init__(self, items):
+        self.items_ = dict(items)
+
+    def __getitem__(self, name):
+        return self.items_[name]
+
+    def __setitem__(self, name, value):
+        self.items_[name] = value
+
+    def __delitem__(self, name):
+        del self.items_[name]
+
+    def __iter__(self):
+        return iter(self.items_)
+
+    def __len__(self):
+        return len(self.items_)
+
+
+class Sized(Stored):
+    """A mapping that knows how it is copied, as TensorDict, which has a batch size."""
+
+    size = 0
+
+    def __copy__(self):
+        made = Sized(self)
+        made.size = self.size
+        return made
+
+
+def test_a_mapping_that_copies_itself_keeps_what_it_carries():
+    batch = Sized({"x": torch.ones(1)})
+    batch.size = 1
+    mapped = data_loading.map_tensors(torch.neg, batch)
+    assert [mapped["x"], mapped.size, batch["x"]] == [-1, 1, 1]
+
+
+class ReadOnly(Mapping):
+    """As immutabledict: a copy of it could not be filled."""
+
+    def __init__(self, items):
+        self.items_ = dict(items)
+
+    __getitem__, __iter__, __len__ = Stored.__getitem__, Stored.__iter__, Stored.__len__
+
+    def __copy__(self):
+        return self
+
+
+@pytest.mark.parametrize("kind", [MappingProxyType, UserDict, ChainMap, Stored, ReadOnly])
 def test_more_mappings_are_walked(kind):
     batch = kind({"x": torch.ones(1)})
     mapped = data_loading.map_tensors(torch.neg, batch)
-    assert type(mapped) is kind
+    assert type(mapped) is type(batch)
     assert [mapped["x"], batch["x"]] == [-1, 1]
 
 
@@ -562,6 +625,7 @@ def gpu(monkeypatch):
         EVENTS.append(("copy", float(tensor.flatten()[0]), where, non_blocking))
         return there
 
+    monkeypatch.setattr("torch.cuda.init", lambda: None)
     monkeypatch.setattr("torch.cuda.Stream", lambda device: Stream(f"copies of {device}"))
     monkeypatch.setattr("torch.cuda.stream", stream)
     monkeypatch.setattr("torch.cuda.current_stream", current_stream)
@@ -642,6 +706,38 @@ def test_what_cannot_be_recorded_on_a_stream_is_moved_in_its_turn(gpu):
     assert moved == [("compute", threading.main_thread().name)]
 
 
+@dataclass
+class MovableBatch(Batch):
+    def to(self, device):
+        return MovableBatch(data_loading.to_device(self.x, device))
+
+
+class MovableDict(UserDict):
+    """As BatchEncoding of transformers."""
+
+    def to(self, device):
+        return MovableDict(data_loading.to_device(self.data, device))
+
+
+@pytest.mark.parametrize("make", [MovableBatch, lambda x: MovableDict(x=x)], ids=["class", "dict"])
+def test_tensors_of_an_object_that_moves_itself_are_not_copied_beside_the_computation(gpu, make):
+    # nobody would record them: to() finds them on the device
+    assert len(list(data_loading.Prefetcher([make(torch.ones(1))], "cuda"))) == 1
+    assert EVENTS == [("copy", 1.0, "compute", True)]
+
+
+def test_a_cuda_that_is_missing_is_named_before_the_loader_starts(device):
+    if device == "cuda":
+        pytest.skip("it is there")
+
+    class Loader:
+        def __iter__(self):
+            raise AssertionError("started")
+
+    with pytest.raises((AssertionError, RuntimeError), match="NVIDIA|not compiled with CUDA"):
+        list(data_loading.Prefetcher(Loader(), "cuda"))
+
+
 def test_tensors_on_the_device_are_left_where_they_are(gpu):
     tensor = torch.Tensor._make_subclass(OnCuda, torch.ones(1))
     ((batch,),) = data_loading.Prefetcher([[tensor]], "cuda")
@@ -718,7 +814,11 @@ def test_the_prefetcher_passes_errors_on(device):
 def test_the_thread_ends_with_the_loop(gpu):
     before = threading.active_count()
     iterator = iter(data_loading.Prefetcher(numbered(3, list), "cuda"))
-    next(iterator)
+    with mock.patch.object(
+        data_loading, "ThreadPoolExecutor", side_effect=ThreadPoolExecutor
+    ) as pool:
+        next(iterator)
+    pool.assert_called_once_with(1)  # a pool of more would start a second one now and then
     assert threading.active_count() == before + 1
     iterator.close()  # as `break` does
     assert threading.active_count() == before

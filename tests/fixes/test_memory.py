@@ -422,11 +422,16 @@ def test_the_collector_runs_before_a_cache_is_emptied(monkeypatch, name):
     assert calls == ["collect", name]
 
 
-def test_old_torch_without_xpu_and_mps_is_served(monkeypatch):
+@pytest.mark.parametrize("there", [False, True])
+def test_old_torch_without_xpu_and_mps_is_served(monkeypatch, there):
+    calls = []
+    mps = SimpleNamespace(empty_cache=lambda: calls.append("mps")) if there else None
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     monkeypatch.delattr(torch, "xpu", raising=False)
-    monkeypatch.delattr(torch, "mps", raising=False)
+    monkeypatch.delattr(torch, "mps", raising=False)  # torch 2.0 has it, but has not imported it
+    monkeypatch.setitem(sys.modules, "torch.mps", mps)
     memory.free_memory()
+    assert calls == ["mps"] * there
 
 
 def test_a_device_that_nobody_has_used_stays_unused(monkeypatch):
