@@ -54,9 +54,7 @@ def accelerate_windows() -> None:
         amp.optimizer_step(optimizer, max_norm=MAX_NORM)
     same("weights", weights(model), plain(batches(), SIZE))
 
-    accelerator, model, optimizer, loader = prepare(
-        batches()[:1], gradient_accumulation_steps=SIZE
-    )
+    accelerator, model, optimizer, loader = prepare(batches()[:1], gradient_accumulation_steps=SIZE)
     for batch in loader:
         with accelerator.accumulate(model):
             accelerator.backward(mean_loss(model, batch))
@@ -99,9 +97,7 @@ def accelerate_clip_or_skip() -> None:
     "under `accumulate`, called where `sync_gradients` is true: one clipped step per window",
 )
 def accelerate_accumulate() -> None:
-    accelerator, model, optimizer, loader = prepare(
-        batches()[:4], gradient_accumulation_steps=SIZE
-    )
+    accelerator, model, optimizer, loader = prepare(batches()[:4], gradient_accumulation_steps=SIZE)
     for batch in loader:
         with accelerator.accumulate(model):
             accelerator.backward(mean_loss(model, batch))

@@ -122,8 +122,10 @@ def mean_loss(model: nn.Module, batch: Batch) -> torch.Tensor:
 
 
 def weights(model: nn.Module) -> torch.Tensor:
-    values = [parameter.detach().flatten() for parameter in model.parameters()]
-    return torch.cat([getattr(value, "full_tensor", lambda v=value: v)() for value in values])
+    values = [parameter.detach() for parameter in model.parameters()]
+    # FSDP2's are spread over the ranks
+    whole = [value.full_tensor() if hasattr(value, "full_tensor") else value for value in values]
+    return torch.cat([value.flatten() for value in whole])
 
 
 def modes(model: nn.Module) -> list[bool]:

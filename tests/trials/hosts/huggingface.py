@@ -45,9 +45,7 @@ def batch(**options: int) -> dict[str, torch.Tensor]:
     return {name: torch.stack([row[name] for row in rows]) for name in rows[0]}
 
 
-def train(
-    model: Any, rows: Any, *callbacks: Any, trainer: Any = None, **options: Any
-) -> Any:
+def train(model: Any, rows: Any, *callbacks: Any, trainer: Any = None, **options: Any) -> Any:
     from transformers import Trainer, TrainingArguments
 
     with tempfile.TemporaryDirectory() as folder:

@@ -7,9 +7,12 @@ batch. Each process runs a case's part as a function (rank, model, optimizer) ->
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
 import tempfile
+import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +25,20 @@ from tests.trials.hosts.case import (
     MAX_NORM,
     SIZE,
     Batch,
-    Differs,
     batches,
     case,
     expect,
     mean_loss,
     network,
     plain,
+    raised,
     same,
     sgd,
     weights,
 )
 
-RANKS, SECONDS = 2, 60  # processes, and how long they may take
+RANKS, SECONDS = 2, 240  # processes, and how long all of them may take
+HOSTS = {"DDP": "DistributedDataParallel", "FSDP2": "FSDP2"}
 
 Part = Callable[[int, Any, Any], None]
 
@@ -75,29 +79,52 @@ def synchronize(model: Any, last: bool) -> Any:
     return contextlib.nullcontext() if last else model.no_sync()
 
 
-def start(part: Part, host: str) -> None:
-    """Runs the part on every rank; raises what one of them raised, or that time is up."""
+@cache
+def outcomes() -> dict[tuple[str, str, int], str]:
+    """What every part raised on every rank, or "", by host, part and rank.
+
+    All in one start of the processes, most of whose time is the import of torch.
+    """
+    otherwise = f"did not finish in {SECONDS} seconds"
     with tempfile.TemporaryDirectory() as folder:
-        context = mp.spawn(_rank, (part, host, folder), nprocs=RANKS, join=False)
+        context = mp.spawn(_rank, (folder,), nprocs=RANKS, join=False)
+        limit = time.monotonic() + SECONDS
         try:
-            if not context.join(SECONDS) and not context.join(SECONDS):
-                raise Differs(f"still running after {SECONDS} seconds")
-        except mp.ProcessRaisedException as error:
-            raise Differs(error.msg.strip().splitlines()[-1]) from error
+            while time.monotonic() < limit and not context.join(limit - time.monotonic()):
+                pass  # one of them has ended
+        except mp.ProcessException as error:
+            otherwise = str(error).strip().splitlines()[-1]
         finally:
             for process in context.processes:
                 process.kill()
+        return {
+            (host, part.__name__, rank): path.read_text("utf-8") if path.is_file() else otherwise
+            for host in HOSTS
+            for part in PARTS
+            for rank in range(RANKS)
+            for path in [Path(folder, f"{host} {part.__name__} {rank}")]
+        }
 
 
-def _rank(rank: int, part: Part, host: str, folder: str) -> None:
+def _rank(rank: int, folder: str) -> None:
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    store = dist.FileStore(str(Path(folder, "store")), RANKS)
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=RANKS)
-    try:
-        part(rank, *wrap(host))
-    finally:
-        dist.destroy_process_group()
+    wait = datetime.timedelta(seconds=20)  # of one rank for another that has failed
+    for host in HOSTS:
+        for part in PARTS:
+            # A group for each: one that lost a rank is of no use to the next.
+            store = dist.FileStore(str(Path(folder, f"{host} {part.__name__} store")), RANKS)
+            dist.init_process_group("gloo", store=store, rank=rank, world_size=RANKS, timeout=wait)
+            text = raised(lambda part=part, host=host: part(rank, *wrap(host)))
+            Path(folder, f"{host} {part.__name__} {rank}").write_text(text, encoding="utf-8")
+            dist.destroy_process_group()
+
+
+def check(host: str, *parts: Part) -> None:
+    for part in parts:
+        for rank in range(RANKS):
+            text = outcomes()[host, part.__name__, rank]
+            expect(not text, f"rank {rank}: {text}")
 
 
 # ---- the parts ----
@@ -115,7 +142,7 @@ def accumulate(rank: int, model: Any, optimizer: Any) -> None:
 
 def skip(rank: int, model: Any, optimizer: Any) -> None:
     skipped = []
-    for number, batch in enumerate(pairs(bad=1)[rank]):
+    for batch in pairs(bad=1)[rank]:
         optimizer.zero_grad()
         mean_loss(model, batch).backward()
         skipped.append(bool(numerics.clip_or_skip(optimizer, MAX_NORM).skipped))
@@ -160,6 +187,9 @@ def go_back(rank: int, model: Any, optimizer: Any) -> None:
     same(f"weights of rank {rank} after one more step", weights(model), right)
 
 
+PARTS: list[Part] = [accumulate, skip, skip_by_step, alone, go_back]
+
+
 def add(host: str, name: str) -> None:
     """The cases of one of the two."""
 
@@ -169,7 +199,7 @@ def add(host: str, name: str) -> None:
         f"{name}, 2 ranks: the weights with a short last window are those of one process",
     )
     def windows() -> None:
-        start(accumulate, host)
+        check(host, accumulate)
 
     @case(
         "torch",
@@ -178,8 +208,7 @@ def add(host: str, name: str) -> None:
         alone="`clip_grad_norm_` makes the weights NaN",
     )
     def clip_or_skip() -> None:
-        start(skip, host)
-        start(alone, host)
+        check(host, skip, alone)
 
     @case(
         "torch",
@@ -187,7 +216,7 @@ def add(host: str, name: str) -> None:
         f"{name}, 2 ranks: the same with `max_norm`",
     )
     def optimizer_step() -> None:
-        start(skip_by_step, host)
+        check(host, skip_by_step)
 
     @case(
         "torch",
@@ -195,8 +224,8 @@ def add(host: str, name: str) -> None:
         f"{name}, 2 ranks: after a NaN, weights and momentum return and training goes on",
     )
     def snapshot() -> None:
-        start(go_back, host)
+        check(host, go_back)
 
 
-add("DDP", "DistributedDataParallel")
-add("FSDP2", "FSDP2")
+for host, name in HOSTS.items():
+    add(host, name)

@@ -166,7 +166,8 @@ def trainer_input_gradients() -> None:
         expect(modes(model) == before, "modes changed")
 
     model = module(
-        validation_step=lambda self, batch, number: None, val_dataloader=lambda self: DataLoader([0])
+        validation_step=lambda self, batch, number: None,
+        val_dataloader=lambda self: DataLoader([0]),
     )
     model.reader = Reader()
     hooks = {
