@@ -117,7 +117,7 @@ def accelerate_float16() -> None:
     _, model, optimizer, _ = prepare(batches())
     precision = amp.choose_precision("cpu", torch.float16)
     scaler = amp.make_grad_scaler(precision, init_scale=2.0**30)  # overflows at first
-    applied = []
+    applied: list[bool] = []
     while len(applied) < 40 and sum(applied) < 2:
         optimizer.zero_grad()
         with precision.autocast():

@@ -80,7 +80,7 @@ def fabric_float16() -> None:
     _, model, optimizer = set_up()
     precision = amp.choose_precision("cpu", torch.float16)
     scaler = amp.make_grad_scaler(precision, init_scale=2.0**30)  # overflows at first
-    applied = []
+    applied: list[bool] = []
     while len(applied) < 40 and sum(applied) < 2:
         optimizer.zero_grad()
         with precision.autocast():

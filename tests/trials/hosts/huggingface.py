@@ -189,7 +189,8 @@ def trainer_snapshot() -> None:
     from transformers import Trainer
 
     breaks = type("Breaking", (Breaks, Trainer), {})
-    found, good = [], []
+    found: list[str | None] = []
+    good: list[Any] = []
 
     def on_step_end(self: Any, *_: Any, model: Any, optimizer: Any, **others: Any) -> None:
         found.append(numerics.find_nonfinite(model, **batch()))

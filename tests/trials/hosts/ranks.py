@@ -12,7 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -115,9 +115,13 @@ def _rank(rank: int, folder: str) -> None:
             # A group for each: one that lost a rank is of no use to the next.
             store = dist.FileStore(str(Path(folder, f"{host} {part.__name__} store")), RANKS)
             dist.init_process_group("gloo", store=store, rank=rank, world_size=RANKS, timeout=wait)
-            text = raised(lambda part=part, host=host: part(rank, *wrap(host)))
+            text = raised(partial(_run, part, rank, host))
             Path(folder, f"{host} {part.__name__} {rank}").write_text(text, encoding="utf-8")
             dist.destroy_process_group()
+
+
+def _run(part: Part, rank: int, host: str) -> None:
+    part(rank, *wrap(host))
 
 
 def check(host: str, *parts: Part) -> None:
