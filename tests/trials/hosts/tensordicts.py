@@ -39,7 +39,7 @@ def model() -> Any:
 
 @case(
     HOST,
-    "data_loading.map_tensors, data_loading.to_device, data_loading.pin_batch",
+    "data_loading.map_tensors, data_loading.to_device",
     "a TensorDict, with one inside, stays one, with its batch size; the original is left alone",
 )
 def containers() -> None:
