@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
-import multiprocessing
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -84,8 +85,8 @@ def test_what_is_not_the_same_differs(found: object) -> None:
 @pytest.fixture
 def run_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Runs these as the cases of one host, in a process of its own."""
-    if "fork" not in multiprocessing.get_all_start_methods():
-        pytest.skip("another process sees these cases only when it is forked")
+    if not Path("/proc/self/stat").is_file():
+        pytest.skip("needs fork, for another process to see these cases, and /proc")
     monkeypatch.setattr(measuring, "START", "fork")
 
     def run(*runs: Callable[[], None]) -> list[str]:
@@ -113,11 +114,30 @@ def test_a_crash_of_the_process_is_a_row(run_here: Callable[..., list[str]]) -> 
     assert found == ["holds", "crashed: the process ended with 9", "not run: see the row above"]
 
 
-def test_a_host_that_hangs_is_a_row(
-    run_here: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+def test_a_host_that_hangs_is_a_row_and_its_processes_end_too(
+    run_here: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(measuring, "SECONDS", 1)
-    assert run_here(lambda: time.sleep(60)) == ["crashed: still running after 1 seconds"]
+    def hangs() -> None:
+        worker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        (tmp_path / "worker").write_text(str(worker.pid), encoding="utf-8")
+        time.sleep(60)
+
+    monkeypatch.setattr(measuring, "SECONDS", 2)
+    assert run_here(hangs) == ["crashed: still running after 2 seconds"]
+    worker = int((tmp_path / "worker").read_text(encoding="utf-8"))
+    limit = time.monotonic() + 10
+    while running(worker) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert not running(worker)
+
+
+def running(pid: int) -> bool:
+    """Whether it is there and no zombie, which only its new parent can remove."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 def test_a_host_that_is_missing_or_of_another_version_is_a_row(

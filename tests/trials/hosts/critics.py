@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from reference_fixes import loss, numerics, rnn
-from tests.trials.hosts.case import case, expect, modes, same, weights
+from tests.trials.hosts.case import case, expect, modes, raised, same, weights
 
 # ---- torchrl ----
 
@@ -151,7 +151,7 @@ def ppo(max_grad_norm: float, bad: bool = False) -> Any:
     "stable-baselines3",
     "numerics.clip_or_skip",
     "PPO: its weights when it clips for itself; a rollout with an inf reward is skipped",
-    alone="the weights become NaN, and it trains on",
+    alone="the weights become NaN, and the policy raises ValueError",
 )
 def sb3_ppo() -> None:
     alone = ppo(0.1)
@@ -168,7 +168,8 @@ def sb3_ppo() -> None:
     expect(any(clipped.skipped) and not all(clipped.skipped), f"skipped {clipped.skipped}")
     expect(weights(model.policy).isfinite().all(), "weights are not finite")
     alone = ppo(0.1, bad=True)
-    alone.learn(48)
+    error = raised(lambda: alone.learn(48))
+    expect(error.startswith("ValueError"), f"alone: {error or 'nothing raised'}")
     expect(weights(alone.policy).isnan().any(), "alone: the weights are finite")
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
 import multiprocessing
 import os
+import signal
 import time
 import traceback
 import warnings
@@ -96,8 +98,11 @@ def measure_host(host: str) -> list[Row]:
     except EOFError:
         process.join()
         end = f"crashed: the process ended with {process.exitcode}"
-    process.kill()
-    process.join()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # and the processes that it has started
+        process.kill()
+        process.join()
     # The first one that is missing did it; the others have not run.
     outcomes += [end, *["not run: see the row above"] * len(cases)]
     return [Row(case, version, outcome) for case, outcome in zip(cases, outcomes)]
@@ -105,6 +110,7 @@ def measure_host(host: str) -> list[Row]:
 
 def _judge_all(host: str, sender: Any) -> None:
     """In the process of the host: sends (outcome, traceback) for each of its cases."""
+    os.setsid()
     silent = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):  # hosts greet, warn and draw progress bars
         os.dup2(silent, stream)

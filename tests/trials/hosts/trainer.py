@@ -244,7 +244,8 @@ def trainer_workers() -> None:
             seen.extend(batch.tolist())
 
         lightning.seed_everything(0, workers=True)
-        loader = DataLoader(dataset, num_workers=2, **options)
+        # "fork": in a process that was spawned the workers would be too, and each import Lightning
+        loader = DataLoader(dataset, num_workers=2, multiprocessing_context="fork", **options)
         with contextlib.redirect_stderr(None):
             fit(module(training_step=training_step), loader)
         return sorted(seen)
