@@ -20,11 +20,13 @@ input 0: 1 of 2 values are inf
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import random
 import re
-from typing import Any, Callable, Iterator, NamedTuple
+import sys
+from typing import Any, Callable, ContextManager, Iterator, NamedTuple
 
 import torch
 
@@ -203,8 +205,9 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
 
     Looks at the inputs (tensors, numbers and arrays, nested in dicts, lists and tuples), the
     parameters, the buffers, the gradients, and then, when inputs are given, at the output of every
-    module of one forward pass. The pass works on copies of all inputs that can be copied, and
-    builds no graph; afterwards the buffers are what they were, and so is the random state of Python
+    module of one forward pass. The pass works on copies of all inputs that can be copied, builds no
+    graph, and runs uncompiled what torch.compile has compiled (before torch 2.6 modules in there
+    are not seen). Afterwards the buffers are what they were, and so is the random state of Python
     and of torch on the CPU and on the CUDA devices of the parameters. A buffer may hold inf
     (attention masks do), but no NaN. Where the ranks share a model all of them have to call it; of
     a DTensor each sees its own part. For diagnosis: it reads from the device many times.
@@ -260,7 +263,7 @@ def _find_bad_outputs(
     for module, copies in zip(modules, _copied(originals)):
         module._buffers.update(copies)
     try:
-        with torch.no_grad(), torch.random.fork_rng(sorted(gpus)):
+        with torch.no_grad(), torch.random.fork_rng(sorted(gpus)), _uncompiled():
             model(*map(own, inputs), **{name: own(value) for name, value in named_inputs.items()})
     except Exception:
         if not found:
@@ -274,6 +277,13 @@ def _find_bad_outputs(
         random.setstate(state)
         # Before torch 2.11 autocast would hand the training forward weights without a graph.
         torch.clear_autocast_cache()
+
+
+def _uncompiled() -> ContextManager[Any]:
+    """A block without torch.compile: a graph that it has made before would not call new hooks."""
+    if _TORCH >= (2, 6) and "torch._dynamo" in sys.modules:
+        return torch.compiler.set_stance("force_eager")
+    return contextlib.nullcontext()
 
 
 def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, bool]]:
