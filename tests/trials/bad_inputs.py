@@ -300,14 +300,14 @@ def _(x: Any) -> Any:
     return windowed(weight=x)
 
 
-def stepped(gradient: Any = (3.0, 4.0), **options: Any) -> torch.Tensor:
+def stepped(gradient: Any = (3.0, 4.0), wrap: Any = None, **options: Any) -> torch.Tensor:
     """Weights of zeros after a step of SGD with this gradient."""
     gradient = torch.tensor(gradient) if isinstance(gradient, tuple) else gradient
     weight = nn.Parameter(torch.zeros_like(gradient).to_dense())
     weight.grad = gradient
-    amp.optimizer_step(
-        **{"optimizer": torch.optim.SGD([weight], lr=1.0), "max_norm": math.inf, **options}
-    )
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    optimizer = wrap(optimizer) if wrap else optimizer
+    amp.optimizer_step(**{"optimizer": optimizer, "max_norm": math.inf, **options})
     return weight.detach()
 
 
@@ -351,9 +351,24 @@ def step_with(x: Any) -> Any:
     return -x if x.norm().isfinite() else torch.zeros_like(x)
 
 
+class Wrapped:
+    """An optimizer as Lightning and accelerate wrap one: what is set on it stays on the wrapper."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.optimizer = optimizer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.optimizer, name)
+
+
 @use("amp.optimizer_step", "gradient", step_with)
 def _(x: Any) -> Any:
     return stepped(x)
+
+
+@use("amp.optimizer_step", "gradient, optimizer wrapped", step_with)
+def _(x: Any) -> Any:
+    return stepped(x, wrap=Wrapped)
 
 
 def pair_with(x: Any) -> Any:
@@ -586,6 +601,14 @@ def _(x: Any) -> Any:
 def _(x: Any) -> Any:
     model = with_gradient(x)
     numerics.clip_or_skip(torch.optim.SGD(model.parameters(), lr=1.0, fused=True), 1.0)
+    return model.weight.detach()
+
+
+@use("numerics.clip_or_skip", "gradient, fused optimizer wrapped", clipped_step)
+def _(x: Any) -> Any:
+    model = with_gradient(x)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, fused=True)
+    numerics.clip_or_skip(Wrapped(optimizer), 1.0)  # type: ignore[arg-type]
     return model.weight.detach()
 
 
