@@ -1,4 +1,8 @@
+import datetime
+import importlib
 import math
+import multiprocessing
+import re
 from collections import Counter, OrderedDict, UserDict, namedtuple
 from dataclasses import make_dataclass
 from types import MappingProxyType
@@ -799,3 +803,48 @@ def test_weight_decay_moves_weights_on_gradients_of_zero():
     (0 * model(torch.ones(1, 2))).sum().backward()
     torch.optim.AdamW(model.parameters(), lr=0.1).step()
     assert not torch.equal(model.weight, before)
+
+
+def on_two_ranks(rank, meeting_point):
+    """What check_gradients says of two DTensors, as each rank sees it."""
+    from torch import distributed
+    from torch.distributed._tensor import Shard, distribute_tensor
+    from torch.distributed.device_mesh import init_device_mesh
+
+    distributed.init_process_group(
+        "gloo",
+        init_method=f"file://{meeting_point}",
+        rank=rank,
+        world_size=2,
+        timeout=datetime.timedelta(seconds=30),
+    )
+    mesh, found = init_device_mesh("cpu", (2,)), []
+    one, first, none = torch.ones(4), torch.tensor([1.0, 1.0, 0.0, 0.0]), torch.zeros(4)
+    for weights, gradients in (
+        ((one, one), (one, first)),
+        ((one, one), (one, torch.tensor([1.0, 1.0, 1.0, math.nan]))),
+        ((one, first), (none, one)),  # a part of zeros is no weight of zeros
+        ((one, none), (none, one)),
+    ):
+        spread = [distribute_tensor(x, mesh, [Shard(0)]) for x in (*weights, *gradients)]
+        model = nn.ParameterDict(dict(zip("ab", map(nn.Parameter, spread[:2]))))
+        for parameter, gradient in zip(model.values(), spread[2:]):
+            parameter.grad = gradient
+        try:
+            found.append(loss.check_gradients(model))
+        except loss.GradientError as error:
+            found.append(str(error))
+    distributed.destroy_process_group()
+    return found
+
+
+def test_the_ranks_of_a_dtensor_see_its_whole_gradient(tmp_path):
+    version = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
+    if version < (2, 4) or "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("needs fork, and the DTensors of torch 2.4 or newer")
+    # What both ranks would import, each for itself.
+    importlib.import_module("torch.distributed._tensor")
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        jobs = [(rank, tmp_path / "meeting") for rank in (0, 1)]
+        ranks = pool.starmap_async(on_two_ranks, jobs, chunksize=1).get(timeout=60)
+    assert ranks == [[None, "not finite: b", "all zero: a", None]] * 2
