@@ -20,11 +20,13 @@ input 0: 1 of 2 values are inf
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import random
 import re
-from typing import Any, Callable, Iterator, NamedTuple
+import sys
+from typing import Any, Callable, ContextManager, Iterator, NamedTuple
 
 import torch
 
@@ -202,10 +204,11 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
 
     Looks at the inputs (tensors, numbers and arrays, nested in dicts, lists and tuples), the
     parameters, the buffers, the gradients, and then, when inputs are given, at the output of every
-    module of one forward pass. The pass works on copies of the inputs and builds no graph;
-    afterwards the buffers are what they were, and so is the random state of Python and of torch on
-    the CPU and CUDA. A buffer may hold inf (attention masks do), but no NaN. Of a DTensor it sees
-    the part of this rank. For diagnosis: it reads from the device many times.
+    module of one forward pass. The pass works on copies of the inputs and builds no graph, and what
+    torch.compile has compiled runs uncompiled in it (before torch 2.6 modules in there are not
+    seen). Afterwards the buffers are what they were, and so is the random state of Python and of
+    torch on the CPU and CUDA. A buffer may hold inf (attention masks do), but no NaN. Of a DTensor
+    it sees the part of this rank. For diagnosis: it reads from the device many times.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     >>> model[1].running_mean[0] = float("nan")
@@ -247,7 +250,7 @@ def _first_bad_output(
     for module, copies in zip(modules, _copied(originals)):
         module._buffers.update(copies)
     try:
-        with torch.no_grad(), torch.random.fork_rng(sorted(gpus)):
+        with torch.no_grad(), torch.random.fork_rng(sorted(gpus)), _uncompiled():
             model(*inputs, **named_inputs)
     except Exception:
         if not found:
@@ -262,6 +265,13 @@ def _first_bad_output(
         # Before torch 2.11 autocast would hand the training forward weights without a graph.
         torch.clear_autocast_cache()
     return found[0] if found else None
+
+
+def _uncompiled() -> ContextManager[Any]:
+    """A block without torch.compile: a graph that it has made before would not call new hooks."""
+    if _TORCH >= (2, 6) and "torch._dynamo" in sys.modules:
+        return torch.compiler.set_stance("force_eager")
+    return contextlib.nullcontext()
 
 
 def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, bool]]:

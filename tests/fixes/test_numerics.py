@@ -733,6 +733,20 @@ def test_an_error_that_follows_from_the_first_bad_value_does_not_hide_it():
     assert found == "output of module '0' (Explodes): 2 of 2 values are inf"
 
 
+def test_what_a_compiled_model_computes_inside_is_named():
+    if numerics._TORCH < (2, 6):
+        pytest.skip("needs torch.compiler.set_stance")
+    layers = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Tanh())
+    compiled = torch.compile(layers, backend="eager")
+    with torch.no_grad():
+        compiled(torch.ones(2, 1))  # its graph knows of no hooks
+    x = torch.full((2, 1), torch.finfo(torch.float32).max)
+    nn.init.constant_(layers[0].weight, 2.0)
+    for model, name in ((compiled, "_orig_mod.0"), (nn.Sequential(compiled), "0._orig_mod.0")):
+        found = numerics.find_nonfinite(model, x)
+        assert found == f"output of module {name!r} (Linear): 2 of 2 values are inf"
+
+
 def test_of_several_bad_outputs_the_first_is_named():
     model = nn.Sequential(nn.Identity(), Explodes(), Explodes())
     found = numerics.find_nonfinite(model, torch.ones(2))
