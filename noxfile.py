@@ -199,6 +199,14 @@ def peers(session: nox.Session, group: str) -> None:
     session.run("python", "-W", "ignore", "-m", "tests.trials.peers", group, *session.posargs)
 
 
+@nox.session(python=NEWEST.interpreter())
+def hosts(session: nox.Session) -> None:
+    """Use the fixes inside released trainers; writes docs/hosts.md: `nox -s hosts -- captum`."""
+    install(session, NEWEST, backend="cpu")
+    session.install("-r", "tests/trials/hosts/requirements.txt")
+    session.run("python", "-m", "tests.trials.hosts", *session.posargs)
+
+
 @nox.session
 def site(session: nox.Session) -> None:
     """Build the website into site/; open site/index.html."""

@@ -1,0 +1,1 @@
+"""The reference fixes inside released trainers: what each computes is compared with the host."""

@@ -1,0 +1,84 @@
+"""What the fixes do inside released trainers, compared with what each host computes for itself.
+
+nox -s hosts        or        python -m tests.trials.hosts [HOST ...]
+"""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import sys
+from collections.abc import Iterable, Sequence
+
+import click
+import torch
+
+from tests.trials.hosts.measuring import COMMAND, HOLDS, HOSTS, Row, measure, problems
+from tests.trials.shared import DOCS, finish, table, write
+
+TABLE = DOCS / "hosts.md"
+
+
+def render(found: Sequence[Row]) -> str:
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    lines = [
+        "# The fixes inside other trainers",
+        "",
+        f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, Python",
+        f"{platform.python_version()}, CPU, on {today}. Small models train in the idiom of each host,",
+        "with the fixes in its loop, hooks or callbacks, and the result is compared with the host's",
+        "own, with plain torch, or with one process. What a host does without the fixes is checked",
+        "in the same run; where that column is empty, nothing was.",
+        "",
+        rows(found),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def rows(found: Iterable[Row]) -> str:
+    cells = [
+        (
+            row.case.host,
+            row.version,
+            ", ".join(f"`{name}`" for name in row.case.fixes.split(", ")),
+            row.case.promise,
+            row.case.alone,
+            _outcome(row.outcome),
+        )
+        for row in found
+    ]
+    return table(("host", "version", "fixes", "promise", "the host alone", "outcome"), cells)
+
+
+def _outcome(text: str) -> str:
+    if text == HOLDS:
+        return text
+    return f"**{' '.join(text.split())[:200]}**".replace("|", "\\|")
+
+
+@click.command()
+@click.argument("hosts", nargs=-1, metavar="[HOST]...", type=click.Choice(HOSTS))
+def main(hosts: tuple[str, ...]) -> None:
+    """Use the fixes inside released trainers and compare what they compute.
+
+    \b
+    python -m tests.trials.hosts                    all hosts; writes docs/hosts.md
+    python -m tests.trials.hosts captum accelerate  these alone; prints their rows
+
+    HOST is one of lightning, accelerate, transformers, peft, torch (DistributedDataParallel, FSDP2,
+    torch.compile), torchrl, stable-baselines3, tensordict and captum. Each has to be installed in
+    the version of tests/trials/hosts/requirements.txt; nox -s hosts sees to that.
+
+    Exit status: 0 every promise holds, and every host alone does what the table says; 1 one does
+    not, or a host is missing, crashed or hung; 2 usage error.
+    """
+    found = measure(hosts or HOSTS)
+    if hosts:
+        click.echo(rows(found))
+    else:
+        write(TABLE, render(found))
+    sys.exit(finish(problems(found)))
+
+
+if __name__ == "__main__":
+    main()
