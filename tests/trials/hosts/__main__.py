@@ -28,7 +28,7 @@ def render(found: Sequence[Row]) -> str:
         f"{platform.python_version()}, CPU, on {today}. Small models train in the idiom of each host,",
         "with the fixes in its loop, hooks or callbacks, and the result is compared with the host's",
         "own, with plain torch, or with one process. What a host does without the fixes is checked",
-        "in the same run; where that column is empty, it does nothing wrong.",
+        "in the same run; where that column is empty, nothing was.",
         "",
         rows(found),
     ]

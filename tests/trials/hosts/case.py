@@ -24,7 +24,7 @@ class Case:
     host: str
     fixes: str  # "amp.windows, amp.optimizer_step"
     promise: str
-    alone: str  # what the host does without the fixes, checked too; "" where it does nothing wrong
+    alone: str  # what the host does without the fixes, checked too; "" where that is not
     run: Callable[[], None]
 
 

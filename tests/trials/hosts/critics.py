@@ -80,7 +80,7 @@ def torchrl_critic() -> None:
 @case(
     "torchrl",
     "numerics.clip_or_skip, numerics.find_nonfinite, loss.check_gradients",
-    "`DDPGLoss`: an inf reward is named and skips the critic's step; the next one goes on",
+    "`DDPGLoss`: an inf reward is named, and the critic's step is skipped",
     alone="`clip_grad_norm_` makes the critic NaN",
 )
 def torchrl_reward() -> None:
@@ -150,7 +150,7 @@ def ppo(max_grad_norm: float, bad: bool = False) -> Any:
 @case(
     "stable-baselines3",
     "numerics.clip_or_skip",
-    "PPO: its weights when it clips for itself; a rollout with an inf reward is skipped",
+    "PPO: the weights are those of its own clipping; a rollout with an inf reward is skipped",
     alone="the weights become NaN, and the policy raises ValueError",
 )
 def sb3_ppo() -> None:

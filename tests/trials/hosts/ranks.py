@@ -217,7 +217,7 @@ def add(host: str, name: str) -> None:
     @case(
         "torch",
         "amp.optimizer_step",
-        f"{name}, 2 ranks: the same with `max_norm`",
+        f"{name}, 2 ranks: with `max_norm` an inf on one rank makes both skip too",
     )
     def optimizer_step() -> None:
         check(host, skip_by_step)
