@@ -298,7 +298,8 @@ def test_backward_may_follow_the_block_unless_the_model_uses_checkpointing(devic
     after = torch.autograd.grad(plain, x)
     assert_close(within + after, (expected, expected))
     model.dropouts.clear()
-    with contextlib.suppress(RuntimeError):  # newer releases notice that the second is another one
+    # Newer releases notice that the second is another one, 2.0 trips over it.
+    with contextlib.suppress(RuntimeError, IndexError):
         checkpointed.backward()
     assert model.dropouts == [0.9]
 
