@@ -279,18 +279,18 @@ def check_gradients(
     facts = []
     for gradient in present.values():
         values = gradient.coalesce().values() if gradient.is_sparse else gradient
-        facts.append(torch.stack([_whole(values.isfinite().all()), _whole((values != 0).any())]))
+        facts.append(torch.stack([_count(~values.isfinite()), _count(values != 0)]))
     home = facts[0].device if facts else None
     states = torch.stack([fact.to(home) for fact in facts]).tolist() if facts else []
     zero = [name for name, (_, nonzero) in zip(present, states) if not nonzero]
     # a bias adds: it is often zero at first, and blocks nothing
     weights = [name for name in present if name not in zero and "bias" not in name.split(".")[-1]]
-    if zero and any(not _whole((checked[name] != 0).any()) for name in weights):
+    if zero and any(not _count(checked[name] != 0) for name in weights):
         zero.clear()
     problems = {
         "no gradient": [name for name in checked if name not in present],
         "not finite": [
-            name for name, (finite, _) in zip(present, states) if not finite and not scaled
+            name for name, (nonfinite, _) in zip(present, states) if nonfinite and not scaled
         ],
         "all zero": zero,
     }
@@ -300,9 +300,10 @@ def check_gradients(
         )
 
 
-def _whole(fact: torch.Tensor) -> torch.Tensor:
-    """Over all ranks: the bool() of a DTensor (FSDP2) knows this rank's part, its tolist() raises."""
-    return fact.full_tensor() if hasattr(fact, "full_tensor") else fact
+def _count(facts: torch.Tensor) -> torch.Tensor:
+    """How many are true, on all ranks. The any() and all() of old DTensors are wrong or missing."""
+    count = facts.sum()
+    return count.full_tensor() if hasattr(count, "full_tensor") else count
 
 
 def _few(names: list[str]) -> str:

@@ -808,8 +808,6 @@ def test_weight_decay_moves_weights_on_gradients_of_zero():
 def on_two_ranks(rank, meeting_point):
     """What check_gradients says of two DTensors, as each rank sees it."""
     from torch import distributed
-    from torch.distributed._tensor import Shard, distribute_tensor
-    from torch.distributed.device_mesh import init_device_mesh
 
     distributed.init_process_group(
         "gloo",
@@ -818,6 +816,16 @@ def on_two_ranks(rank, meeting_point):
         world_size=2,
         timeout=datetime.timedelta(seconds=30),
     )
+    try:
+        return with_a_process_group()
+    finally:
+        distributed.destroy_process_group()
+
+
+def with_a_process_group():
+    from torch.distributed._tensor import Shard, distribute_tensor
+    from torch.distributed.device_mesh import init_device_mesh
+
     mesh, found = init_device_mesh("cpu", (2,)), []
     one, first, none = torch.ones(4), torch.tensor([1.0, 1.0, 0.0, 0.0]), torch.zeros(4)
     for weights, gradients in (
@@ -834,7 +842,6 @@ def on_two_ranks(rank, meeting_point):
             found.append(loss.check_gradients(model))
         except loss.GradientError as error:
             found.append(str(error))
-    distributed.destroy_process_group()
     return found
 
 
@@ -844,7 +851,7 @@ def test_the_ranks_of_a_dtensor_see_its_whole_gradient(tmp_path):
         pytest.skip("needs fork, and the DTensors of torch 2.4 or newer")
     # What both ranks would import, each for itself.
     importlib.import_module("torch.distributed._tensor")
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        jobs = [(rank, tmp_path / "meeting") for rank in (0, 1)]
-        ranks = pool.starmap_async(on_two_ranks, jobs, chunksize=1).get(timeout=60)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        other = pool.apply_async(on_two_ranks, (1, tmp_path / "meeting"))
+        ranks = [on_two_ranks(0, tmp_path / "meeting"), other.get(timeout=60)]
     assert ranks == [[None, "not finite: b", "all zero: a", None]] * 2
