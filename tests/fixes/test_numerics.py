@@ -1,9 +1,11 @@
+import contextlib
 import copy
 import datetime
 import importlib
 import math
 import multiprocessing
 import random
+import sys
 import threading
 from types import SimpleNamespace
 from unittest import mock
@@ -813,6 +815,31 @@ def test_what_a_compiled_model_computes_inside_is_named():
     for model, name in ((compiled, "_orig_mod.0"), (nn.Sequential(compiled), "0._orig_mod.0")):
         found = numerics.find_nonfinite(model, x)
         assert found == f"output of module {name!r} (Linear): 2 of 2 values are inf"
+
+
+@pytest.mark.skipif(not hasattr(torch, "compiler"), reason="torch has no compiler module")
+@pytest.mark.parametrize(
+    ("version", "loaded", "stances"),
+    [((2, 5), True, []), ((2, 6), True, ["force_eager"]), ((2, 6), False, [])],
+)
+def test_torch_compile_is_asked_where_it_is_loaded_and_listens(
+    monkeypatch, version, loaded, stances
+):
+    asked = []
+
+    @contextlib.contextmanager
+    def set_stance(stance):
+        asked.append(stance)
+        yield
+
+    monkeypatch.setattr(torch.compiler, "set_stance", set_stance, raising=False)
+    monkeypatch.setattr(numerics, "_TORCH", version)
+    dynamo = sys.modules.get("torch._dynamo", torch)
+    monkeypatch.setitem(sys.modules, "torch._dynamo", dynamo)
+    if not loaded:
+        monkeypatch.delitem(sys.modules, "torch._dynamo")
+    assert numerics.find_nonfinite(nn.Identity(), torch.ones(1)) is None
+    assert asked == stances
 
 
 def test_of_several_bad_outputs_the_first_is_named():
