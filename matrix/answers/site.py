@@ -50,7 +50,7 @@ def build(folder: Path, reproducers: list[Reproducer], records: list[Record]) ->
                 path.parent.mkdir(parents=True, exist_ok=True)
                 made.add(path.parent)
             listed.write(f"{name}\n")  # first: what an interrupted build wrote is known too
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(text.encode())
             names.append(name)
     for name in earlier.difference(names):
         if ".." not in name.split("/") and not Path(name).is_absolute():

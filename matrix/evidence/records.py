@@ -109,8 +109,10 @@ def _one_of(names: tuple[str, ...]) -> Check:
 
 
 def _matches(pattern: str, what: str) -> Check:
+    compiled = re.compile(pattern)
+
     def check(value: Any) -> str | None:
-        return None if isinstance(value, str) and re.fullmatch(pattern, value) else f"is not {what}"
+        return None if isinstance(value, str) and compiled.fullmatch(value) else f"is not {what}"
 
     return check
 
@@ -554,13 +556,16 @@ def _wrong_source(key: str, raw: Any) -> list[str]:
     return wrong
 
 
+_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+
+
 def _wrong_measurement(id: str, raw: Any, sources: dict[str, Any]) -> list[str]:
     wrong = [
         f"{name}: {problem}" if name else problem for name, problem in _wrong(Measurement, raw)
     ]
     if wrong:
         return wrong
-    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", id):
+    if not _ID.fullmatch(id):
         wrong.append(f"{id!r} is not an id such as amp/unscale_twice")
     verdict, agreeing, runs = raw["verdict"], raw["agreeing"], raw["runs"]
     if not BY_NAME[verdict].ran:

@@ -5,8 +5,8 @@ A state is never taken from what a header promises. A Standing has both, each un
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from packaging.version import Version
 
@@ -33,8 +33,7 @@ BY_NAME = {row.name: row for row in ROWS}
 EXPECTED = {"reproduced": "affected", "absent": "not affected", "unavailable": "unavailable"}
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):  # made in half the time of a dataclass, once per cell
     """What is known of a reproducer on a device and release."""
 
     state: str  # one of BY_NAME
