@@ -424,8 +424,6 @@ def _upstream(table: dict[str, Any]) -> list[str]:
 
 def _lines(key: str) -> Callable[[dict[str, Any]], list[str]]:
     def check(table: dict[str, Any]) -> list[str]:
-        if table[key].count("\n") < MAX_LINES:
-            return []
         count = sum(not line.isspace() for line in table[key].splitlines() if line)
         return [f"{count} lines; at most {MAX_LINES}"] if count > MAX_LINES else []
 

@@ -97,18 +97,20 @@ def text(comparison: Comparison, every: bool) -> str:
     found = []
     for change, heading in CHANGES.items():
         # devices that changed alike share a line
-        alike: dict[tuple[str, str, str, str], list[str]] = {}
+        alike: dict[tuple[Reproducer, str, str, str], list[str]] = {}
         for one in comparison.changes:
             if one.change == change:
-                key = (one.reproducer.id, one.since, one.before, one.after)
+                key = (one.reproducer, one.since, one.before, one.after)
                 alike.setdefault(key, []).append(one.device)
-        titles = {one.reproducer.id: one.reproducer for one in comparison.changes}
         found.append(f"{heading}: {len(alike) or 'nothing'}")
-        for (id, since, before, after), devices in alike.items():
-            by = f", {titles[id].fixed_by}" if change == "fixed" and titles[id].fixed_by else ""
-            found += [f"  {id} ({', '.join(devices)})", f"      {titles[id].title}"]
-            found += [f"      {line}" for line in (f"{since}{by}" if since else "",) if line]
-            found += [f"      before: {before}", f"      after:  {after}"] if before else []
+        for (reproducer, since, before, after), devices in alike.items():
+            found += [f"  {reproducer.id} ({', '.join(devices)})", f"      {reproducer.title}"]
+            if change == "message":
+                found += [f"      before: {before}", f"      after:  {after}"]
+            elif change == "fixed" and reproducer.fixed_by:
+                found.append(f"      {since}, {reproducer.fixed_by}")
+            else:
+                found.append(f"      {since}")
         found.append("")
     for heading, rest in (
         ("Fails on both", comparison.same),

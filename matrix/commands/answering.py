@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from .. import catalog, torches
+from .. import catalog
 from ..answers import compare as comparing
 from ..answers import explain as explaining
 from ..answers import report, text
@@ -159,11 +159,8 @@ def compare(
 
     Exit status: 0 nothing breaks, 1 something does.
     """
-    releases, known = torches.load(), options.records(folder)
-    try:
-        first, second = (torches.find(releases, (minor(one),))[0] for one in (old, new))
-    except torches.TorchesError as error:
-        raise click.UsageError(str(error)) from None
+    releases, known = options.releases(), options.records(folder)
+    first, second = (options.releases((minor(one),))[0] for one in (old, new))
     on_both = [
         device
         for device in DEVICES

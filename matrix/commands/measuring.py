@@ -64,13 +64,6 @@ def _refuse_the_packages_own(folder: Path) -> None:
         )
 
 
-def _releases(names: tuple[str, ...] = ()) -> list[Torch]:
-    try:
-        return axis.find(axis.load(), names)
-    except axis.TorchesError as error:
-        raise click.BadParameter(str(error)) from None
-
-
 @dataclass
 class Recording:
     """One call of `record`: what it measures, and what it met."""
@@ -186,7 +179,7 @@ def record(
     if python and versions:
         raise click.UsageError("use either --python or VERSION, not both")
     _refuse_the_packages_own(folder)
-    wanted = _releases(versions)
+    wanted = options.releases(versions)
     reproducers = options.select(only)
     recording = Recording(reproducers, device, folder, repeat, again, source, _as_given())
     if python:
@@ -286,7 +279,7 @@ def _range(reproducer: Reproducer, good: str | None, bad: str | None) -> list[To
     """The releases to search, oldest first: those that can run it, between the ends given."""
     releases = [
         torch
-        for torch in _releases()
+        for torch in options.releases()
         if not reproducer.unavailable_reason(torch.version, sys.platform)
     ]
     if not releases:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import click
 from packaging.version import InvalidVersion
 
-from .. import catalog
+from .. import catalog, torches
 from ..devices import DEVICES
-from ..torches import minor
 
 if TYPE_CHECKING:
     from ..evidence.records import Record
@@ -31,7 +30,7 @@ class TorchVersion(click.ParamType):  # type: ignore[type-arg]  # click is not g
 
     def convert(self, value: str, parameter: object, context: object) -> str:
         try:
-            minor(value)
+            torches.minor(value)
         except InvalidVersion:
             self.fail(f"{value!r} is not a version of torch, such as 2.4 or 2.4.1")
         return value
@@ -189,6 +188,14 @@ def select_one(id: str) -> catalog.Reproducer:
     if found is None:
         raise click.BadParameter(f"{id!r} is a family; name one of its reproducers")
     return found
+
+
+def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
+    """The releases named, as "2.4" or "2.4.1", oldest first; all of them when none is named."""
+    try:
+        return torches.find(torches.load(), names)
+    except torches.TorchesError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def records(folder: Path = catalog.RECORDS) -> list[Record]:
