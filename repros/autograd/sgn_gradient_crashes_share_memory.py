@@ -26,7 +26,7 @@
 
 share_memory() moves the gradients too (torch/nn/modules/module.py). The gradient of sgn
 is a ZeroTensor (pytorch#89034), which has no memory to be copied. Before 2.1 this was an
-error. To read torch.from_dlpack() of the gradient crashes as well.
+error. Reading torch.from_dlpack(gradient) crashes as well.
 """
 
 import torch
