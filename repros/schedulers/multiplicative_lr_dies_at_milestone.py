@@ -3,10 +3,10 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiplicativeLR behind a milestone of SequentialLR sets the learning rate to zero"
+# title = "MultiplicativeLR applies one factor too many at a milestone of SequentialLR"
 # kind = "silent"
 # symptom = "learning rates are .*0\\.0, 0\\.0"
-# keywords = ["learning rate is zero after warmup", "lr stuck at 0"]
+# keywords = ["learning rate is zero after warmup", "lr stuck at 0", "decays an epoch early"]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",
