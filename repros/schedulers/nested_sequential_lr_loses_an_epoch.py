@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A SequentialLR inside of a SequentialLR has other learning rates than on its own"
 # kind = "silent"
-# symptom = "learning rates are \\[(0\\.5, 0\\.2|1\\.0, 2\\.0), 0\\.2"
+# symptom = "learning rates are \\[(0\\.5, 0\\.2|1\\.0, 1\\.0), 0\\.2"
 # keywords = ["SequentialLR wrong learning rate", "nested learning rate schedulers"]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196243"]
@@ -23,9 +23,8 @@
 
 The constructor of the outer SequentialLR takes back the first step of all schedulers
 and repeats it for the first one. For an inner SequentialLR it repeats it with step(),
-which advances that one by an epoch (pytorch#196242). Before 2.6 it did not reach the
-schedulers inside of the inner one, and the second epoch had twice the learning rate of
-the optimizer.
+which advances that one by an epoch (pytorch#196242). Before 2.6 it did not take back
+the first steps of the schedulers inside of the inner one, and the warmup was left out.
 """
 
 import torch

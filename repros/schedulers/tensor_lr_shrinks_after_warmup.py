@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "SequentialLR with a tensor learning rate keeps the scale of its warmup for ever"
 # kind = "silent"
-# symptom = "learning rate is 0\\.1 after warmup, not 1\\.0"
+# symptom = "learning rates are \\[0\\.1, 0\\.1, 0\\.1, 0\\.05"
 # keywords = ["learning rate drops after warmup", "tensor lr with lr scheduler"]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/162359"]
@@ -17,39 +17,39 @@
 # fixed_by = "pytorch#163098"
 # wrong = '''
 # optimizer = torch.optim.SGD([weight], lr=torch.tensor(1.0))
-# scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[3])
+# scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
 # '''
 # right = '''
 # optimizer = torch.optim.SGD([weight], lr=1.0)
-# scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[3])
+# scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
-"""The learning rate falls to the start of the warmup when the warmup ends.
+"""The learning rate does not rise when the warmup ends, and decays from there.
 
 A tensor is what the tutorial for compiled optimizers says to use
 (docs: recipes/compiling_optimizer_lr_scheduler). The constructor made "lr" and
 "initial_lr" of each group the same tensor. Since 2.4 schedulers write the rate in place
-(pytorch#123753), and so the first step of the warmup scaled the base rate of all later
-schedulers (pytorch#162359).
+(pytorch#123753), and so changed the base rate of all later schedulers with it
+(pytorch#162359).
 """
 
 import torch
-from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR, SequentialLR
+from torch.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
 
 
 def train(device, lr):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=lr)
-    warmup, decay = LinearLR(optimizer, 0.1, total_iters=3), CosineAnnealingLR(optimizer, 100)
-    scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[3])
-    for _ in range(3):
+    optimizer, rates = torch.optim.SGD([weight], lr=lr), []
+    warmup, decay = ConstantLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
+    scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+    for _ in range(4):
+        rates.append(round(float(optimizer.param_groups[0]["lr"]), 3))
         optimizer.step()
         scheduler.step()
-    rate = round(float(optimizer.param_groups[0]["lr"]), 2)
-    if rate != 1.0:
-        return f"learning rate is {rate} after warmup, not 1.0"
+    if rates != [0.1, 0.1, 1.0, 0.5]:
+        return f"learning rates are {rates}"
 
 
 def reproduce(device):

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "SequentialLR with a milestone at 0 starts from the scheduler that it skips"
 # kind = "silent"
-# symptom = "learning rates are \\[0\\.1, 0\\.05"
+# symptom = "learning rates are \\[0\\.1, 0\\."
 # keywords = ["learning rate too small without warmup", "warmup of zero epochs"]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/185872"]
