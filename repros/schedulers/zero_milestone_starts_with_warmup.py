@@ -20,7 +20,7 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.13", cuda = "<2.13", mps = "<2.13" }
 # ///
-"""Training without warmup runs at the starting learning rate of the warmup for ever.
+"""Training without warmup starts at the low rate of the warmup and decays from there.
 
 People set the milestone to 0 to try a training without its warmup (pytorch#185872).
 The constructor ran the first step of the first scheduler all the same, and step()
