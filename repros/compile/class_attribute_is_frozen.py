@@ -21,7 +21,7 @@
 # '''
 # fix = "upgrade"
 # requires = ">=2.1"
-# affected = { cpu = ">=2.4,<2.12" }
+# affected = { cpu = ">=2.4,<2.12", cuda = ">=2.4,<2.12" }
 # ///
 """A compiled function goes on with the first value of a class attribute after it was changed,
 which 2.2 noticed (pytorch#176851). It notices it on an instance of the class (control).

@@ -23,7 +23,7 @@
 # '''
 # fix = "upgrade"
 # requires = ">=2.1"
-# affected = { cpu = "<2.4" }
+# affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
 """The compiled module goes on with the first value of a number or a flag that was set on it
 since, such as a loss weight or a switch for an adapter (pytorch#124717).
