@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "torch.atan2 at (0, 0) makes the gradient NaN even where the result is masked out"
 # kind = "silent"
-# symptom = "loss is finite, gradient \\[.*nan"
+# symptom = "gradient through atan2 is \\[.*nan"
 # keywords = ["angle loss nan", "nan gradient from padded points"]
 # origin = "torch"
 # reports = [
@@ -38,7 +38,7 @@ def gradient(device, angles):
     loss = angles(y, x, keep).sum()
     loss.backward()
     if loss.isfinite() and x.grad.isnan().any():
-        return f"loss is finite, gradient {x.grad.tolist()}"
+        return f"gradient through atan2 is {x.grad.tolist()}"
 
 
 def reproduce(device):
