@@ -276,7 +276,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path, upstream, name):
 def test_only_names_of_families_are_taken(tmp_path, name):
     done = call("vendor", name, "--into", tmp_path / "v")
     assert done.exit_code == 1
-    assert f"no reference fix {name!r}; there are amp, data_loading" in done.output
+    assert f"no reference fix {name!r}; there are amp, attention" in done.output
     assert not (tmp_path / "v").exists()
 
 

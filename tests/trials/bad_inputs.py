@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import re
 import sys
 import traceback
@@ -27,7 +28,18 @@ import numpy
 import torch
 from torch import nn
 
-from reference_fixes import amp, data_loading, loss, memory, numerics, rnn
+from reference_fixes import (
+    amp,
+    attention,
+    data_loading,
+    loss,
+    memory,
+    numerics,
+    optimizers,
+    randomness,
+    rnn,
+    schedulers,
+)
 from tests.trials.shared import DOCS, finish, table, write
 
 TABLE = DOCS / "bad-inputs.md"
@@ -717,6 +729,263 @@ def _(x: Any) -> Any:
     return numerics.apply_where(
         x > 0 if isinstance(x, torch.Tensor) else torch.tensor(True), torch.square, x
     )
+
+
+def padding_mask(x: Any) -> Any:
+    """What attention_mask() adds to the scores of one head."""
+    if not isinstance(x, torch.Tensor) or x.dtype != torch.bool:
+        raise OnlyAnError
+    rows = [[-math.inf if key else 0.0 for key in row] for row in x.tolist()]
+    rows = [[0.0] * len(row) if set(row) == {-math.inf} else row for row in rows]
+    return torch.tensor([[[row] * len(row)] for row in rows])
+
+
+@use("attention.attention_mask", "padding", padding_mask)
+def _(x: Any) -> Any:
+    return attention.attention_mask(x, 1)[0]
+
+
+OPEN = torch.zeros(1, 2, dtype=torch.bool)
+
+
+def count(x: Any) -> int:
+    """A number of heads or queries."""
+    if isinstance(x, bool) or not isinstance(x, int) or x < 1:
+        raise OnlyAnError
+    return x
+
+
+@use("attention.attention_mask", "heads", count)
+def _(x: Any) -> Any:
+    return attention.attention_mask(OPEN, x)[0].shape[1]
+
+
+@use("attention.attention_mask", "queries", lambda x: 2 if x is None else count(x))
+def _(x: Any) -> Any:
+    return attention.attention_mask(OPEN, 1, queries=x)[0].shape[2]
+
+
+@use(
+    "attention.attention_mask",
+    "causal",
+    lambda x: torch.tensor([[0.0, -math.inf], [0.0, 0.0]]) if x is True else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return attention.attention_mask(OPEN, 1, causal=x)[0][0, 0]
+
+
+def added_bias(x: Any) -> Any:
+    if x is None:
+        return torch.zeros(2, 2)
+    if not isinstance(x, torch.Tensor) or not x.is_floating_point():
+        raise OnlyAnError
+    return values_of(x).expand(2, 2).float()
+
+
+@use("attention.attention_mask", "bias", added_bias)
+def _(x: Any) -> Any:
+    return attention.attention_mask(OPEN, 1, bias=x)[0][0, 0]
+
+
+@use("attention.attention_mask", "dtype", only_an_error)
+def _(x: Any) -> Any:
+    return attention.attention_mask(OPEN, 1, dtype=x)
+
+
+@use("attention.without_fast_path", "model", only_an_error)
+def _(x: Any) -> Any:
+    with attention.without_fast_path(x):
+        return "entered"
+
+
+def fillable(x: Any) -> Any:
+    """Its shape and dtype: what it is filled with is random."""
+    if not isinstance(x, torch.Tensor) or x.is_quantized or x.layout != torch.strided:
+        raise OnlyAnError
+    return (tuple(x.shape), x.dtype) if x.is_floating_point() else only_an_error(x)
+
+
+def filled(x: Any, fill: Callable[..., Any]) -> Any:
+    assert fill(x) is x
+    assert x.is_meta or x.isfinite().all()
+    return tuple(x.shape), x.dtype
+
+
+def small(x: Any) -> bool:
+    """The numbers are finite: with any width that float32 can multiply."""
+    return 0 < finite_number(x) < 1e6 or only_an_error(x)
+
+
+def fits(x: torch.Tensor, tolerance: float = 0.2) -> bool:
+    return bool((x.mean() - 1).abs() < tolerance)
+
+
+for _name in ("exponential_", "normal_", "trunc_normal_"):
+
+    @use(f"randomness.{_name}", "tensor", fillable)
+    def _(x: Any, name: str = _name) -> Any:
+        return filled(x, getattr(randomness, name))
+
+    @use(f"randomness.{_name}", "generator", lambda x: x is None or only_an_error(x))
+    def _(x: Any, name: str = _name) -> Any:
+        fill = getattr(randomness, name)
+        return bool(fill(torch.empty(2), generator=x).isfinite().all())
+
+
+@use("randomness.exponential_", "rate", small)
+def _(x: Any) -> Any:
+    return fits(randomness.exponential_(torch.empty(10_000), x) * x)
+
+
+@use("randomness.normal_", "mean", lambda x: math.isfinite(one_number(x)) or only_an_error(x))
+def _(x: Any) -> Any:
+    return fits(randomness.normal_(torch.empty(10_000), x) - x + 1)
+
+
+@use("randomness.normal_", "std", small)
+def _(x: Any) -> Any:
+    return fits((randomness.normal_(torch.empty(10_000), 0.0, x) / x).square())
+
+
+@use(
+    "randomness.trunc_normal_",
+    "mean",
+    lambda x: abs(finite_number(x)) < 9 or only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return fits(randomness.trunc_normal_(torch.empty(10_000), x, 1.0, -9.0, 9.0) - x + 1)
+
+
+@use("randomness.trunc_normal_", "std", small)
+def _(x: Any) -> Any:
+    drawn = randomness.trunc_normal_(torch.empty(10_000), 0.0, x, -math.inf, math.inf)
+    return fits((drawn / x).square())
+
+
+@use("randomness.trunc_normal_", "a", lambda x: one_number(x) < 5 or only_an_error(x))
+def _(x: Any) -> Any:
+    drawn = randomness.trunc_normal_(torch.empty(1000), a=x, b=5.0)
+    return bool((drawn >= x).all() and (drawn <= 5).all())
+
+
+@use("randomness.trunc_normal_", "b", lambda x: one_number(x) > -5 or only_an_error(x))
+def _(x: Any) -> Any:
+    drawn = randomness.trunc_normal_(torch.empty(1000), a=-5.0, b=x)
+    return bool((drawn >= -5).all() and (drawn <= x).all())
+
+
+@use("optimizers.load_optimizer_state", "optimizer", only_an_error)
+def _(x: Any) -> Any:
+    return optimizers.load_optimizer_state(x, with_momentum(torch.ones(2)).state_dict())
+
+
+@use("optimizers.load_optimizer_state", "state", only_an_error)
+def _(x: Any) -> Any:
+    return optimizers.load_optimizer_state(with_momentum(torch.ones(2)), x)
+
+
+def with_momentum(momentum: Any) -> torch.optim.Optimizer:
+    weight = nn.Parameter(torch.zeros(2, 2))
+    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9)
+    optimizer.state[weight]["momentum_buffer"] = momentum
+    return optimizer
+
+
+def of_the_weight(x: Any) -> Any:
+    """As it is loaded: in the dtype and on the device of the weight."""
+    if x.shape != (2, 2):
+        raise OnlyAnError
+    return x.to("cpu", torch.float32)
+
+
+@use("optimizers.load_optimizer_state", "momentum", of_the_weight)
+def _(x: Any) -> Any:
+    assert isinstance(x, torch.Tensor)  # an optimizer may keep anything else
+    optimizer = with_momentum(None)
+    optimizers.load_optimizer_state(optimizer, with_momentum(x).state_dict())
+    (weight,) = optimizer.param_groups[0]["params"]
+    return optimizer.state[weight]["momentum_buffer"]
+
+
+def whole(x: Any) -> int:
+    """A number of steps, 0 or more."""
+    if isinstance(x, torch.Tensor) and (x.dtype.is_floating_point or x.numel() != 1):
+        raise OnlyAnError
+    number = operator.index(x)
+    return number if number >= 0 else only_an_error(x)
+
+
+def factor(x: Any) -> float:
+    if isinstance(x, torch.Tensor) or finite_number(x) < 0:
+        raise OnlyAnError
+    return finite_number(x)
+
+
+@use("schedulers.linear", "steps", lambda x: min(1 / whole(x), 1.0) if whole(x) else 1.0)
+def _(x: Any) -> Any:
+    return schedulers.linear(x, 0.0, 1.0)(1)
+
+
+@use("schedulers.linear", "start", factor)
+def _(x: Any) -> Any:
+    return schedulers.linear(2, x, 7.0)(0)
+
+
+@use("schedulers.linear", "end", factor)
+def _(x: Any) -> Any:
+    return schedulers.linear(2, 7.0, x)(2)
+
+
+@use("schedulers.cosine", "steps", lambda x: 1.0 if whole(x) < 2 else math.sin(math.pi / 6) ** 2)
+def _(x: Any) -> Any:
+    return schedulers.cosine(x, 0.0, 1.0)(1)
+
+
+@use("schedulers.cosine", "start", factor)
+def _(x: Any) -> Any:
+    return schedulers.cosine(2, x, 7.0)(0)
+
+
+@use("schedulers.cosine", "end", factor)
+def _(x: Any) -> Any:
+    return schedulers.cosine(2, 7.0, x)(2)
+
+
+@use("schedulers.sequence", "part", only_an_error)
+def _(x: Any) -> Any:
+    return schedulers.sequence(x)
+
+
+def scheduled(schedule: Any, step: Any = 0) -> float:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    schedulers.ScheduleLR(optimizer, schedule, step)
+    return float(optimizer.param_groups[0]["lr"])
+
+
+@use("schedulers.ScheduleLR", "optimizer", only_an_error)
+def _(x: Any) -> Any:
+    return schedulers.ScheduleLR(x, schedulers.linear(2, 0.0, 1.0))
+
+
+@use("schedulers.ScheduleLR", "schedule", only_an_error)
+def _(x: Any) -> Any:
+    return scheduled(x)
+
+
+@use("schedulers.ScheduleLR", "factor", factor)
+def _(x: Any) -> Any:
+    return scheduled(lambda step: x)
+
+
+@use("schedulers.ScheduleLR", "step", lambda x: float(whole(x)))
+def _(x: Any) -> Any:
+    return scheduled(float, x)
+
+
+@use("schedulers.ScheduleLR", "state", only_an_error)
+def _(x: Any) -> Any:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    return schedulers.ScheduleLR(optimizer, schedulers.linear(2, 0.0, 1.0)).load_state_dict(x)
 
 
 # ---- judging ----

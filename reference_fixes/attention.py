@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Masks that mean the same in every attention of torch, and encoders without their fast path.
+
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/attention
+reproduces. Source of the failures: https://github.com/pytorch/pytorch/issues/41508 and
+https://github.com/pytorch/pytorch/issues/118628
+
+>>> layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+>>> encoder = torch.nn.TransformerEncoder(layer, 1).eval()
+>>> padding = torch.tensor([[False, False, True], [True, True, True]])
+>>> mask, empty = attention_mask(padding, heads=2, causal=True)
+>>> with torch.no_grad(), without_fast_path(encoder):  # hooks run
+...     output = encoder(torch.ones(2, 3, 4), mask.flatten(0, 1))
+>>> output = output.masked_fill(empty[..., None], 0.0)
+>>> output.abs().sum(-1) > 0
+tensor([[ True,  True,  True],
+        [False, False, False]])
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any, Iterator
+
+import torch
+
+__all__ = ["attention_mask", "without_fast_path"]
+
+
+def attention_mask(
+    padding: torch.Tensor,
+    heads: int,
+    *,
+    queries: int | None = None,
+    causal: bool = False,
+    bias: torch.Tensor | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Padding, causality and a bias in one float mask, and the queries that may see no key.
+
+    A float mask is added to the scores everywhere, while True hides a key in MultiheadAttention and
+    shows it in scaled_dot_product_attention(). It stands alone: with neither key_padding_mask nor
+    is_causal. A query that may see no key sees all of them, since softmax() over none is NaN, and
+    so is its gradient: set its output to zero, with masked_fill() and `empty`.
+
+    Args:
+        padding: bool (batch, keys), True where a key is padding.
+        heads: of the attention.
+        queries: how many, if not as many as there are keys.
+        causal: query n sees the keys 0 to n.
+        bias: floating-point, to add to the scores (ALiBi), of a shape that expands to the mask's;
+            -inf hides a key. It gets gradients. In an encoder it needs without_fast_path().
+        dtype: that of the queries.
+
+    Returns:
+        mask: (batch, heads, queries, keys) for scaled_dot_product_attention(). For modules it is
+            mask.flatten(0, 1), which takes memory for every head.
+        empty: bool (batch, queries), True where no head may see a key.
+
+    Raises:
+        TypeError: padding or causal is not bool, or the bias or dtype is not floating-point.
+        ValueError: padding has another number of dimensions, heads or queries is not a positive
+            int, or causal comes with another number of queries than of keys.
+        RuntimeError: the bias does not expand to the shape of the mask.
+
+    >>> padding = torch.tensor([[True, False, False]])  # on the left
+    >>> mask, empty = attention_mask(padding, heads=1, causal=True)
+    >>> mask
+    tensor([[[[0., 0., 0.],
+              [-inf, 0., -inf],
+              [-inf, 0., 0.]]]])
+    >>> empty
+    tensor([[ True, False, False]])
+    """
+    if not isinstance(padding, torch.Tensor) or padding.dtype != torch.bool:
+        raise TypeError(
+            "padding: expected a bool tensor (batch, keys), True where a key is padding, "
+            f"got {_describe(padding)}"
+        )
+    if padding.dim() != 2:
+        raise ValueError(f"padding: expected the shape (batch, keys), got {list(padding.shape)}")
+    batch, keys = padding.shape
+    queries = keys if queries is None else queries
+    for name, value in (("heads", heads), ("queries", queries)):
+        if type(value) is not int or value < 1:
+            raise ValueError(f"{name}={value!r}: expected a positive int")
+    if type(causal) is not bool:
+        raise TypeError(f"causal={causal!r}: expected a bool")
+    if causal and queries != keys:
+        raise ValueError(
+            f"causal=True with {queries} queries and {keys} keys: expected as many queries as keys"
+        )
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise TypeError(f"dtype={dtype!r}: expected a floating-point dtype, that of the queries")
+    if bias is not None and not (isinstance(bias, torch.Tensor) and bias.is_floating_point()):
+        raise TypeError(f"bias: expected a floating-point tensor, got {_describe(bias)}")
+    hidden = padding[:, None, None, :].expand(batch, 1, queries, keys)
+    if causal:
+        hidden = hidden | torch.ones_like(hidden).triu(1)
+    mask = torch.zeros_like(hidden, dtype=dtype)
+    mask = (mask if bias is None else mask + bias.to(dtype)).masked_fill(hidden, -math.inf)
+    empty = (mask == -math.inf).all(-1)
+    mask = mask.masked_fill(empty[..., None], 0.0).expand(batch, heads, queries, keys)
+    return mask, empty.all(1)
+
+
+@contextlib.contextmanager
+def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
+    """In the block, encoders evaluate as they train: each module is called, a bias is a bias.
+
+    In eval mode without gradients, TransformerEncoderLayer and MultiheadAttention call one fused
+    operator each (torch/nn/modules/transformer.py, activation.py). The layer's takes a float mask
+    for a bool one and, before torch 2.5, leaves out hooks; both ignore is_causal without a mask;
+    TransformerEncoder may drop padded positions. With enable_grad() that still happens where all
+    parameters are frozen.
+
+    In the block a MultiheadAttention is in training mode, with dropout 0 if it was in eval mode; a
+    subclass with a forward of its own, which may look at the mode, is left alone, and so are all
+    other modes. Everything is restored on exit. Two threads must not do this at once with one
+    model. For the whole process there is torch.backends.mha.set_fastpath_enabled(), since 2.3.
+
+    Raises:
+        ValueError: there is no MultiheadAttention in the model, or it is scripted.
+        TypeError: this is not a module.
+
+    >>> layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+    >>> _ = layer.linear1.register_forward_hook(lambda *_: print("called"))
+    >>> with torch.no_grad(), without_fast_path(layer):
+    ...     _ = layer(torch.ones(1, 3, 4))
+    called
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"expected a torch.nn.Module, got {_describe(model)}")
+    attentions = [m for m in model.modules() if isinstance(m, torch.nn.MultiheadAttention)]
+    if not attentions:
+        raise ValueError(f"no torch.nn.MultiheadAttention in this {type(model).__name__}")
+    wanted: list[tuple[torch.nn.Module, str, Any]] = []
+    for module in model.modules():
+        if isinstance(module, torch.nn.TransformerEncoderLayer):
+            # Nothing but the choice of the path reads this: 0 is an activation not known to it.
+            wanted.append((module, "activation_relu_or_gelu", 0))
+        if isinstance(module, torch.nn.TransformerEncoder) and hasattr(module, "use_nested_tensor"):
+            wanted.append((module, "use_nested_tensor", False))
+    for module in attentions:
+        own = type(module).forward is not torch.nn.MultiheadAttention.forward
+        if not own and not module.training:
+            wanted += [(module, "dropout", 0.0), (module, "training", True)]
+    saved = [(module, name, getattr(module, name)) for module, name, _ in wanted]
+    try:
+        for module, name, value in wanted:
+            setattr(module, name, value)
+        yield
+    finally:
+        for module, name, value in saved:
+            setattr(module, name, value)
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype} {list(value.shape)}"
+    return f"{type(value).__name__} {value!r}"

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random numbers with tails in every floating-point dtype, with a generator of your own.
+
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/randomness
+reproduces. Sources of the failures: https://github.com/pytorch/pytorch/issues/145498,
+https://github.com/pytorch/pytorch/issues/166853, https://github.com/pytorch/pytorch/issues/132395
+
+>>> generator = torch.Generator().manual_seed(0)
+>>> weight = torch.nn.Parameter(torch.empty(10_000, dtype=torch.bfloat16))
+>>> _ = trunc_normal_(weight, std=0.02, generator=generator)  # initial weights
+>>> noise = normal_(torch.empty_like(weight), generator=generator)
+>>> gaps = exponential_(torch.empty_like(weight), generator=generator)
+>>> weight.abs().max() < 0.2, noise.abs().max() > 3.4, gaps.min() > 0
+(tensor(True), tensor(True), tensor(True))
+
+All of them draw in a wider dtype and round. The dtype, strides and requires_grad of the tensor do
+not change what is drawn, except that float64 has numbers of its own in normal_ and exponential_.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+__all__ = ["exponential_", "normal_", "trunc_normal_"]
+
+
+def normal_(
+    tensor: torch.Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> torch.Tensor:
+    """Fills the tensor with normal numbers, drawn in float32 or better, and returns it.
+
+    Before torch 2.12 the CPU draws bfloat16 within 3.4 standard deviations (pytorch#166853).
+
+    Args:
+        tensor: floating-point, of any shape. It is filled in place, a parameter too.
+        mean, std: finite, std positive.
+        generator: on the tensor's device; else torch's own.
+
+    Raises:
+        TypeError: this is not a dense floating-point tensor.
+        ValueError: mean or std is not such a number.
+
+    >>> x = normal_(torch.empty(100_000, dtype=torch.bfloat16), mean=1.0, std=2.0)
+    >>> (x - 1).abs().max() > 2 * 3.5
+    tensor(True)
+    """
+    _check(tensor, {"mean": mean}, {"std": std})
+    return _fill(tensor, _wide(tensor).normal_(mean, std, generator=generator))
+
+
+def exponential_(
+    tensor: torch.Tensor, rate: float = 1.0, generator: torch.Generator | None = None
+) -> torch.Tensor:
+    """Fills the tensor with exponential numbers of mean 1 / rate, never 0, and returns it.
+
+    One random number goes into each element: in torch 2.0 to 2.6 the CPU's own exponential_ makes a
+    whole tensor out of 32 bits, and whole tensors come back (pytorch#132395). It is drawn in
+    float32 or better.
+
+    Args:
+        tensor: floating-point, of any shape. It is filled in place, a parameter too.
+        rate: finite and positive.
+        generator: on the tensor's device; else torch's own.
+
+    Raises:
+        TypeError: this is not a dense floating-point tensor.
+        ValueError: rate is not such a number.
+
+    >>> weights = torch.tensor([0.0, 1.0, 9.0])  # a draw without replacement, in order
+    >>> (weights / exponential_(torch.empty(3))).topk(2).indices.sort().values
+    tensor([1, 2])
+    """
+    _check(tensor, {}, {"rate": rate})
+    uniform = _wide(tensor).uniform_(generator=generator)
+    drawn = uniform.neg_().log1p_().div_(-rate)
+    return _fill(tensor, drawn.clamp_(min=torch.finfo(tensor.dtype).tiny))
+
+
+def trunc_normal_(
+    tensor: torch.Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: torch.Generator | None = None,
+) -> torch.Tensor:
+    """Fills the tensor with normal numbers between a and b, and returns it.
+
+    Called as torch.nn.init.trunc_normal_, which puts outliers on the bounds: in bfloat16 before
+    torch 2.12 one in 256 (pytorch#145498). Here no number is moved to a bound, except by rounding
+    to the tensor's dtype. An interval far out in a tail works as well.
+
+    It is drawn in float64, which takes 8 bytes per element meanwhile. On MPS, which has no float64,
+    it is drawn on the CPU and copied.
+
+    Args:
+        tensor: floating-point, of any shape. It is filled in place, a parameter too.
+        mean, std: finite, std positive.
+        a, b: the bounds themselves, not in standard deviations; -inf and inf are none.
+        generator: on the tensor's device, for MPS on the CPU; else torch's own.
+
+    Raises:
+        TypeError: this is not a dense floating-point tensor.
+        ValueError: a number is not such a one, or the interval has no probability in float64.
+
+    >>> x = trunc_normal_(torch.empty(1000), mean=1.0, std=0.02, a=1.1, b=1.2)  # 5 to 10 sigma
+    >>> bool((x >= 1.1).all() and (x <= 1.2).all() and x.mean() < 1.11)
+    True
+    """
+    _check(tensor, {"mean": mean}, {"std": std})
+    low, high = (a - mean) / std, (b - mean) / std
+    # Numbers near 0 are finer than near 1: an upper tail is drawn as the lower one it mirrors.
+    mirrored = low + high > 0
+    if mirrored:
+        low, high = -high, -low
+    start, end = (math.erfc(-z / math.sqrt(2)) / 2 for z in (low, high))
+    if not start < end:
+        raise ValueError(
+            f"a={a!r}, b={b!r}: no number between them has a probability, "
+            f"with mean={mean!r} and std={std!r}"
+        )
+    device = "cpu" if tensor.device.type == "mps" else tensor.device
+    drawn = _wide(tensor, torch.float64, device).uniform_(generator=generator)
+    # uniform_() may give 0, and ndtri(0) is -inf: half of the next number stands for it.
+    drawn.clamp_(min=2.0**-54).mul_(end - start).add_(start)
+    torch.special.ndtri(drawn, out=drawn)
+    return _fill(tensor, drawn.mul_(-std if mirrored else std).add_(mean).clamp_(a, b))
+
+
+def _fill(tensor: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return tensor.copy_(drawn)
+
+
+def _wide(
+    tensor: torch.Tensor,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str | None = None,
+) -> torch.Tensor:
+    """An empty tensor of this shape and at least this dtype, in the order of the shape."""
+    dtype = torch.promote_types(tensor.dtype, dtype)
+    return torch.empty_like(
+        tensor, dtype=dtype, device=device, memory_format=torch.contiguous_format
+    )
+
+
+def _check(tensor: torch.Tensor, finite: dict[str, float], positive: dict[str, float]) -> None:
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"expected a tensor to fill, got {type(tensor).__name__} {tensor!r}")
+    if not tensor.is_floating_point() or tensor.layout != torch.strided:
+        raise TypeError(
+            f"expected a dense floating-point tensor, got {tensor.dtype} in {tensor.layout}"
+        )
+    for name, value in {**finite, **positive}.items():
+        if not math.isfinite(value) or (name in positive and not value > 0):
+            expected = "a positive number" if name in positive else "a finite number"
+            raise ValueError(f"{name}={value!r}: expected {expected}")

@@ -1,0 +1,482 @@
+import contextlib
+import itertools
+import math
+import threading
+from unittest import mock
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils.parametrize import register_parametrization
+
+from reference_fixes import attention
+
+SDPA = getattr(F, "scaled_dot_product_attention", None)
+needs_sdpa = pytest.mark.skipif(SDPA is None, reason="new in torch 2.0")
+FEATURES, HEADS = 8, 2
+
+
+@st.composite
+def cases(draw):
+    """Padding and options of attention_mask()."""
+    batch, heads, keys = (draw(st.integers(1, 3)) for _ in range(3))
+    causal = draw(st.booleans())
+    queries = keys if causal else draw(st.integers(1, 3))
+    padding = [[draw(st.booleans()) for _ in range(keys)] for _ in range(batch)]
+    shape = draw(
+        st.sampled_from(
+            [
+                None,
+                (),
+                (queries, keys),
+                (heads, 1, keys),
+                (batch, 1, queries, 1),
+                (batch, heads, queries, keys),
+            ]
+        )
+    )
+    bias = None
+    if shape is not None:
+        numbers = st.sampled_from([-math.inf, -2.0, 0.0, 0.5])
+        count = math.prod(shape)
+        values = [draw(numbers) for _ in range(count)]
+        bias = torch.tensor(values).reshape(shape)
+    dtype = draw(st.sampled_from([torch.float32, torch.float16, torch.bfloat16]))
+    options = {"causal": causal, "bias": bias, "dtype": dtype}
+    if queries != keys or draw(st.booleans()):
+        options["queries"] = queries
+    return torch.tensor(padding), heads, queries, options
+
+
+def scores_to_add(padding, heads, queries, causal, bias):
+    """By definition: what is added to each score, in Python's numbers."""
+    batch, keys = padding.shape
+    bias = torch.zeros(()) if bias is None else bias
+    bias = bias.expand(batch, heads, queries, keys).tolist()
+    return [
+        [
+            [
+                [
+                    -math.inf if padding[b, k] or (causal and k > q) else bias[b][h][q][k]
+                    for k in range(keys)
+                ]
+                for q in range(queries)
+            ]
+            for h in range(heads)
+        ]
+        for b in range(batch)
+    ]
+
+
+def on(device, options):
+    bias = options["bias"]
+    return {**options, "bias": None if bias is None else bias.to(device)}
+
+
+# ---- attention_mask ----
+
+
+@given(cases())
+def test_a_mask_holds_padding_causality_and_bias_and_no_empty_row(device, case):
+    padding, heads, queries, options = case
+    mask, empty = attention.attention_mask(padding.to(device), heads, **on(device, options))
+    expected = scores_to_add(padding, heads, queries, options["causal"], options["bias"])
+    assert mask.shape == (len(padding), heads, queries, padding.shape[1])
+    assert mask.dtype == options["dtype"]
+    for b, of_batch in enumerate(expected):
+        for q in range(queries):
+            assert empty[b, q] == all(
+                score == -math.inf for of_head in of_batch for score in of_head[q]
+            )
+        for h, of_head in enumerate(of_batch):
+            for q, row in enumerate(of_head):
+                row = [0.0] * len(row) if set(row) == {-math.inf} else row
+                assert mask[b, h, q].tolist() == row
+    assert empty.dtype == torch.bool
+    assert empty.shape == (len(padding), queries)
+
+
+@needs_sdpa
+@given(cases())
+def test_scaled_dot_product_attention_sees_what_it_may_and_gradients_are_finite(device, case):
+    padding, heads, queries, options = case
+    options["dtype"] = torch.float32
+    mask, empty = attention.attention_mask(padding.to(device), heads, **on(device, options))
+    torch.manual_seed(0)
+    shapes = queries, *[padding.shape[1]] * 2
+    q, k, v = (
+        torch.randn(len(padding), heads, n, 4, device=device, requires_grad=True) for n in shapes
+    )
+    y = SDPA(q, k, v, attn_mask=mask).masked_fill(empty[:, None, :, None], 0.0)
+    added = torch.tensor(
+        scores_to_add(padding, heads, queries, options["causal"], options["bias"]), device=device
+    )
+    weights = (q @ k.transpose(-2, -1) / 2 + added).softmax(-1)
+    seen = ~weights.isnan().any(-1, keepdim=True)
+    torch.testing.assert_close(y * seen, weights.nan_to_num(0.0) @ v, rtol=1e-4, atol=1e-5)
+    y.sum().backward()
+    assert all(x.grad.isfinite().all() for x in (q, k, v))
+
+
+PATHS = [
+    "attention with weights",
+    "attention",
+    "attention in eval mode",
+    "layer",
+    "layer on its fast path",
+    "encoder",
+    "encoder on its fast path",
+    "encoder without its fast path",
+]
+
+
+def module_of(path, device, dropout=0.0):
+    torch.manual_seed(0)
+    if path.startswith("attention"):
+        return nn.MultiheadAttention(FEATURES, HEADS, dropout, batch_first=True).to(device)
+    module = nn.TransformerEncoderLayer(FEATURES, HEADS, 16, dropout, batch_first=True)
+    if path.startswith("encoder"):
+        module = nn.TransformerEncoder(module, 2)
+    return module.to(device)
+
+
+def run(path, module, x, mask):
+    module.train("eval" not in path and "fast path" not in path)
+    if path.startswith("attention"):
+        with torch.set_grad_enabled("eval" not in path):
+            return module(x, x, x, attn_mask=mask, need_weights=path.endswith("weights"))[0]
+    if "without" in path:
+        with torch.no_grad(), attention.without_fast_path(module):
+            return module(x, mask)
+    with torch.set_grad_enabled("fast path" not in path):
+        return module(x, mask)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("path", PATHS)
+def test_padding_changes_nothing_on_any_path(device, path, causal):
+    """Each sequence comes out as it does alone, without its padding, wherever that is."""
+    padding = torch.tensor(list(itertools.product([False, True], repeat=4)), device=device)
+    module = module_of(path, device)
+    x = torch.randn(*padding.shape, FEATURES, device=device)
+    mask, empty = attention.attention_mask(padding, HEADS, causal=causal)
+    y = run(path, module, x, mask.flatten(0, 1))
+    assert y.shape == x.shape
+    y = y.masked_fill(empty[..., None], 0.0)
+    assert y.isfinite().all()
+    for n, tokens in enumerate(~padding):
+        count = int(tokens.sum())
+        if not count:
+            assert not y[n].any()
+            continue
+        future = torch.ones(count, count, dtype=torch.bool, device=device).triu(1)
+        alone = run(path, module, x[n : n + 1, tokens], future if causal else None)
+        torch.testing.assert_close(y[n, tokens], alone[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("path", ["attention with weights", "attention", "layer", "encoder"])
+def test_a_sequence_without_a_token_leaves_the_gradients_of_the_others_alone(device, path):
+    x = torch.linspace(-1, 1, 6 * FEATURES, device=device).reshape(2, 3, FEATURES).sin()
+    padding = torch.tensor([[False, False, True], [True, True, True]], device=device)
+    gradients = []
+    for count in (1, 2):
+        module = module_of(path, device)
+        mask, empty = attention.attention_mask(padding[:count], HEADS)
+        y = run(path, module, x[:count], mask.flatten(0, 1)).masked_fill(empty[..., None], 0.0)
+        (y * x[:count].exp()).sum().backward()
+        gradients.append([parameter.grad for parameter in module.parameters()])
+    for alone, together in zip(*gradients):
+        torch.testing.assert_close(together, alone, rtol=1e-3, atol=1e-5)
+        assert alone.isfinite().all()
+
+
+def test_a_float_bias_does_not_let_padding_through_92554(device):
+    module = module_of("attention", device)
+    padding = torch.tensor([[False, False, True]], device=device)
+    bias = torch.zeros(3, 3, device=device)
+    mask, _ = attention.attention_mask(padding, HEADS, bias=bias)
+    x = torch.linspace(-1, 1, 24, device=device).reshape(1, 3, FEATURES).sin()
+    other = x.clone()
+    other[:, 2] = x[:, 0]  # only the padded token differs
+    one, two = (run("attention", module, tokens, mask.flatten(0, 1)) for tokens in (x, other))
+    torch.testing.assert_close(one[:, 0], two[:, 0])
+
+
+def test_a_learned_bias_gets_finite_gradients_where_it_is_seen(device):
+    bias = torch.zeros(HEADS, 2, 2, device=device, requires_grad=True)
+    padding = torch.tensor([[False, True], [True, True]], device=device)
+    mask, _ = attention.attention_mask(padding, HEADS, bias=bias)
+    (mask.exp() * 3).sum().backward()
+    assert torch.equal(bias.grad, torch.tensor([[3.0, 0.0]] * 2, device=device).expand(2, 2, 2))
+
+
+def test_queries_that_are_hidden_from_some_heads_only_are_not_empty():
+    bias = torch.tensor([-math.inf, 0.0])[:, None, None].expand(2, 1, 3)
+    mask, empty = attention.attention_mask(torch.zeros(1, 3, dtype=torch.bool), 2, bias=bias)
+    assert not empty.any()
+    assert not mask.any()
+
+
+def test_a_mask_without_bias_is_kept_once_for_all_heads(device):
+    padding = torch.zeros(2, 3, dtype=torch.bool, device=device)
+    mask, _ = attention.attention_mask(padding, 7)
+    assert mask.stride(1) == 0
+
+
+def test_a_mask_is_where_its_padding_is():
+    padding = torch.zeros(2, 3, dtype=torch.bool, device="meta")  # where nothing can be read
+    mask, empty = attention.attention_mask(padding, 2, causal=True)
+    assert (mask.device, empty.device) == (padding.device, padding.device)
+
+
+OPEN = torch.zeros(2, 3, dtype=torch.bool)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"padding": OPEN.float()}, TypeError, r"True where .* got torch.float32 \[2, 3\]$"),
+        ({"padding": [True]}, TypeError, r"padding: expected a bool .*, got list \[True\]$"),
+        ({"padding": OPEN[0]}, ValueError, r"^padding: expected .*keys\), got \[3\]$"),
+        ({"heads": 0}, ValueError, "^heads=0: expected a positive int$"),
+        ({"heads": True}, ValueError, "^heads=True: expected a positive int$"),
+        ({"heads": 2.0}, ValueError, r"^heads=2\.0: expected a positive int$"),
+        ({"queries": -1}, ValueError, "^queries=-1: expected a positive int$"),
+        (
+            {"queries": 4, "causal": True},
+            ValueError,
+            "^causal=True with 4 queries and 3 keys: expected as many queries as keys$",
+        ),
+        (
+            {"dtype": torch.bool},
+            TypeError,
+            "^dtype=torch.bool: expected a floating-point dtype, that of the queries$",
+        ),
+        ({"causal": 1}, TypeError, "^causal=1: expected a bool$"),
+        ({"dtype": "float32"}, TypeError, "^dtype='float32': expected a floating-point"),
+        (
+            {"bias": OPEN[0]},
+            TypeError,
+            r"^bias: expected a floating-point tensor, got torch.bool \[3\]$",
+        ),
+        ({"bias": 1.0}, TypeError, r"^bias: expected a floating-point tensor, got float 1\.0$"),
+        ({"bias": torch.zeros(5, 3, 3)}, RuntimeError, r"5"),
+    ],
+)
+def test_what_is_no_mask_is_refused(options, error, message):
+    given = {"padding": OPEN, "heads": 2, **options}
+    with pytest.raises(error, match=message):
+        attention.attention_mask(**given)
+
+
+def test_torch_reads_bool_masks_both_ways(device):
+    """The fact that makes a float mask the only one that is always the same."""
+    module = module_of("attention", device)
+    shown = torch.tensor([[True, False]] * 2, device=device)
+    x = torch.ones(1, 2, FEATURES, device=device)
+    _, weights = module(x, x, x, attn_mask=shown)
+    assert torch.equal(weights[0], torch.tensor([[0.0, 1.0]] * 2, device=device))
+    if SDPA is not None:
+        values = torch.tensor([[[2.0], [3.0]]], device=device)
+        assert SDPA(values, values, values, attn_mask=shown).flatten().tolist() == [2.0, 2.0]
+
+
+# ---- without_fast_path ----
+
+
+def alibi(device):
+    position = torch.arange(3.0, device=device)
+    return -(position[:, None] - position).abs()
+
+
+MODELS = ["layer", "encoder", "attention in eval mode"]
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_bias_is_a_bias_in_evaluation_118628(device, kind, frozen):
+    model = module_of(kind, device).requires_grad_(not frozen)
+    x = torch.linspace(-1, 1, 24, device=device).reshape(1, 3, FEATURES).sin()
+    trained = run(kind.partition(" ")[0], model, x, alibi(device))  # dropout is 0
+    model.eval()
+    given = (x,) if kind in ("layer", "encoder") else (x, x, x)
+    with torch.set_grad_enabled(frozen), attention.without_fast_path(model):
+        evaluated = (
+            model(x, alibi(device))
+            if len(given) == 1
+            else model(*given, attn_mask=alibi(device), need_weights=False)[0]
+        )
+    torch.testing.assert_close(evaluated, trained, rtol=1e-4, atol=1e-5)
+    assert evaluated.requires_grad is False
+
+
+@pytest.mark.parametrize("kind", ["layer", "encoder"])
+def test_hooks_of_every_module_run_in_evaluation_128413(device, kind):
+    model = module_of(kind, device, dropout=0.5).eval()
+    called = []
+    for name, module in model.named_modules():
+        module.register_forward_hook(lambda *_, name=name: called.append(name))
+    with torch.no_grad(), attention.without_fast_path(model):
+        model(torch.ones(1, 3, FEATURES, device=device))
+    # MultiheadAttention reads the weights of its projection and calls nothing.
+    there = {name for name, _ in model.named_modules() if "out_proj" not in name}
+    assert set(called) >= there - {"layers"}
+
+
+LAYERS, ATTENTIONS = "_transformer_encoder_layer_fwd", "_native_multi_head_attention"
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_fused_operators_are_not_called(device, kind):
+    model = module_of(kind, device).eval()
+    x = torch.ones(1, 3, FEATURES, device=device)
+    given = [x] * 3 if kind.startswith("attention") else [x]
+    with mock.patch.multiple(torch, **dict.fromkeys((LAYERS, ATTENTIONS), mock.DEFAULT)) as fused:
+        one = fused[ATTENTIONS if kind.startswith("attention") else LAYERS]
+        one.return_value = x if one is fused[LAYERS] else (x, x)
+        for block, calls in [
+            (contextlib.nullcontext(), True),
+            (attention.without_fast_path(model), False),
+            (contextlib.nullcontext(), True),
+        ]:
+            with torch.no_grad(), block:
+                model(*given)
+            assert one.called == calls
+            for operator in fused.values():
+                assert operator is one or not operator.called
+                operator.reset_mock()
+
+
+def test_the_fused_operator_is_called_for_frozen_models_with_gradients_too(device):
+    """What enable_grad(), the advice that is given, cannot change."""
+    model = module_of("layer", device).eval().requires_grad_(False)
+    operator = mock.Mock(side_effect=torch._transformer_encoder_layer_fwd)
+    with mock.patch.object(torch, "_transformer_encoder_layer_fwd", operator):
+        model(torch.ones(1, 3, FEATURES, device=device))
+    assert operator.called
+
+
+@pytest.mark.skipif(SDPA is None, reason="is_causal is new in torch 2.0")
+@pytest.mark.parametrize("kind", ["layer", "encoder"])
+def test_is_causal_without_a_mask_is_refused_as_in_training_96941(device, kind):
+    model = module_of(kind, device).eval()
+    x = torch.ones(1, 3, FEATURES, device=device)
+    refused = pytest.raises(RuntimeError, match="is_causal")
+    with torch.no_grad(), attention.without_fast_path(model), refused:
+        model(x, is_causal=True)
+
+
+def test_no_position_is_dropped_97111(device):
+    model = module_of("encoder", device).eval()
+    padding = torch.tensor([[False, False, True, True]], device=device)
+    x = torch.ones(1, 4, FEATURES, device=device)
+    with torch.no_grad(), attention.without_fast_path(model):
+        y = model(x, src_key_padding_mask=padding)
+    trained = model.train()(x, src_key_padding_mask=padding)
+    torch.testing.assert_close(y, trained, rtol=1e-4, atol=1e-5)
+
+
+def state(model):
+    names = "training", "dropout", "activation_relu_or_gelu", "use_nested_tensor"
+    return [[vars(module).get(name) for name in names] for module in model.modules()]
+
+
+def test_everything_is_restored_after_an_exception(device):
+    model = module_of("encoder", device, dropout=0.5).eval()
+    model.layers[0].self_attn.train()
+    before = state(model)
+    with contextlib.suppress(KeyError), attention.without_fast_path(model):
+        assert state(model) != before
+        raise KeyError
+    assert state(model) == before
+
+
+def test_an_encoder_of_another_release_gets_no_new_attribute(device):
+    model = module_of("encoder", device)
+    vars(model).pop("use_nested_tensor", None)
+    with attention.without_fast_path(model):
+        assert not hasattr(model, "use_nested_tensor")
+    assert not hasattr(model, "use_nested_tensor")
+
+
+class OwnForward(nn.MultiheadAttention):
+    def forward(self, *args, **kwargs):
+        return super().forward(*args, **kwargs)
+
+
+def test_an_attention_is_in_training_mode_without_its_dropout_and_nothing_else_is(device):
+    model = module_of("encoder", device, dropout=0.5).eval()
+    first, second = (layer.self_attn for layer in model.layers)
+    own = model.own = OwnForward(FEATURES, HEADS, 0.5).eval()
+    first.train()
+    before = {module for module in model.modules() if module.training}
+    with attention.without_fast_path(model):
+        assert (first.training, first.dropout) == (True, 0.5)
+        assert (second.training, second.dropout) == (True, 0.0)
+        assert (own.training, own.dropout) == (False, 0.5)
+        assert {module for module in model.modules() if module.training} == before | {second}
+
+
+def test_a_parametrized_attention_is_one_of_torchs_own(device):
+    model = module_of("attention", device).eval()
+    register_parametrization(model, "in_proj_weight", nn.Identity())
+    with attention.without_fast_path(model):
+        assert model.training
+
+
+def test_other_models_and_threads_keep_their_fast_path(device):
+    model, other = (module_of("layer", device).eval() for _ in range(2))
+    before = state(other)
+    x = torch.ones(1, 3, FEATURES, device=device)
+
+    def run_other():
+        with torch.no_grad():  # of this thread
+            other(x)
+
+    operator = mock.Mock(return_value=x)
+    with mock.patch.object(torch, LAYERS, operator), attention.without_fast_path(model):
+        thread = threading.Thread(target=run_other)
+        thread.start()
+        thread.join()
+        assert state(other) == before
+    assert operator.called
+
+
+def test_without_fast_path_answers_as_the_model_does(device):
+    model = module_of("encoder", device, dropout=0.5).eval()
+    x = torch.randn(2, 3, FEATURES, device=device)
+    with torch.no_grad():
+        expected = model(x)
+        with attention.without_fast_path(model):
+            torch.testing.assert_close(model(x), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (nn.Linear(1, 1), ValueError, "^no torch.nn.MultiheadAttention in this Linear$"),
+        (len, TypeError, "^expected a torch.nn.Module, got builtin_function_or_method <built-in"),
+        (torch.ones(2), TypeError, r"^expected a torch.nn.Module, got torch.float32 \[2\]$"),
+    ],
+)
+def test_what_has_no_fast_path_is_refused(model, error, message):
+    with pytest.raises(error, match=message), attention.without_fast_path(model):
+        pass
+
+
+def test_a_scripted_model_is_refused():
+    example = torch.ones(1, 3, FEATURES)
+    scripted = torch.jit.trace(module_of("layer", "cpu").eval(), example, check_trace=False)
+    expected = pytest.raises(ValueError, match="Attention in this TopLevelTracedModule$")
+    with expected, attention.without_fast_path(scripted):
+        pass
+
+
+def test_torchs_own_switch_is_there_since_2_3():
+    release = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    assert hasattr(getattr(torch.backends, "mha", None), "set_fastpath_enabled") == (
+        release >= (2, 3)
+    )

@@ -1,0 +1,366 @@
+import copy
+import re
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference_fixes import optimizers
+
+# LBFGS keeps its state for all parameters at once and needs a closure, SparseAdam sparse gradients.
+OTHERS = {"Optimizer", "LBFGS", "SparseAdam"}
+CLASSES = {
+    name: each
+    for name, each in vars(torch.optim).items()
+    if isinstance(each, type) and issubclass(each, torch.optim.Optimizer) and name not in OTHERS
+}
+OPTIONS = {
+    "ASGD": {"lambd": 0.1},
+    "Adadelta": {},
+    "Adam": {"amsgrad": True},
+    "RMSprop": {"momentum": 0.9, "centered": True},
+    "SGD": {"momentum": 0.9},
+}
+SHAPES = {"Muon": [(2, 3), (3, 3)], "Adafactor": [(3,), (2, 3)]}  # Muon takes matrices only
+BY_ROW = {"row_var", "col_var"}  # of Adafactor
+
+
+def parameters(name="Adam", dtype=torch.float32, device="cpu"):
+    shapes = SHAPES.get(name, [(), (3,), (2, 3), (0, 2)])
+    return [torch.nn.Parameter(torch.ones(shape, dtype=dtype, device=device)) for shape in shapes]
+
+
+def made(name, weights, **options):
+    return CLASSES[name](weights, lr=0.1, **{**OPTIONS.get(name, {}), **options})
+
+
+def step(optimizer, gradient=1.0):
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            parameter.grad = torch.full_like(parameter, gradient)
+    optimizer.step()
+
+
+def trained(name="Adam", steps=2, **options):
+    optimizer = made(name, parameters(name), **options)
+    for _ in range(steps):
+        step(optimizer)
+    return optimizer
+
+
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value
+    return (
+        [found for part in parts for found in tensors(part)] if hasattr(parts, "__iter__") else []
+    )
+
+
+def state_of(optimizer):
+    return [tensor.clone() for tensor in tensors(optimizer.state_dict()["state"])]
+
+
+def assert_equal(found, expected):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected):
+        assert one.dtype == other.dtype
+        assert torch.equal(one, other)
+
+
+def load(optimizer, state):
+    optimizers.load_optimizer_state(optimizer, state)
+    return optimizer
+
+
+def refused(error, optimizer, state):
+    """The text of the refusal, after which the optimizer is as it was."""
+    before, groups = state_of(optimizer), copy.deepcopy(optimizer.state_dict()["param_groups"])
+    with pytest.raises(error) as raised:
+        load(optimizer, state)
+    assert_equal(state_of(optimizer), before)
+    assert optimizer.state_dict()["param_groups"] == groups
+    return str(raised.value)
+
+
+def test_a_step_of_the_copy_leaves_the_momentum_of_the_source_196083(device):
+    pair = []
+    for gradient in (1.0, 100.0):
+        weight = torch.zeros(1, device=device, requires_grad=True)
+        pair.append(torch.optim.SGD([weight], lr=0.1, momentum=0.9))
+        (weight * gradient).sum().backward()
+    source, copied = pair
+    source.step()
+    load(copied, source.state_dict()).step()
+    momenta = [each.state_dict()["state"][0]["momentum_buffer"].item() for each in pair]
+    assert momenta == [1.0, pytest.approx(0.9 + 100.0)]
+
+
+@given(
+    name=st.sampled_from(sorted(CLASSES)),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16, torch.float64, torch.complex64]),
+    steps=st.integers(0, 3),
+    gradients=st.lists(st.sampled_from([0.0, -2.0, 1e30, float("inf"), float("nan")]), max_size=2),
+)
+def test_the_copy_is_what_torch_loads_and_shares_nothing(device, name, dtype, steps, gradients):
+    if device == "mps" and dtype == torch.float64:
+        dtype = torch.float32  # MPS has no float64
+    try:
+        source = made(name, parameters(name, dtype, device))
+        for gradient in [0.5, *gradients][:steps]:
+            step(source, gradient)
+    except (RuntimeError, TypeError, ValueError):  # no complex numbers, or not all of them
+        return
+    state = source.state_dict()
+    before = [tensor.clone() for tensor in tensors(state)]
+    low = parameters(name, torch.float32 if dtype == torch.bfloat16 else dtype, device)
+    copied, expected = load(made(name, low), state), made(name, low)
+    expected.load_state_dict(copy.deepcopy(state))
+    for one, other in zip(state_of(copied), state_of(expected)):
+        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+    assert copied.state_dict()["param_groups"] == expected.state_dict()["param_groups"]
+    for tensor in tensors(copied.state_dict()):
+        tensor.fill_(7)
+    for tensor, old in zip(tensors(state), before):
+        torch.testing.assert_close(tensor, old, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_a_loaded_optimizer_goes_on_as_the_source_does(name):
+    source = trained(name)
+    copied = made(name, [weight.detach().clone() for weight in source.param_groups[0]["params"]])
+    load(copied, source.state_dict())
+    for optimizer in (source, copied):
+        step(optimizer, 3.0)
+    assert_equal(state_of(copied), state_of(source))
+    assert_equal(copied.param_groups[0]["params"], source.param_groups[0]["params"])
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_what_is_kept_per_element_is_known_by_its_name(name):
+    source = trained(name)
+    for parameter in source.param_groups[0]["params"]:
+        for kind, value in source.state[parameter].items():
+            if isinstance(value, torch.Tensor) and kind not in BY_ROW | {"variance"}:
+                per_element = kind in optimizers._PER_ELEMENT
+                assert per_element or value.numel() == 1, kind
+                assert not per_element or value.shape == parameter.shape, kind
+
+
+@pytest.mark.parametrize("kind", optimizers._PER_ELEMENT)
+def test_every_kind_of_state_that_has_another_shape_than_its_parameter_is_refused(kind):
+    state = trained("SGD").state_dict()
+    state["state"][1] = {kind: torch.zeros(3)}
+    load(made("SGD", parameters()), state)
+    state["state"][1] = {kind: torch.zeros(3, 1)}
+    assert refused(ValueError, made("SGD", parameters()), state) == (
+        f"parameter 1 has shape [3], its {kind} in the state [3, 1]; was the state saved for "
+        "another model, or with its parameters in another order?"
+    )
+
+
+def test_a_parameter_may_have_no_momentum():
+    state = made("SGD", parameters()).state_dict()
+    state["state"][1] = {"momentum_buffer": None}
+    target = load(made("SGD", parameters()), state)
+    assert target.state[target.param_groups[0]["params"][1]] == {"momentum_buffer": None}
+
+
+def test_a_state_that_would_be_read_beyond_its_end_is_refused():
+    small, large = (torch.nn.Parameter(torch.ones(size)) for size in (2, 5))
+    source, target = torch.optim.Adam([small]), torch.optim.Adam([large])
+    step(source)
+    assert "parameter 0 has shape [5], its exp_avg in the state [2]" in refused(
+        ValueError, target, source.state_dict()
+    )
+
+
+def test_the_parameter_is_counted_over_the_groups_and_named_if_it_has_a_name():
+    first, second, third = parameters()[:3]
+    groups = [
+        {"params": [first], "param_names": ["scale"]},
+        {"params": [second, third], "param_names": ["bias", "weight"]},
+    ]
+    source = torch.optim.Adam(groups)
+    step(source)
+    state = source.state_dict()
+    state["state"][2]["exp_avg"] = torch.zeros(3, 2)
+    assert "parameter 2 (weight) has shape [2, 3], its exp_avg in the state [3, 2]" in refused(
+        ValueError, torch.optim.Adam(groups), state
+    )
+
+
+def named(*names):
+    weights = [torch.nn.Parameter(torch.ones(2)) for _ in names]
+    return torch.optim.Adam([{"params": weights, "param_names": list(names)}])
+
+
+def test_the_same_names_in_another_order_are_refused():
+    source = named("query", "key", "value")
+    step(source)
+    assert refused(ValueError, named("query", "value", "key"), source.state_dict()) == (
+        "parameter 1 (value) is key in the state; was the state saved for another model, or with "
+        "its parameters in another order?"
+    )
+
+
+@pytest.mark.parametrize("names", [("query", "key"), ("module.query", "module.key")])
+def test_the_same_order_and_renamed_parameters_are_loaded(names):
+    source = named("query", "key")
+    step(source)
+    assert_equal(state_of(load(named(*names), source.state_dict())), state_of(source))
+
+
+def test_names_on_one_side_alone_are_not_compared():
+    source = named("query", "key")
+    step(source)
+    weights = source.param_groups[0]["params"]
+    unnamed = load(torch.optim.Adam(weights), source.state_dict())
+    state = copy.deepcopy(source.state_dict())
+    del state["param_groups"][0]["param_names"]
+    for target in (unnamed, load(named("key", "query"), state)):
+        assert_equal(state_of(target), state_of(source))
+
+
+@pytest.mark.parametrize(
+    ("groups", "sizes"), [([4], [4]), ([1, 3], [1, 3]), ([3, 1], [3, 1]), ([2], [2])]
+)
+def test_groups_of_other_sizes_are_refused(groups, sizes):
+    weights = iter(parameters())
+    optimizer = torch.optim.Adam([{"params": [next(weights) for _ in range(n)]} for n in groups])
+    source = torch.optim.Adam([{"params": each} for each in (parameters()[:2], parameters()[2:])])
+    assert refused(ValueError, optimizer, source.state_dict()) == (
+        f"the optimizer has groups of {sizes} parameters, the state of [2, 2]: were the groups "
+        "made in another way, or were parameters frozen or added?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "got"),
+    [
+        (None, "NoneType"),
+        ([1], "list"),
+        ({"model": 1, "optimizer": 2}, "dict of ['model', 'optimizer']"),
+        ({"state": {}}, "dict of ['state']"),
+    ],
+)
+def test_what_is_no_state_is_refused(state, got):
+    text = refused(TypeError, trained(), state)
+    assert text == (
+        "expected what state_dict() of an optimizer returned, a dictionary of 'state' and "
+        f"'param_groups'; got {got}"
+    )
+
+
+@given(
+    own=st.sampled_from([torch.float32, torch.float64]),
+    rate=st.floats(1e-8, 10.0),
+    shape=st.sampled_from([(), (1,)]),
+    saved=st.sampled_from([float, torch.float32, torch.float64]),
+)
+def test_a_tensor_learning_rate_stays_that_tensor_with_the_loaded_value(own, rate, shape, saved):
+    state = trained("SGD").state_dict()
+    value = rate if saved is float else torch.tensor(rate, dtype=saved)
+    state["param_groups"][0]["lr"] = value
+    optimizer, tensor = made("SGD", parameters()), torch.full(shape, 0.5, dtype=own)
+    optimizer.param_groups[0]["lr"] = tensor
+    load(optimizer, state)
+    assert optimizer.param_groups[0]["lr"] is tensor
+    assert tensor.shape == shape
+    assert tensor.item() == torch.as_tensor(value, dtype=own).item()
+    assert state["param_groups"][0]["lr"] is value
+
+
+def test_a_tensor_learning_rate_of_zero_stays_that_tensor_and_may_have_a_gradient():
+    state = trained("SGD").state_dict()
+    state["param_groups"][0]["lr"] = torch.tensor([0.0])  # torch takes one element for a number
+    optimizer, tensor = made("SGD", parameters()), torch.tensor(1.0, requires_grad=True)
+    optimizer.param_groups[0]["lr"] = tensor
+    assert load(optimizer, state).param_groups[0]["lr"] is tensor
+    assert tensor.item() == 0.0
+
+
+def test_a_float_learning_rate_stays_a_float():
+    state = trained("SGD").state_dict()
+    for loaded in (0.25, torch.tensor(0.25), torch.tensor([0.25])):
+        state["param_groups"][0]["lr"] = loaded
+        rate = load(made("SGD", parameters()), state).param_groups[0]["lr"]
+        assert type(rate) is float
+        assert rate == 0.25
+
+
+def test_each_group_gets_its_own_learning_rate():
+    weights = parameters()
+    tensor = torch.tensor(1.0)
+    groups = [{"params": weights[:1], "lr": 0.3}, {"params": weights[1:], "lr": 0.7}]
+    state = torch.optim.SGD(groups).state_dict()
+    optimizer = torch.optim.SGD([dict(group) for group in groups])
+    optimizer.param_groups[1]["lr"] = tensor
+    load(optimizer, state)
+    assert optimizer.param_groups[0]["lr"] == 0.3
+    assert optimizer.param_groups[1]["lr"] is tensor
+    assert tensor.item() == pytest.approx(0.7)
+
+
+def test_only_a_float_is_read_from_the_device():
+    state = trained("SGD").state_dict()
+    state["param_groups"][0]["lr"] = torch.tensor(0.5, device="meta")  # cannot be read
+    optimizer = made("SGD", parameters())
+    optimizer.param_groups[0]["lr"] = torch.tensor(0.1, device="meta")
+    load(optimizer, state)
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        load(made("SGD", parameters()), state)
+
+
+class WithoutRates(torch.optim.Optimizer):
+    def __init__(self, weights):
+        super().__init__(weights, {})
+
+    def step(self):
+        for weight in self.param_groups[0]["params"]:
+            self.state[weight] = {"codes": [torch.zeros(7), {"deep": torch.ones(2)}]}
+
+
+def test_an_optimizer_of_another_kind_is_loaded_as_torch_would():
+    source = WithoutRates(parameters())
+    source.step()
+    copied = load(WithoutRates(parameters()), source.state_dict())
+    assert_equal(state_of(copied), state_of(source))
+    tensors(copied.state_dict())[0].fill_(7)
+    assert not tensors(source.state_dict())[0].any()
+
+
+def test_lbfgs_whose_state_is_that_of_all_parameters_is_loaded():
+    weights = parameters()[:2]
+    source = torch.optim.LBFGS(weights, max_iter=3)
+
+    def closure():
+        source.zero_grad()
+        loss = sum((weight - 3).square().sum() for weight in weights)
+        loss.backward()
+        return loss
+
+    source.step(closure)
+    copied = load(torch.optim.LBFGS(parameters()[:2]), source.state_dict())
+    assert_equal(state_of(copied), state_of(source))
+
+
+def test_wrappers_of_optimizers_are_loaded_too():
+    class Wrapped:
+        def __init__(self, optimizer):
+            self.optimizer = optimizer
+
+        def __getattr__(self, name):
+            return getattr(self.optimizer, name)
+
+    source, inner = trained(), made("Adam", parameters())
+    load(Wrapped(inner), source.state_dict())
+    assert_equal(state_of(inner), state_of(source))
+
+
+def test_the_error_is_about_the_first_parameter_that_does_not_fit():
+    state = trained().state_dict()
+    for key in (1, 2):
+        state["state"][key]["exp_avg_sq"] = torch.zeros(9)
+    assert re.match(r"parameter 1 has .* its exp_avg_sq", refused(ValueError, trained(), state))

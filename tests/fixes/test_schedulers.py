@@ -1,0 +1,513 @@
+import copy
+import functools
+import io
+import itertools
+import math
+import pickle
+import re
+import warnings
+
+import numpy
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.optim.lr_scheduler import ConstantLR, CosineAnnealingLR, LambdaLR, SequentialLR
+
+from reference_fixes import schedulers
+from reference_fixes.schedulers import ScheduleLR, cosine, linear, sequence
+
+KINDS = ["float", "tensor"]
+
+
+def optimizer_at(*rates, kind="float", device="cpu"):
+    groups = [
+        {
+            "params": [torch.zeros(1, device=device, requires_grad=True)],
+            "lr": torch.tensor(rate, device=device) if kind == "tensor" else rate,
+        }
+        for rate in rates
+    ]
+    return torch.optim.SGD(groups, lr=9.0)
+
+
+def rates_of(optimizer):
+    return [float(group["lr"]) for group in optimizer.param_groups]
+
+
+def run(optimizer, scheduler, steps):
+    """The learning rates of the first group, step by step."""
+    rates = []
+    for _ in range(steps):
+        rates.append(rates_of(optimizer)[0])
+        optimizer.step()
+        scheduler.step()
+    return rates
+
+
+def rates(schedule, steps, *, lr=1.0, kind="float", device="cpu"):
+    optimizer = optimizer_at(lr, kind=kind, device=device)
+    return run(optimizer, ScheduleLR(optimizer, schedule), steps)
+
+
+def through_a_file(state):
+    """As a checkpoint that torch.load() reads with its default of 2.6 and later."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    # 1.13 refuses float itself.
+    return torch.load(file, weights_only=not torch.__version__.startswith("1.13."))
+
+
+# ---- the reproducers ----
+
+
+def test_a_checkpoint_of_a_cyclic_or_averaged_schedule_is_saved_and_loaded_88684_163105():
+    cycle = sequence(linear(2, 0.25, 1), linear(2, 1, 0.25))
+    schedule = [lambda step: cycle(step % cycle.steps), sequence(linear(3, 1, 1), cosine(4, 1, 0))]
+    optimizer = optimizer_at(1.0, 1.0)
+    scheduler = ScheduleLR(optimizer, schedule)
+    assert run(optimizer, scheduler, 6) == [0.25, 0.625, 1.0, 0.625, 0.25, 0.625]
+    again = ScheduleLR(optimizer_at(1.0, 1.0), schedule)
+    again.load_state_dict(through_a_file(scheduler.state_dict()))
+    assert rates_of(again.optimizer) == rates_of(optimizer)
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [functools.partial(pow, 0.5), lambda step: 0.5 ** (step // 2), linear(9, 1, 0)],
+    ids=["exponential", "in steps", "linear"],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_resume_at_a_step_does_not_decay_once_more_102261(device, schedule, kind):
+    first = optimizer_at(1.0, kind=kind, device=device)
+    run(first, ScheduleLR(first, schedule), 4)
+    loaded = optimizer_at(1.0, kind=kind, device=device)
+    loaded.load_state_dict(first.state_dict())
+    for optimizer in (loaded, optimizer_at(1.0, kind=kind, device=device)):
+        scheduler = ScheduleLR(optimizer, schedule, step=4)
+        assert rates_of(optimizer) == rates_of(first)
+        assert run(optimizer, scheduler, 5) == pytest.approx([schedule(n) for n in range(4, 9)])
+
+
+def test_logged_learning_rates_are_those_of_their_steps_163103(device):
+    optimizer, history = optimizer_at(1.0, kind="tensor", device=device), []
+    scheduler = ScheduleLR(optimizer, functools.partial(pow, 0.5))
+    for _ in range(3):
+        optimizer.step()
+        history += scheduler.get_last_lr()
+        scheduler.step()
+    assert [float(rate) for rate in history] == [1.0, 0.5, 0.25]
+    assert all(isinstance(rate, torch.Tensor) for rate in history)
+
+
+def test_a_decay_after_a_hold_begins_at_its_own_step_0():
+    hold_and_decay = sequence(linear(2, 1, 1), lambda step: 1 / (step + 1))
+    assert rates(hold_and_decay, 5) == pytest.approx([1, 1, 1, 1 / 2, 1 / 3])
+
+
+def test_a_nested_sequence_loses_no_step_196243():
+    warmup, hold, cooldown = linear(2, 0.5, 0.5), linear(2, 0.2, 0.2), linear(9, 0.1, 0.1)
+    nested = sequence(sequence(warmup, hold), cooldown)
+    assert rates(nested, 5) == [0.5, 0.5, 0.2, 0.2, 0.1]
+
+
+def test_a_resumed_sequence_goes_on_in_its_second_part_162591():
+    schedule = sequence(linear(2, 0.1, 0.1), linear(99, 0.5, 0.5))
+    first = optimizer_at(1.0)
+    run(first, ScheduleLR(first, schedule), 4)
+    optimizer = optimizer_at(1.0)
+    optimizer.load_state_dict(first.state_dict())
+    ScheduleLR(optimizer, schedule, step=4)
+    assert rates_of(optimizer) == rates_of(first) == [0.5]
+
+
+def test_a_tensor_rate_rises_again_when_the_warmup_ends_162359(device):
+    schedule = sequence(linear(2, 0.1, 0.1), functools.partial(pow, 0.5))
+    found = rates(schedule, 4, kind="tensor", device=device)
+    assert found == pytest.approx([0.1, 0.1, 1.0, 0.5])
+
+
+def test_a_part_of_no_steps_is_left_out_185872():
+    assert rates(sequence(linear(0, 0.1, 1), functools.partial(pow, 0.5)), 3) == [1.0, 0.5, 0.25]
+
+
+@pytest.mark.parametrize("step", [0, 3])
+def test_a_tensor_is_written_in_place(device, step):
+    optimizer = optimizer_at(1.0, kind="tensor", device=device)
+    tensor = optimizer.param_groups[0]["lr"]
+    scheduler = ScheduleLR(optimizer, linear(8, 1, 0), step)
+    for n in range(step, step + 3):
+        assert optimizer.param_groups[0]["lr"] is tensor
+        assert tensor.item() == 1 - n / 8
+        optimizer.step()
+        scheduler.step()
+    scheduler.load_state_dict(scheduler.state_dict())
+    assert optimizer.param_groups[0]["lr"] is tensor
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_a_tensor_of_one_element_and_any_dtype_is_written(dtype):
+    optimizer, tensor = optimizer_at(1.0), torch.full((1,), 0.3, dtype=dtype)
+    optimizer.param_groups[0]["lr"] = tensor
+    try:
+        LambdaLR(optimizer, lambda step: 1)
+    except RuntimeError:
+        pytest.skip("schedulers of this torch fail with a tensor that has a dimension")
+    optimizer.param_groups[0]["lr"] = tensor
+    scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
+    run(optimizer, scheduler, 2)
+    expected = torch.full((1,), 0.3, dtype=dtype) * 0.5
+    assert torch.equal(optimizer.param_groups[0]["lr"], expected)
+    scheduler.load_state_dict({"last_epoch": 2, "base_lrs": [0.3]})
+    assert torch.equal(tensor, torch.full((1,), 0.15, dtype=torch.float64).to(dtype))
+
+
+# ---- schedules ----
+
+counts = st.integers(0, 6)
+factors = st.floats(0, 10)
+pieces = st.builds(
+    lambda make, steps, start, end: make(steps, start, end),
+    st.sampled_from([linear, cosine]),
+    counts,
+    factors,
+    factors,
+)
+trees = st.recursive(
+    pieces, lambda parts: st.lists(parts, min_size=1, max_size=3).map(lambda each: sequence(*each))
+)
+
+
+@given(st.sampled_from([linear, cosine]), st.integers(0, 50), factors, factors)
+def test_a_piece_goes_from_its_start_to_its_end_and_stays_there(make, steps, start, end):
+    piece = make(steps, start, end)
+    found = [piece(step) for step in range(steps + 3)]
+    assert piece.steps == steps
+    assert found[steps:] == [end] * 3
+    assert found[0] == (start if steps else end)
+    assert all(min(start, end) - 1e-9 <= factor <= max(start, end) + 1e-9 for factor in found)
+    rising = [(b - a) * (end - start) >= -1e-9 for a, b in itertools.pairwise(found)]
+    assert all(rising)
+
+
+@given(st.integers(1, 50), factors, factors)
+def test_pieces_are_a_line_and_half_a_wave(steps, start, end):
+    for step in range(steps):
+        line = start + (end - start) * step / steps
+        assert linear(steps, start, end)(step) == pytest.approx(line, abs=1e-9)
+        wave = end + (start - end) * math.cos(math.pi * step / steps / 2) ** 2
+        assert cosine(steps, start, end)(step) == pytest.approx(wave, abs=1e-9)
+
+
+def test_a_cosine_is_that_of_torch():
+    optimizer = optimizer_at(2.0)
+    expected = run(optimizer, CosineAnnealingLR(optimizer, T_max=7, eta_min=0.5), 8)
+    assert rates(cosine(7, 1, 0.25), 8, lr=2.0) == pytest.approx(expected)
+
+
+def unrolled(schedule, end):
+    return [schedule(step) for step in range(end)]
+
+
+@given(st.lists(trees, min_size=1, max_size=4), trees)
+def test_a_sequence_is_its_parts_one_after_another(parts, last):
+    schedule = sequence(*parts, last)
+    expected = [factor for part in parts for factor in unrolled(part, part.steps)]
+    expected += unrolled(last, last.steps + 3)
+    assert schedule.steps == len(expected) - 3
+    assert unrolled(schedule, len(expected)) == expected
+
+
+@given(trees, trees, trees)
+def test_it_does_not_matter_how_sequences_are_nested(a, b, c):
+    flat, left, right = sequence(a, b, c), sequence(sequence(a, b), c), sequence(a, sequence(b, c))
+    expected = unrolled(flat, flat.steps + 3)
+    assert unrolled(left, len(expected)) == expected
+    assert unrolled(right, len(expected)) == expected
+
+
+def test_a_function_may_be_last_and_elsewhere_with_a_number_of_steps():
+    endless = sequence(linear(2, 1, 1), lambda step: 10 + step)
+    assert endless.steps is None
+    assert unrolled(endless, 5) == [1, 1, 10, 11, 12]
+    rising = functools.partial(operator_add, 10)
+    rising.steps = 2
+    assert unrolled(sequence(rising, linear(1, 5, 6)), 4) == [10, 11, 5, 6]
+
+
+def operator_add(a, b):
+    return a + b
+
+
+@given(trees)
+def test_a_schedule_can_be_pickled_and_copied(schedule):
+    for other in (pickle.loads(pickle.dumps(schedule)), copy.deepcopy(schedule)):
+        assert other.steps == schedule.steps
+        assert unrolled(other, other.steps + 2) == unrolled(schedule, schedule.steps + 2)
+
+
+@pytest.mark.parametrize("make", [linear, cosine])
+def test_pieces_of_other_than_numbers_are_refused(make):
+    for steps, error, text in [
+        (-1, ValueError, "steps=-1: expected a whole number of steps, 0 or more"),
+        (2.0, TypeError, "'float' object cannot be interpreted as an integer"),
+        (None, TypeError, "'NoneType' object cannot be interpreted as an integer"),
+    ]:
+        with pytest.raises(error, match=f"^{re.escape(text)}$"):
+            make(steps, 0, 1)
+    for factor in (-0.5, math.nan, math.inf, None, "1", 1j, torch.tensor(1.0)):
+        text = re.escape(f"={factor!r}: expected a finite number, 0 or more")
+        with pytest.raises(ValueError, match=f"^start{text}$"):
+            make(3, factor, 1)
+        with pytest.raises(ValueError, match=f"^end{text}$"):
+            make(3, 1, factor)
+
+
+def test_sequences_of_what_is_not_a_schedule_are_refused():
+    with pytest.raises(
+        ValueError, match=r"^expected functions from the step to a factor, got \(\)$"
+    ):
+        sequence()
+    with pytest.raises(
+        TypeError, match=r"^expected functions from the step to a factor, got \(.*, 0\.5\)$"
+    ):
+        sequence(linear(2, 0, 1), 0.5)
+    with pytest.raises(
+        ValueError, match=r"^part 1 of 3 has no end: <built-in .*>; set its attribute `steps`$"
+    ):
+        sequence(linear(2, 0, 1), abs, linear(2, 1, 0))
+    with pytest.raises(ValueError, match=r"^part 0 of 2 has no end: .*Schedule\("):
+        sequence(sequence(linear(2, 0, 1), abs), linear(2, 1, 0))
+
+
+# ---- ScheduleLR ----
+
+
+@given(
+    schedule=trees,
+    kind=st.sampled_from(KINDS),
+    lr=st.floats(1e-3, 10),
+    before=st.integers(0, 8),
+    after=st.integers(1, 8),
+    way=st.sampled_from(["state first", "state last", "state alone", "step", "step alone"]),
+)
+def test_the_learning_rate_depends_on_the_step_alone(
+    device, schedule, kind, lr, before, after, way
+):
+    expected = [lr * factor for factor in unrolled(schedule, before + after)]
+    first = optimizer_at(lr, 3.0, kind=kind, device=device)
+    scheduler = ScheduleLR(first, schedule)
+    assert run(first, scheduler, before) == pytest.approx(expected[:before])
+    optimizer = optimizer_at(lr, 3.0, kind=kind, device=device)
+    state, of_scheduler = (through_a_file(each.state_dict()) for each in (first, scheduler))
+    if way == "step":
+        optimizer.load_state_dict(state)
+    if way in ("step", "step alone"):
+        resumed = ScheduleLR(optimizer, schedule, step=before)
+    else:
+        resumed = ScheduleLR(optimizer, schedule)
+        if way == "state last":
+            optimizer.load_state_dict(state)
+        resumed.load_state_dict(of_scheduler)
+        if way == "state first":
+            optimizer.load_state_dict(state)
+    second = 3.0 * schedule(before)
+    assert rates_of(optimizer)[1] == pytest.approx(second)
+    assert run(optimizer, resumed, after) == pytest.approx(expected[before:])
+
+
+def test_one_schedule_serves_all_groups_and_a_list_each_its_own():
+    optimizer = optimizer_at(1.0, 10.0)
+    scheduler = ScheduleLR(optimizer, linear(2, 1, 0))
+    scheduler.optimizer.step()
+    scheduler.step()
+    assert rates_of(optimizer) == [0.5, 5.0]
+    for listed in (list, tuple):
+        optimizer = optimizer_at(1.0, 10.0)
+        ScheduleLR(optimizer, listed([linear(2, 1, 0), linear(2, 0.25, 0)]))
+        assert rates_of(optimizer) == [1.0, 2.5]
+
+
+def test_the_first_learning_rate_is_that_which_the_first_scheduler_found():
+    optimizer = optimizer_at(1.0)
+    ScheduleLR(optimizer, linear(2, 0.5, 0))
+    ScheduleLR(optimizer, linear(2, 0.25, 0))
+    assert rates_of(optimizer) == [0.25]
+    assert optimizer.param_groups[0]["initial_lr"] == 1.0
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_first_learning_rate_is_no_tensor_that_is_written(shared):
+    optimizer = optimizer_at(1.0, kind="tensor")
+    (group,) = optimizer.param_groups
+    if shared:  # as SequentialLR leaves it
+        group["initial_lr"] = group["lr"]
+    scheduler = ScheduleLR(optimizer, linear(4, 0.5, 0))
+    assert run(optimizer, scheduler, 3) == [0.5, 0.375, 0.25]
+    assert group["initial_lr"].item() == 1.0
+
+
+def test_it_may_follow_a_scheduler_of_torch():
+    optimizer = optimizer_at(1.0, kind="tensor")
+    parts = [ConstantLR(optimizer, 0.1), ConstantLR(optimizer, 0.2)]
+    SequentialLR(optimizer, parts, milestones=[1])
+    # Before 2.10 the constructor of SequentialLR loses the first learning rate (pytorch#162359).
+    optimizer.param_groups[0]["initial_lr"] = torch.tensor(1.0)
+    assert run(optimizer, ScheduleLR(optimizer, linear(4, 1, 0)), 3) == [1.0, 0.75, 0.5]
+
+
+@pytest.mark.parametrize("base", [1.0, torch.tensor(1.0)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_of_the_other_kind_of_rate_is_loaded(base, kind):
+    optimizer = optimizer_at(5.0, kind=kind)
+    before = optimizer.param_groups[0]["lr"]
+    scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
+    state = {**scheduler.state_dict(), "base_lrs": [base], "last_epoch": 1}
+    scheduler.load_state_dict(state)
+    rate = optimizer.param_groups[0]["lr"]
+    assert rate == 0.75
+    assert rate is before if kind == "tensor" else type(rate) is float
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tensor_learning_rate_may_have_a_gradient_once_it_was_differentiated(kind):
+    optimizer = optimizer_at(1.0, kind=kind)
+    scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
+    optimizer.param_groups[0]["lr"] = torch.tensor(2.0, requires_grad=True)
+    (rate,) = scheduler.get_last_lr()
+    assert rate == 2.0
+    assert not rate.requires_grad
+
+
+def test_no_step_waits_for_the_device():
+    optimizer = optimizer_at(1.0)
+    optimizer.param_groups[0]["lr"] = torch.tensor(1.0, device="meta")  # cannot be read
+    try:
+        LambdaLR(optimizer, linear(4, 1, 0))
+    except RuntimeError:
+        pytest.skip("the step() of 2.4 reads every tensor itself")
+    scheduler = ScheduleLR(optimizer, linear(4, 1, 0), step=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the optimizer made no step
+        scheduler.step()
+    (rate,) = scheduler.get_last_lr()
+    assert rate.is_meta
+
+
+def test_a_checkpoint_holds_numbers_alone():
+    schedule = sequence(linear(2, 0, 1), lambda step: numpy.float32(0.5))
+    optimizer = optimizer_at(1.0)
+    scheduler = ScheduleLR(optimizer, schedule)
+    run(optimizer, scheduler, 3)
+    assert rates_of(optimizer) == [0.5]
+    assert type(optimizer.param_groups[0]["lr"]) is float
+    through_a_file([optimizer.state_dict(), scheduler.state_dict()])
+    assert linear(2, numpy.float32(0.5), 1).args[1:3] == (0.5, 1.0)
+    assert type(linear(2, numpy.float32(0.5), 1)(0)) is float
+
+
+def test_the_schedule_in_the_code_is_the_one_that_a_resume_goes_on_with():
+    scheduler = ScheduleLR(optimizer_at(1.0), linear(4, 1, 0), step=2)
+    longer = ScheduleLR(optimizer_at(1.0), linear(8, 1, 0))
+    longer.load_state_dict(through_a_file(scheduler.state_dict()))
+    assert rates_of(longer.optimizer) == [0.75]
+
+
+def test_lambda_lr_takes_a_schedule_too_and_saves_nothing_of_it():
+    optimizer = optimizer_at(1.0)
+    scheduler = LambdaLR(optimizer, sequence(linear(2, 0.5, 1), cosine(2, 1, 0)))
+    assert run(optimizer, scheduler, 4) == pytest.approx([0.5, 0.75, 1.0, 0.5])
+    assert through_a_file(scheduler.state_dict())["lr_lambdas"] == [{}]
+
+
+def test_the_rates_can_be_asked_for_outside_of_a_step():
+    optimizer = optimizer_at(1.0, 2.0)
+    scheduler = ScheduleLR(optimizer, linear(4, 1, 0), step=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert scheduler.get_lr() == scheduler.get_last_lr() == [0.75, 1.5]
+
+
+class Stateful:
+    def __init__(self):
+        self.calls = [abs]  # a function, which a checkpoint should not hold
+
+    def __call__(self, step):
+        return 1 / (step + 1)
+
+
+def test_the_state_holds_nothing_of_a_callable_object_and_lambda_lr_loads_it_too():
+    scheduler = ScheduleLR(optimizer_at(1.0), Stateful(), step=3)
+    state = through_a_file(scheduler.state_dict())
+    other = LambdaLR(optimizer_at(1.0), Stateful())
+    other.load_state_dict(state)
+    other.optimizer.step()
+    other.step()
+    assert rates_of(other.optimizer) == [1 / 5]
+
+
+@pytest.mark.parametrize("step", [-1, 1.5, None, "3"])
+def test_a_step_that_is_none_is_refused(step):
+    with pytest.raises((TypeError, ValueError), match=r"^step=-1: expected|as an integer"):
+        ScheduleLR(optimizer_at(1.0), linear(4, 1, 0), step)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "error"),
+    [(None, TypeError), ([linear(1, 0, 1), 0.5], TypeError), ([abs], ValueError), ([], ValueError)],
+)
+def test_a_schedule_that_is_none_is_refused_before_anything_is_changed(schedule, error):
+    optimizer = optimizer_at(1.0, 2.0)
+    text = (
+        "expected a function from the step to a factor, or a list of 2, one for each group of the "
+        f"optimizer; got {schedule!r}"
+    )
+    with pytest.raises(error, match=f"^{re.escape(text)}$"):
+        ScheduleLR(optimizer, schedule)
+    assert "initial_lr" not in optimizer.param_groups[0]
+
+
+@pytest.mark.parametrize("factor", [-1.0, math.nan, math.inf, None, "1", torch.tensor(1.0)])
+def test_a_factor_that_is_none_is_refused_with_its_step(factor):
+    optimizer = optimizer_at(1.0)
+    scheduler = ScheduleLR(optimizer, lambda step: factor if step == 2 else 1)
+    text = f"factor at step 2={factor!r}: expected a finite number, 0 or more"
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        run(optimizer, scheduler, 3)
+    assert rates_of(optimizer) == [1.0]
+
+
+def test_a_group_that_was_added_is_not_left_out_silently():
+    optimizer = optimizer_at(1.0)
+    scheduler = ScheduleLR(optimizer, linear(4, 1, 0), step=1)
+    optimizer.add_param_group({"params": [torch.zeros(1, requires_grad=True)], "lr": 2.0})
+    optimizer.step()
+    text = "the optimizer has 2 groups, the scheduler 1: make another one for them, with step=2"
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        scheduler.step()
+    ScheduleLR(optimizer, linear(4, 1, 0), step=2)
+    assert rates_of(optimizer) == [0.5, 1.0]
+
+
+def test_the_state_of_another_number_of_groups_is_refused():
+    state = ScheduleLR(optimizer_at(1.0, 2.0), linear(4, 1, 0)).state_dict()
+    with pytest.raises(ValueError, match="^the optimizer has 1 groups, the scheduler 2"):
+        ScheduleLR(optimizer_at(1.0), linear(4, 1, 0)).load_state_dict(state)
+
+
+def test_the_state_of_a_scheduler_of_torch_is_taken_over():
+    optimizer = optimizer_at(8.0)
+    parts = [ConstantLR(optimizer, 0.5, 99), ConstantLR(optimizer, 0.25, 99)]
+    old = SequentialLR(optimizer, parts, milestones=[2])
+    run(optimizer, old, 3)
+    new = optimizer_at(8.0)
+    scheduler = ScheduleLR(new, linear(4, 1, 0))
+    for state in (old.state_dict(), {**parts[0].state_dict(), "last_epoch": 3}):
+        scheduler.load_state_dict(state)
+        assert rates_of(new) == [2.0]
+        assert run(new, scheduler, 2) == [2.0, 0.0]
+
+
+def test_it_counts_as_a_scheduler_of_torch():
+    assert issubclass(schedulers.ScheduleLR, LambdaLR)
