@@ -181,6 +181,13 @@ def bad_inputs(session: nox.Session) -> None:
     session.run("python", "-m", "tests.trials.bad_inputs", *session.posargs)
 
 
+@nox.session(python=NEWEST.interpreter())
+def differences(session: nox.Session) -> None:
+    """Look for bugs of torch's by comparison: `nox -s differences -- long_sum --examples 500`."""
+    install(session, NEWEST, backend="cpu")
+    session.run("python", "-W", "ignore", "-m", "tests.trials.differences", *session.posargs)
+
+
 # mosaicml pins a torch of its own
 PEERS = {
     "newest": ["accelerate", "lightning", "toma", "torchtnt", "transformers"],
