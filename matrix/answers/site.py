@@ -28,6 +28,8 @@ MANIFEST = (
     ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
 )
 
+SHOWN = 1_500  # characters of a recorded text: dispatcher errors run to 13,000, once a release
+
 
 class SiteError(Exception):
     """The folder holds files that no build wrote."""
@@ -232,8 +234,14 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
     for record, one in fresh:
         runs = f"{one.agreeing} of {one.runs}"
         lines.setdefault(
-            (record.device, one.verdict, runs, one.date, one.text or one.detail), []
+            (record.device, one.verdict, runs, one.date, _start(one.text or one.detail)), []
         ).append(record.torch)
     keys = ("device", "verdict", "runs", "date", "text")
     table = [{**dict(zip(keys, line)), "torch": ", ".join(torch)} for line, torch in lines.items()]
-    return {"seen": texts[-1] if texts else "", "evidence": table}
+    return {"seen": _start(texts[-1]) if texts else "", "evidence": table}
+
+
+def _start(text: str) -> str:
+    """Enough to know it again; the records hold all of it."""
+    rest = len(text) - SHOWN
+    return text if rest <= 0 else f"{text[:SHOWN]}... [{rest} characters more]"

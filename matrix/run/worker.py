@@ -42,6 +42,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sysconfig
 import tempfile
 import threading
 import time
@@ -287,6 +288,8 @@ def _describe(error: BaseException, job: dict[str, Any]) -> str:
 
 
 def _cut(text: str) -> str:
+    # Records are published: a path in a message is told from site-packages on.
+    text = text.replace(sysconfig.get_path("platlib") + os.sep, "")
     return text if len(text) <= TEXT else f"{text[:TEXT]}... [{len(text)} characters in all]"
 
 

@@ -19,7 +19,8 @@ from matrix import catalog
 from matrix.run import runner, worker
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has these means")
-SLEEPER = "import time; time.sleep(61)"  # a command that pgrep finds
+# A command that pgrep finds, and finds no other process of these tests' by.
+SLEEPER = f"import time; time.sleep(61); {os.getpid()}"
 
 
 def reproduce(*lines):
@@ -636,3 +637,14 @@ def test_a_processor_is_named_by_its_model_where_the_system_knows_it(monkeypatch
     assert worker._processor() == "Some CPU @ 2.00GHz"
     monkeypatch.setattr(Path, "read_text", lambda self, **options: "Features: fp asimd\n")
     assert worker._processor() in (worker.platform.processor(), worker.platform.machine())
+
+
+def test_a_text_does_not_say_where_the_interpreter_is_installed(root):
+    plant(
+        root,
+        "planted/path",
+        "import pytest\n\n\ndef reproduce(device):\n    return pytest.__file__\n",
+    )
+    with runner.Worker(sys.executable, ("cpu",)) as interpreter:
+        (result,) = runner.run(catalog.load(root), interpreter, ("cpu",)).results
+    assert result.detail.endswith(os.path.join(" pytest", "__init__.py")), result
