@@ -111,13 +111,13 @@ def test_ten_pairs_agree_with_the_grid():
 
 
 def test_the_command_names_release_and_change_and_exits_with_1_where_something_breaks():
-    up, down = call("compare", "2.10.0+cpu", "2.11"), call("compare", "2.11", "2.10")
+    up, down = call("compare", "2.14.1+cpu", "2.15"), call("compare", "2.15", "2.14")
     assert (up.exit_code, down.exit_code) == (0, 1)
-    assert "torch 2.10 to 2.11 on cpu" in up.output
+    assert "torch 2.14 to 2.15 on cpu" in up.output
     assert "Fixed by the change: " in up.output
     assert "Breaks with the change: nothing" in up.output
-    where = up.output.index("amp/autocast_cache_under_no_grad (cpu)")
-    assert "first good torch: 2.11 (2.10 is reproduced), pytorch#165068" in up.output[where:]
+    where = up.output.index("autograd/hook_on_stale_view_crashes (cpu)")
+    assert "first good torch: 2.15 (2.14 is reproduced), pytorch#196514" in up.output[where:]
     assert "amp/unscale_twice" not in up.output
     assert "  amp/unscale_twice (cpu)" in call("compare", "2.10", "2.11", "--all").output
 

@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "nn.Bilinear behind another layer raises under CPU autocast"
+# kind = "error"
+# symptom = "All tensors must have the same dtype"
+# messages = ["All tensors must have the same dtype, got input1"]
+# keywords = ["bilinear autocast cpu", "bilinear bfloat16"]
+# origin = "torch"
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/amp.html",
+#     "https://github.com/pytorch/pytorch/pull/95366",
+#     "https://github.com/pytorch/pytorch/pull/118848",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# with torch.autocast(device, torch.bfloat16): bilinear(linear(x), linear(x))
+# '''
+# right = '''
+# with torch.autocast(device, torch.bfloat16): bilinear(linear(x).float(), linear(x).float())
+# '''
+# affected = { cpu = ">=2.3" }
+# ///
+"""A model with nn.Bilinear raises under CPU autocast, as it did not before 2.3.
+
+Under autocast nn.Linear returns bfloat16, and the weight of nn.Bilinear is float32. Since
+2.3 bilinear() refuses inputs of different dtypes (aten/src/ATen/native/Linear.cpp,
+pytorch#118848). On CUDA autocast promotes them to the widest dtype; the list of the CPU
+does not have bilinear (docs: torch.amp). It did not have prelu, either, until the same
+error was fixed there (pytorch#95366).
+"""
+
+import torch
+
+
+def forward(device, cast):
+    x, linear = torch.ones(2, 4, device=device), torch.nn.Linear(4, 4).to(device)
+    bilinear = torch.nn.Bilinear(4, 4, 1).to(device)
+    with torch.autocast(device, torch.bfloat16):
+        return bilinear(cast(linear(x)), cast(linear(x)))
+
+
+def reproduce(device):
+    try:
+        forward(device, lambda y: y)
+    except RuntimeError as error:
+        if "All tensors must have the same dtype" not in str(error):
+            raise
+        return str(error)
+
+
+def control(device):
+    forward(device, torch.Tensor.float)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "PReLU behind another layer raises under CPU autocast"
+# kind = "error"
+# symptom = "prelu: Type promoting not supported"
+# messages = ["prelu: Type promoting not supported"]
+# keywords = ["PReLU autocast cpu", "PReLU bfloat16"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/95365"]
+# documents = ["https://github.com/pytorch/pytorch/pull/95366"]
+# fixed_by = "pytorch#95366"
+# wrong = '''
+# with torch.autocast(device, torch.bfloat16): prelu(linear(x))
+# '''
+# right = '''
+# with torch.autocast(device, torch.bfloat16): prelu(linear(x).float())
+# '''
+# fix = "upgrade"
+# affected = { cpu = ">=2.0,<2.1" }
+# ///
+"""A model with PReLU raises under CPU autocast in 2.0; 1.13 ran it.
+
+Under autocast nn.Linear returns bfloat16, and the weight of PReLU is float32. prelu() cast
+the weight until it was rewritten for 2.0, which refuses the mixture; autocast casts both
+on CUDA, and on the CPU since prelu is on its list (pytorch#95366).
+"""
+
+import torch
+
+
+def forward(device, cast):
+    linear, prelu = torch.nn.Linear(4, 4).to(device), torch.nn.PReLU().to(device)
+    with torch.autocast(device, torch.bfloat16):
+        return prelu(cast(linear(torch.ones(2, 4, device=device))))
+
+
+def reproduce(device):
+    try:
+        forward(device, lambda y: y)
+    except RuntimeError as error:
+        if "Type promoting not supported" not in str(error):
+            raise
+        return str(error)
+
+
+def control(device):
+    forward(device, torch.Tensor.float)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "nn.Transformer.generate_square_subsequent_mask ignores set_default_dtype"
+# kind = "silent"
+# symptom = "mask is float32 where the default is float64"
+# messages = ["Expected attn_mask dtype to be bool or (?:to )?match query dtype"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/137186"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/137654",
+#     "https://github.com/pytorch/pytorch/pull/115867",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Transformer.html",
+# ]
+# fixed_by = "pytorch#137654"
+# wrong = '''
+# mask = torch.nn.Transformer.generate_square_subsequent_mask(3)
+# '''
+# right = '''
+# mask = torch.full((3, 3), float("-inf")).triu(1)
+# '''
+# affected = { cpu = ">=2.1,<2.6" }
+# ///
+"""The causal mask is float32 in a program whose default dtype is float64.
+
+The default of its dtype argument was written as torch.get_default_dtype() in the
+signature, which is evaluated once, when torch is imported, and from 2.3 on as float32
+(pytorch#115867). Before 2.1 the mask came from torch.full(), which the control calls.
+The default device was ignored, too (pytorch#137186; not measured).
+"""
+
+import torch
+
+
+def check(device, make_mask):
+    dtype = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        mask = make_mask()
+    finally:
+        torch.set_default_dtype(dtype)
+    if mask.dtype != torch.float64:
+        found = str(mask.dtype).removeprefix("torch.")
+        return f"mask is {found} where the default is float64"
+
+
+def reproduce(device):
+    return check(device, lambda: torch.nn.Transformer.generate_square_subsequent_mask(3))
+
+
+def control(device):
+    return check(device, lambda: torch.full((3, 3), float("-inf")).triu(1))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

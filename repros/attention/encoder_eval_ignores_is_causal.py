@@ -1,0 +1,82 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "TransformerEncoderLayer in eval mode ignores is_causal=True without a mask"
+# kind = "silent"
+# symptom = "the first output sees the last token"
+# keywords = ["is_causal has no effect", "causal transformer leaks future tokens in evaluation"]
+# origin = "design"
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoderLayer.html",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/transformer.py",
+#     "https://github.com/pytorch/pytorch/issues/96941",
+#     "https://github.com/pytorch/pytorch/pull/97214",
+#     "https://github.com/pytorch/pytorch/pull/187413",
+# ]
+# wrong = '''
+# with torch.no_grad(): y = layer(x, is_causal=True)  # after layer.eval()
+# '''
+# right = '''
+# mask = torch.nn.Transformer.generate_square_subsequent_mask(4)
+# with torch.no_grad(): y = layer(x, src_mask=mask, is_causal=True)
+# '''
+# fix = "attention.attention_mask"
+# requires = ">=2.0"
+# affected = { cpu = ">=2.0", cuda = ">=2.0" }
+# ///
+"""A causal encoder attends to the future in evaluation, though is_causal=True is given.
+
+The argument "applies a causal mask", the documentation says, and warns that it is a
+hint that src_mask is that mask (docs: torch.nn.TransformerEncoderLayer). A maintainer
+holds the user responsible for hints that are not correct (pytorch#187413).
+
+In training, the hint without a mask raises "Need attn_mask if specifying the is_causal
+hint" (pytorch#97214). In eval mode without gradients the layer takes its fast path,
+which is given the masks and not the hint (torch/nn/modules/transformer.py), and
+attention is full. Torch 2.0.0 ignored the hint with gradients, too (pytorch#96941).
+"""
+
+import torch
+
+
+def leak(device, give_mask):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).to(device).eval()
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(4).to(device)
+    x = torch.linspace(-1, 1, 32, device=device).reshape(1, 4, 8)
+    other = x.clone()
+    other[:, -1] = x[:, 0]  # only the last token differs
+    with torch.no_grad():
+        first = [
+            layer(tokens, src_mask=mask if give_mask else None, is_causal=True)[:, 0]
+            for tokens in (x, other)
+        ]
+    if not torch.allclose(*first, atol=1e-5):
+        return "the first output sees the last token"
+
+
+def reproduce(device):
+    try:
+        return leak(device, give_mask=False)
+    except RuntimeError as error:
+        if "is_causal" not in str(error):
+            raise
+
+
+def control(device):
+    return leak(device, give_mask=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

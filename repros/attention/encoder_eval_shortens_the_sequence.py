@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "TransformerEncoder in eval mode returns fewer positions than it was given"
+# kind = "silent"
+# symptom = "5 positions in, 3 out"
+# keywords = ["TransformerEncoder output shape eval", "src_key_padding_mask output truncated"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/97111"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.0.1/torch/nn/modules/transformer.py",
+#     "https://github.com/pytorch/pytorch/pull/100113",
+# ]
+# fixed_by = "pytorch#100113"
+# wrong = '''
+# encoder = torch.nn.TransformerEncoder(layer, 1)
+# with torch.no_grad(): y = encoder.eval()(x, src_key_padding_mask=padding)
+# '''
+# right = '''
+# encoder = torch.nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+# with torch.no_grad(): y = encoder.eval()(x, src_key_padding_mask=padding)
+# '''
+# fix = "attention.without_fast_path"
+# affected = { cpu = "<2.1", cuda = "<2.1" }
+# ///
+"""A position that is padding in every sample of the batch is missing from the output of
+evaluation.
+
+In eval mode without gradients the encoder makes a nested tensor of what is not padding,
+and pads it at the end to the longest sample of the batch
+(torch/nn/modules/transformer.py, pytorch#97111); since the fix, to the length of the
+input (pytorch#100113).
+"""
+
+import torch
+
+
+def positions(device, nested):
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    encoder = torch.nn.TransformerEncoder(layer, 1, enable_nested_tensor=nested).to(device)
+    padding = torch.tensor([[False, False, False, True, True]], device=device)
+    with torch.no_grad():
+        x = torch.ones(1, 5, 4, device=device)
+        y = encoder.eval()(x, src_key_padding_mask=padding)
+    if y.shape[1] != 5:
+        return f"5 positions in, {y.shape[1]} out"
+
+
+def reproduce(device):
+    return positions(device, nested=True)
+
+
+def control(device):
+    return positions(device, nested=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,72 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Forward hooks inside TransformerEncoderLayer do not run in eval mode"
+# kind = "silent"
+# symptom = "the forward hook ran 0 times"
+# keywords = ["register_forward_hook not called", "hook on self_attn gets no attention weights"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/128413",
+#     "https://github.com/pytorch/pytorch/issues/132700",
+#     "https://github.com/pytorch/pytorch/issues/82919",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/128415"]
+# fixed_by = "pytorch#128415"
+# wrong = '''
+# layer.eval().linear1.register_forward_hook(hook)
+# with torch.no_grad(): layer(x)
+# '''
+# right = '''
+# layer.eval().linear1.register_forward_hook(hook)
+# with torch.enable_grad(): layer(x)
+# '''
+# fix = "attention.without_fast_path"
+# affected = { cpu = "<2.5", cuda = "<2.5" }
+# ///
+"""In eval mode, a hook that records activations runs with gradients and not without.
+
+In eval mode without gradients the layer takes its fast path, one fused operator that is
+called with the weights of its submodules instead of the submodules (pytorch#128413).
+Since the fix it does so only where no submodule has a forward hook (pytorch#128415).
+"""
+
+import torch
+
+
+def count(device, grad):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).to(device)
+    calls = []
+
+    def hook(module, args, output):
+        calls.append(module)
+
+    layer.eval().linear1.register_forward_hook(hook)
+    with torch.enable_grad() if grad else torch.no_grad():
+        layer(torch.ones(1, 3, 8, device=device))
+    if len(calls) != 1:
+        return f"the forward hook ran {len(calls)} times"
+
+
+def reproduce(device):
+    return count(device, grad=False)
+
+
+def control(device):
+    return count(device, grad=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

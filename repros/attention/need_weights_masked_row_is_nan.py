@@ -1,0 +1,78 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "MultiheadAttention has NaN gradients where one sequence is fully masked"
+# kind = "silent"
+# symptom = "the loss is finite, in_proj_weight\\.grad is nan"
+# keywords = ["MultiheadAttention nan padding", "key_padding_mask all True nan", "need_weights nan"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/41508"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
+#     "https://github.com/pytorch/pytorch/issues/160064",
+#     "https://github.com/pytorch/pytorch/pull/131060",
+#     "https://github.com/pytorch/pytorch/pull/185338",
+#     "https://github.com/pytorch/pytorch/pull/196170",
+# ]
+# wrong = '''
+# y, _ = attention(x, x, x, key_padding_mask=padding)
+# loss = y[~padding].sum()
+# '''
+# right = '''
+# keys = padding & ~padding.all(dim=1, keepdim=True)  # an empty sequence attends to its padding
+# y, _ = attention(x, x, x, key_padding_mask=keys)
+# loss = y[~padding].sum()
+# '''
+# fix = "attention.attention_mask"
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# ///
+"""One sequence without a single token makes the gradients of all weights NaN, although
+the loss leaves it out and is finite.
+
+With need_weights=True, the default, multi_head_attention_forward() calls softmax() on
+scores that are all -inf (torch/nn/functional.py): NaN, and its zero gradient times NaN
+is NaN in the weights that the whole batch shares (pytorch#196170). A mask that hides a
+whole head makes the output NaN (pytorch#160064).
+
+With need_weights=False, from 2.5 on, scaled_dot_product_attention() returns zeros for
+such rows, which was changed for this report among others (pytorch#131060;
+attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same here.
+"""
+
+import torch
+
+
+def train(device, guard):
+    attention = torch.nn.MultiheadAttention(8, 2, batch_first=True).to(device)
+    x = torch.ones(2, 3, 8, device=device)
+    padding = torch.tensor([[False] * 3, [True] * 3], device=device)
+    keys = padding & ~padding.all(dim=1, keepdim=True) if guard else padding
+    y, _ = attention(x, x, x, key_padding_mask=keys)
+    loss = y[~padding].sum()
+    loss.backward()
+    if loss.isfinite() and attention.in_proj_weight.grad.isnan().all():
+        return "the loss is finite, in_proj_weight.grad is nan"
+
+
+def reproduce(device):
+    return train(device, guard=False)
+
+
+def control(device):
+    return train(device, guard=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,77 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A LoRA adapter or hook on MultiheadAttention.out_proj has no effect"
+# kind = "silent"
+# symptom = "the adapter of out_proj has no gradient"
+# keywords = ["LoRA out_proj not trained", "register_forward_hook not called", "CLIP LoRA attention"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/78109"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/activation.py",
+#     "https://github.com/helicalAI/helical/pull/405",
+# ]
+# wrong = '''
+# attention.out_proj.register_forward_hook(lambda _, x, y: y + F.linear(x[0], lora.delta))
+# '''
+# right = '''
+# register_parametrization(attention.out_proj, "weight", lora)  # lora(weight): weight + delta
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Fine-tuning runs, and the adapter of the output projection is not trained.
+
+MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_proj
+(torch/nn/modules/activation.py, pytorch#78109), so that hooks on it and wrappers of its
+forward do nothing (helicalAI/helical#405). A parametrization is part of the weight.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch.nn.utils.parametrize import register_parametrization
+
+
+class Lora(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.delta = torch.nn.Parameter(torch.zeros(8, 8))
+
+    def forward(self, weight):
+        return weight + self.delta
+
+
+def train(device, parametrize):
+    attention = torch.nn.MultiheadAttention(8, 2).to(device)
+    lora = Lora().to(device)
+    if parametrize:
+        register_parametrization(attention.out_proj, "weight", lora)
+    else:
+        attention.out_proj.register_forward_hook(lambda _, x, y: y + F.linear(x[0], lora.delta))
+    x = torch.ones(3, 1, 8, device=device)
+    attention(x, x, x)[0].sum().backward()
+    if lora.delta.grad is None:
+        return "the adapter of out_proj has no gradient"
+
+
+def reproduce(device):
+    return train(device, parametrize=False)
+
+
+def control(device):
+    return train(device, parametrize=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

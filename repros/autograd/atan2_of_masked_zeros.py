@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.atan2 at (0, 0) makes the gradient NaN even where the result is masked out"
+# kind = "silent"
+# symptom = "gradient through atan2 is \\[.*nan"
+# keywords = ["angle loss nan", "nan gradient from padded points"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/93998",
+#     "https://github.com/pytorch/pytorch/issues/98276",
+#     "https://github.com/pytorch/pytorch/issues/165427",
+# ]
+# fixed_by = "pytorch#166787"
+# wrong = '''
+# loss = torch.atan2(y, x)[keep].sum()
+# '''
+# right = '''
+# loss = torch.atan2(y[keep], x[keep]).sum()
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
+# ///
+"""Padding of zeros makes the gradient NaN; masked before atan2, it does not (control).
+
+The backward divides by x * x + y * y: the masked element's gradient of 0 is multiplied
+by infinity (torch/csrc/autograd/FunctionsManual.cpp, pytorch#166787).
+"""
+
+import torch
+
+
+def gradient(device, angles):
+    x = torch.tensor([1.0, 0.0], device=device, requires_grad=True)
+    y, keep = torch.tensor([2.0, 0.0], device=device), torch.tensor([True, False], device=device)
+    loss = angles(y, x, keep).sum()
+    loss.backward()
+    if loss.isfinite() and x.grad.isnan().any():
+        return f"gradient through atan2 is {x.grad.tolist()}"
+
+
+def reproduce(device):
+    return gradient(device, lambda y, x, keep: torch.atan2(y, x)[keep])
+
+
+def control(device):
+    return gradient(device, lambda y, x, keep: torch.atan2(y[keep], x[keep]))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

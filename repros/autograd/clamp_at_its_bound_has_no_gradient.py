@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A value that equals a bound of torch.clamp has no gradient any more"
+# kind = "silent"
+# symptom = "gradient \\[0.0, 1.0, 0.0\\]"
+# keywords = ["clamp gradient changed in 2.14", "weight initialised at the bound does not train"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/195931",
+#     "https://github.com/pytorch/pytorch/issues/7002",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/191142",
+#     "https://github.com/pytorch/pytorch/issues/184574",
+#     "https://docs.pytorch.org/docs/stable/notes/autograd.html",
+# ]
+# wrong = '''
+# y = x.clamp(0, 1)
+# '''
+# right = '''
+# y = torch.where((x < 0) | (x > 1), x.clamp(0, 1).detach(), x)
+# '''
+# affected = { cpu = ">=2.14", cuda = ">=2.14", mps = ">=2.14" }
+# ///
+"""A weight that starts at a bound of its clamp, or is projected onto it, is not trained.
+
+clamp passed the gradient on at its bounds until 2.14, which takes the subgradient of the
+smallest norm there (pytorch#191142), as the notes on autograd have it
+(docs: autograd mechanics) and hardtanh does (pytorch#184574).
+"""
+
+import torch
+
+
+def gradient(device, clamp):
+    x = torch.tensor([0.0, 0.5, 1.0], device=device, requires_grad=True)
+    clamp(x).sum().backward()
+    if not x.grad.all():
+        return f"clamp to [0, 1] of {x.tolist()} has gradient {x.grad.tolist()}"
+
+
+def reproduce(device):
+    return gradient(device, lambda x: x.clamp(0, 1))
+
+
+def control(device):
+    return gradient(device, lambda x: torch.where((x < 0) | (x > 1), x.clamp(0, 1).detach(), x))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

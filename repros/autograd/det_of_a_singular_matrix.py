@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The gradient of the determinant of a singular matrix comes out as zero"
+# kind = "silent"
+# symptom = "gradient of det is \\[\\[-?0.0, -?0.0\\], \\[-?0.0, -?0.0\\]\\], not \\[\\[4"
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/104675"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/80761",
+#     "https://github.com/pytorch/pytorch/pull/79487",
+#     "https://github.com/pytorch/pytorch/pull/171225",
+# ]
+# wrong = '''
+# gradient = torch.autograd.grad(torch.linalg.det(x), x)[0]
+# '''
+# right = '''
+# gradient = torch.autograd.grad(torch.linalg.det(x), x, create_graph=True)[0]
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# ///
+"""The gradient is all zeros, and with create_graph=True it is the true one (control).
+
+There are two formulas. The one without create_graph nudges the factorisation where its
+diagonal is 0, so that a system can be solved whose right-hand side is det(x) times the
+identity, that is 0 (torch/csrc/autograd/FunctionsManual.cpp); singular matrices were
+left for later (pytorch#79487). Only those of one element were fixed (pytorch#80761,
+pytorch#171225).
+"""
+
+import torch
+
+
+def differentiate(device, create_graph):
+    x = torch.tensor([[1.0, 2.0], [2.0, 4.0]], device=device, requires_grad=True)
+    gradient = torch.autograd.grad(torch.linalg.det(x), x, create_graph=create_graph)[0]
+    if (gradient - torch.tensor([[4, -2], [-2, 1]], device=device)).abs().max() > 0.1:
+        return f"gradient of det is {gradient.tolist()}, not [[4.0, -2.0], [-2.0, 1.0]]"
+
+
+def reproduce(device):
+    return differentiate(device, create_graph=False)
+
+
+def control(device):
+    return differentiate(device, create_graph=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

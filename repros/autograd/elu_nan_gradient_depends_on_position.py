@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The gradient of elu at NaN is NaN or 1 depending on the element's position"
+# kind = "silent"
+# symptom = "gradient is nan at the first NaN, 1.0 at the last"
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/195075"]
+# documents = ["https://github.com/pytorch/pytorch/pull/195204"]
+# wrong = '''
+# x = torch.full((65,), float("nan"), device=device, requires_grad=True)
+# torch.nn.functional.elu(x).sum().backward()
+# '''
+# right = '''
+# torch.nn.functional.elu(torch.nan_to_num(x)).sum().backward()
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""One tensor of NaNs has two different gradients, so that some NaNs pass for healthy.
+
+The kernel computes whole vectors of elements, here the first 64, and the rest one by
+one; its two tests of the sign differ where the value is NaN (pytorch#195075). So do
+those of celu, selu, hardtanh, relu6, hardswish, hardshrink, softshrink, and of
+torch.special.logit with eps.
+"""
+
+import torch
+
+
+def gradient(device, clean):
+    x = torch.full((65,), float("nan"), device=device, requires_grad=True)
+    torch.nn.functional.elu(clean(x)).sum().backward()
+    first, last = x.grad[0].item(), x.grad[-1].item()
+    if not abs(first - last) < 0.1:
+        return f"gradient is {first} at the first NaN, {last} at the last"
+
+
+def reproduce(device):
+    return gradient(device, lambda x: x)
+
+
+def control(device):
+    return gradient(device, torch.nan_to_num)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

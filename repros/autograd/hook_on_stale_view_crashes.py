@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "register_hook on a view crashes after its base was changed in place"
+# kind = "crash"
+# symptom = "SIGSEGV in register_hook"
+# keywords = ["FSDP2 segmentation fault in register_hook"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/196459"]
+# fixed_by = "pytorch#196514"
+# wrong = '''
+# base.mul_(3)
+# view.register_hook(lambda grad: grad)
+# '''
+# right = '''
+# base.mul_(3)
+# view.grad_fn  # gives it its new history
+# view.register_hook(lambda grad: grad)
+# '''
+# fix = "upgrade"
+# affected = { cpu = ">=2.0,<2.15", cuda = ">=2.0,<2.15", mps = ">=2.0,<2.15" }
+# ///
+"""The process dies in register_hook() on a view whose base was changed in place.
+
+register_hook() makes the view's dictionary of hooks and then reads view.grad_fn
+(torch/_tensor.py). The first look at grad_fn after the change gives the view a new
+history and drops the dictionary, so that a null pointer is registered (pytorch#196459).
+The file ends by the signal then, not with exit status 1.
+"""
+
+import torch
+
+
+def hook(device, look):
+    base = torch.ones(4, device=device, requires_grad=True).clone()
+    view = base[:2]
+    base.mul_(3)
+    look(view)
+    view.register_hook(lambda grad: grad)
+
+
+def reproduce(device):
+    hook(device, lambda view: None)
+
+
+def control(device):
+    hook(device, lambda view: view.grad_fn)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.ldexp with a negative integer exponent has gradient 0"
+# kind = "silent"
+# symptom = "ldexp\\(1, -1\\) is 0.5, its gradient 0.0"
+# keywords = ["ldexp wrong gradient", "mantissa does not train"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/186556",
+#     "https://github.com/pytorch/pytorch/issues/187460",
+#     "https://github.com/pytorch/pytorch/issues/196680",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/168357"]
+# fixed_by = "pytorch#186566"
+# wrong = '''
+# y = torch.ldexp(x, torch.tensor([-1], dtype=torch.int64, device=device))
+# '''
+# right = '''
+# y = torch.ldexp(x, torch.tensor([-1], dtype=torch.float32, device=device))
+# '''
+# fix = "upgrade"
+# affected = { cpu = ">=2.11,<2.14", cuda = ">=2.11,<2.14" }
+# ///
+"""The value is right, its gradient is 0; of a float exponent both are right (control).
+
+ldexp got a kernel and so a derivative of its own (pytorch#168357). It multiplies by
+pow(2, e), which with an integer e is an integer power, and 2 ** -1 is cut off to 0
+(tools/autograd/derivatives.yaml, pytorch#186566).
+"""
+
+import torch
+
+
+def gradient(device, dtype):
+    x = torch.ones(1, device=device, requires_grad=True)
+    y = torch.ldexp(x, torch.tensor([-1], dtype=dtype, device=device))
+    y.backward()
+    if abs(x.grad.item() - 0.5) > 0.1:
+        return f"ldexp(1, -1) is {y.item()}, its gradient {x.grad.item()}"
+
+
+def reproduce(device):
+    return gradient(device, torch.int64)
+
+
+def control(device):
+    return gradient(device, torch.float32)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "masked_select sends gradients to the wrong elements of a transposed tensor"
+# kind = "silent"
+# symptom = "gradient \\[\\[0.0, 2.0\\], \\[1.0, 3.0\\]\\], not \\[\\[0.0, 1.0\\], \\[2.0, 3.0\\]\\]"
+# keywords = ["wrong gradient of padded sequences", "masked_select after convolution does not train"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/99638"]
+# fixed_by = "pytorch#100232"
+# wrong = '''
+# y = torch.masked_select(x, mask)
+# '''
+# right = '''
+# y = x[mask]
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.1" }
+# ///
+"""Each selected element gets the gradient of another; indexing is right (control).
+
+The backward scatters into zeros with the strides of the input, and masked_scatter_() on
+the CPU went through them in the order of memory instead of that of the indices
+(aten/src/ATen/native/TensorAdvancedIndexing.cpp, pytorch#100232).
+"""
+
+import torch
+
+
+def gradient(device, select):
+    x = torch.zeros(2, 2, device=device).t().requires_grad_()
+    mask = torch.ones(2, 2, dtype=torch.bool, device=device)
+    (select(x, mask) * torch.arange(4.0, device=device)).sum().backward()
+    if x.grad.flatten().tolist() != [0, 1, 2, 3]:
+        return f"gradient {x.grad.tolist()}, not [[0.0, 1.0], [2.0, 3.0]]"
+
+
+def reproduce(device):
+    return gradient(device, torch.masked_select)
+
+
+def control(device):
+    return gradient(device, lambda x, mask: x[mask])
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

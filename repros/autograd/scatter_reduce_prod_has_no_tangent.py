@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The forward-mode derivative of scatter_reduce with prod is zero"
+# kind = "silent"
+# symptom = "derivative is 0.0, not 3.0"
+# keywords = ["jvp of scatter_reduce is zero"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/196702"]
+# documents = ["https://github.com/pytorch/pytorch/pull/85000"]
+# wrong = '''
+# derivative = jacobian(product, x, vectorize=True, strategy="forward-mode")
+# '''
+# right = '''
+# derivative = jacobian(product, x, vectorize=True, strategy="reverse-mode")
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# ///
+"""Forward mode says that the product does not depend on its factors.
+
+Reverse mode is right (control). No forward derivative was written for prod
+(pytorch#85000), and zero is returned instead of an error. torch.func.jvp() returns it
+too (pytorch#196702).
+"""
+
+import torch
+from torch.autograd.functional import jacobian
+
+
+def product(x):
+    index = torch.zeros(1, dtype=torch.int64, device=x.device)
+    return torch.scatter_reduce(torch.full_like(x, 3.0), 0, index, x, "prod")
+
+
+def differentiate(device, strategy):
+    x = torch.ones(1, device=device)
+    derivative = jacobian(product, x, vectorize=True, strategy=strategy).item()
+    if derivative != 3:
+        return f"derivative is {derivative}, not 3.0"
+
+
+def reproduce(device):
+    return differentiate(device, "forward-mode")
+
+
+def control(device):
+    return differentiate(device, "reverse-mode")
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Decorating a function with set_grad_enabled(False) turns gradients off everywhere"
+# kind = "silent"
+# symptom = "requires_grad of w \\* 2 is False"
+# keywords = ["model does not train after decorating validate", "gradients are off after an import"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/113298"]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.1.2/torch/autograd/grad_mode.py"]
+# fixed_by = "pytorch#113359"
+# wrong = '''
+# @torch.set_grad_enabled(False)
+# def validate(model): ...
+# '''
+# right = '''
+# @torch.no_grad()
+# def validate(model): ...
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
+# ///
+"""Nothing after the decorated function has a graph, although it is never called.
+
+set_grad_enabled() sets the mode when it is constructed, so that it works as a function
+too; as a decorator it never set it back (torch/autograd/grad_mode.py). no_grad() sets
+it on entry (control).
+"""
+
+import torch
+
+
+def decorate(device, mode):
+    before = torch.is_grad_enabled()
+    try:
+
+        @mode()
+        def validate(model): ...
+
+        if not (torch.ones(1, device=device, requires_grad=True) * 2).requires_grad:
+            return "requires_grad of w * 2 is False"
+    finally:
+        torch.set_grad_enabled(before)
+
+
+def reproduce(device):
+    return decorate(device, lambda: torch.set_grad_enabled(False))
+
+
+def control(device):
+    return decorate(device, lambda: torch.no_grad())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

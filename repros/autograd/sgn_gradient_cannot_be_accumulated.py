@@ -1,0 +1,77 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The gradient of torch.sgn has no memory and cannot be accumulated, clipped or saved"
+# kind = "error"
+# symptom = "ZeroTensors are immutable"
+# messages = [
+#     "ZeroTensors are immutable",
+#     "ZeroTensor is not serializable",
+#     "Attempted to call copy_\\(\\) on an invalid python storage",
+# ]
+# keywords = ["numpy of a zero gradient is random", "segmentation fault in share_memory"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/89034",
+#     "https://github.com/pytorch/pytorch/issues/197067",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/ZeroTensorFallback.cpp",
+#     "https://github.com/pytorch/pytorch/pull/164487",
+# ]
+# wrong = '''
+# torch.sgn(weight).sum().backward()
+# torch.sgn(weight).sum().backward()  # the second step
+# '''
+# right = '''
+# torch.sign(weight).sum().backward()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# ///
+"""The second backward() raises; of torch.sign, which is the same for reals, it works.
+
+The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be
+changed. backward() is to leave a true tensor in .grad (point 5 of the design in
+aten/src/ATen/ZeroTensorFallback.cpp), and leaves the ZeroTensor.
+zero_grad(set_to_none=False), clip_grad_norm_(), torch.save() and copy.deepcopy() raise
+as well. Module.share_memory() (since 2.1), a look at torch.from_dlpack(gradient), and
+functions compiled by inductor (pytorch#197067) end the process by a segmentation fault.
+numpy() returned uninitialised memory (pytorch#89034) until it raised (pytorch#164487).
+"""
+
+import torch
+
+
+def accumulate(device, sign):
+    weight = torch.ones(2, device=device, requires_grad=True)
+    sign(weight).sum().backward()
+    try:
+        sign(weight).sum().backward()
+    except RuntimeError as error:
+        if "ZeroTensor" not in str(error):
+            raise
+        return str(error)
+
+
+def reproduce(device):
+    return accumulate(device, torch.sgn)
+
+
+def control(device):
+    return accumulate(device, torch.sign)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

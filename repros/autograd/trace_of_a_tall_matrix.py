@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The gradient of torch.trace of a tall matrix has ones below the diagonal"
+# kind = "silent"
+# symptom = "gradient of trace has 3 ones, the diagonal 2 entries"
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/171704",
+#     "https://github.com/pytorch/pytorch/issues/76783",
+# ]
+# fixed_by = "pytorch#175068"
+# wrong = '''
+# x.trace().backward()
+# '''
+# right = '''
+# x.diagonal().sum().backward()
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.12", cuda = "<2.12", mps = "<2.12" }
+# ///
+"""Elements of a tall matrix that are not on the diagonal get a gradient.
+
+The backward fills every (columns + 1)-th element up to the last. With two more rows than
+columns, or more, some of them are below the diagonal's end
+(aten/src/ATen/native/TriangularOps.cpp, pytorch#175068). The gradient of the sum of the
+diagonal is right (control).
+"""
+
+import torch
+
+
+def gradient(device, trace):
+    x = torch.zeros(4, 2, device=device, requires_grad=True)
+    trace(x).backward()
+    ones = int((x.grad == 1).sum())
+    if ones != 2:
+        return f"gradient of trace has {ones} ones, the diagonal 2 entries"
+
+
+def reproduce(device):
+    return gradient(device, lambda x: x.trace())
+
+
+def control(device):
+    return gradient(device, lambda x: x.diagonal().sum())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,72 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "load_state_dict(assign=True) makes every later load of that dict assign, too"
+# kind = "silent"
+# symptom = "the optimizer's step leaves the loaded model as it was"
+# keywords = ["model does not train after load_state_dict", "parameters replaced after loading"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/188166"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py",
+#     "https://github.com/pytorch/pytorch/pull/195990",
+# ]
+# wrong = '''
+# teacher.load_state_dict(state, assign=True)
+# student.load_state_dict(state)  # after optimizer = SGD(student.parameters(), lr=1.0)
+# '''
+# right = '''
+# teacher.load_state_dict(copy.deepcopy(state), assign=True)
+# student.load_state_dict(state)  # after optimizer = SGD(student.parameters(), lr=1.0)
+# '''
+# requires = ">=2.1"
+# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
+# ///
+"""A model that is loaded by default, after another one was loaded from the same dict
+with assign=True, no longer trains: its parameters are not those of its optimizer.
+
+load_state_dict() writes the flag into the _metadata of the caller's dict
+(torch/nn/modules/module.py), so the second load replaces the parameters instead of
+copying into them. torch.save() keeps the flag (pytorch#188166).
+"""
+
+import copy
+
+import torch
+
+
+def train(device, own_copy):
+    teacher, student = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2).to(device)
+    state = torch.nn.Linear(2, 2).to(device).state_dict()
+    optimizer = torch.optim.SGD(student.parameters(), lr=1.0)
+    teacher.load_state_dict(copy.deepcopy(state) if own_copy else state, assign=True)
+    student.load_state_dict(state)
+    before = student.weight.detach().clone()
+    student(torch.ones(1, 2, device=device)).sum().backward()
+    optimizer.step()
+    if torch.equal(student.weight, before):
+        return "the optimizer's step leaves the loaded model as it was"
+
+
+def reproduce(device):
+    return train(device, own_copy=False)
+
+
+def control(device):
+    return train(device, own_copy=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "load_state_dict(assign=True) makes frozen parameters trainable"
+# kind = "silent"
+# symptom = "the frozen weight requires gradients after loading"
+# keywords = ["requires_grad lost after load_state_dict", "frozen layer is trained"]
+# origin = "torch"
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.2.2/torch/nn/modules/module.py"]
+# upstream = "unreported"
+# fixed_by = "pytorch#121157"
+# wrong = '''
+# model.requires_grad_(False)
+# model.load_state_dict(state, assign=True)
+# '''
+# right = '''
+# model.load_state_dict(state, assign=True)
+# model.requires_grad_(False)
+# '''
+# fix = "upgrade"
+# requires = ">=2.1"
+# affected = { cpu = ">=2.1,<2.3", cuda = ">=2.1,<2.3", mps = ">=2.1,<2.3" }
+# ///
+"""A model that is frozen before its weights are loaded with assign=True is trained.
+
+load_state_dict() wraps each tensor of the dict in a new Parameter, which requires
+gradients whatever the parameter did that it replaces (torch/nn/modules/module.py).
+Since the fix it does as that parameter did (pytorch#121157).
+"""
+
+import torch
+
+
+def load(device, assign):
+    model = torch.nn.Linear(2, 2).to(device)
+    model.requires_grad_(False)
+    state = torch.nn.Linear(2, 2).to(device).state_dict()
+    model.load_state_dict(state, assign=assign)
+    if model.weight.requires_grad:
+        return "the frozen weight requires gradients after loading"
+
+
+def reproduce(device):
+    return load(device, assign=True)
+
+
+def control(device):
+    return load(device, assign=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

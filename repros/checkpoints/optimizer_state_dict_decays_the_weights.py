@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Reading an optimizer's state for a distributed checkpoint changes the weights"
+# kind = "silent"
+# symptom = "weight went from 1.00 to 0.95"
+# keywords = ["get_optimizer_state_dict changes parameters", "loss jumps after loading a DCP checkpoint"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/121186"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/125708",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/distributed/checkpoint/state_dict.py",
+# ]
+# fixed_by = "pytorch#125708"
+# wrong = '''
+# state = get_optimizer_state_dict(model, optimizer)
+# '''
+# fix = "upgrade"
+# requires = ">=2.2"
+# affected = { cpu = "<2.4", cuda = "<2.4" }
+# ///
+"""The weights decay by one step of AdamW whenever its state is still empty.
+
+get_optimizer_state_dict() and its setter step an optimizer without state once, with
+gradients of zero, so that it has one (torch/distributed/checkpoint/state_dict.py).
+Weight decay moves the weights all the same: also those that were just loaded
+(pytorch#125708). Now the step has a learning rate of zero.
+"""
+
+import torch
+
+
+def read(device, weight_decay):
+    from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict
+
+    model = torch.nn.Linear(1, 1, bias=False, device=device)
+    torch.nn.init.ones_(model.weight)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1, weight_decay=weight_decay)
+    get_optimizer_state_dict(model, optimizer)
+    if model.weight.item() != 1:
+        return f"weight went from 1.00 to {model.weight.item():.2f}"
+
+
+def reproduce(device):
+    return read(device, weight_decay=0.5)
+
+
+def control(device):
+    return read(device, weight_decay=0.0)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

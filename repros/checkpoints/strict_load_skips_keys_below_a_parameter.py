@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A strict load_state_dict does not report keys below the name of a parameter"
+# kind = "silent"
+# symptom = "weight.scale was not loaded, and nobody said so"
+# keywords = ["load_state_dict strict unexpected key not reported", "quantized checkpoint loads silently"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/123510"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/124385",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py",
+# ]
+# fixed_by = "pytorch#124385"
+# wrong = '''
+# layer.load_state_dict(checkpoint)
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.4", cuda = "<2.4", mps = "<2.4" }
+# ///
+"""load_state_dict() accepts a checkpoint that holds more than the model, in strict mode.
+
+An unexpected key was looked for by what stands before its first dot: the key
+`weight.scale` passed for a part of the parameter `weight`, and nothing loaded it
+(torch/nn/modules/module.py, pytorch#123510).
+"""
+
+import torch
+
+
+def load(device, key):
+    layer = torch.nn.Linear(1, 1, device=device)
+    checkpoint = {**layer.state_dict(), key: torch.ones(1)}
+    try:
+        layer.load_state_dict(checkpoint)
+    except RuntimeError as error:
+        if "Unexpected key" not in str(error):
+            raise
+    else:
+        return f"{key} was not loaded, and nobody said so"
+
+
+def reproduce(device):
+    return load(device, "weight.scale")
+
+
+def control(device):
+    return load(device, "scale")
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

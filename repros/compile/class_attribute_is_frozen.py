@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.compile does not notice that a class attribute was changed"
+# kind = "silent"
+# symptom = "multiplied by the class attribute of before, 1\\.0, not by 2\\.0"
+# keywords = ["torch.compile stale class attribute", "torch.compile does not recompile"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/176851"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/124802",
+#     "https://github.com/pytorch/pytorch/pull/177191",
+# ]
+# fixed_by = "pytorch#177191"
+# wrong = '''
+# forward = torch.compile(lambda x: x * Config.factor, backend="eager")
+# forward(x)
+# Config.factor = 2.0
+# '''
+# right = '''
+# forward = torch.compile(lambda x: x * config.factor, backend="eager")  # config = Config()
+# forward(x)
+# config.factor = 2.0
+# '''
+# fix = "upgrade"
+# requires = ">=2.1"
+# affected = { cpu = ">=2.4,<2.12", cuda = ">=2.4,<2.12" }
+# ///
+"""A compiled function goes on with the first value of a number, a string or a flag of a
+class after it was changed, which 2.2 noticed (pytorch#176851).
+
+Since pytorch#124802 Dynamo took such an attribute of a class without a source, and so
+without a guard (UserDefinedClassVariable.var_getattr() in
+torch/_dynamo/variables/user_defined.py, pytorch#177191). An attribute of an instance
+has its guard (control).
+"""
+
+import torch
+
+
+def multiply(device, of_instance):
+    class Config:
+        factor = 1.0
+
+    config = Config() if of_instance else Config
+    forward = torch.compile(lambda x: x * config.factor, backend="eager")
+    x = torch.ones(1, device=device)
+    forward(x)
+    config.factor = 2.0
+    seen = forward(x).item()
+    if seen != 2.0:
+        return f"multiplied by the class attribute of before, {seen}, not by 2.0"
+
+
+def reproduce(device):
+    return multiply(device, of_instance=False)
+
+
+def control(device):
+    return multiply(device, of_instance=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,85 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A compiled module does not notice that one of its attributes was changed"
+# kind = "silent"
+# symptom = "multiplied by the attribute of before, 1\\.0, not by 2\\.0"
+# keywords = ["torch.compile module attribute ignored", "torch.compile does not recompile"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/98928",
+#     "https://github.com/pytorch/pytorch/issues/124357",
+#     "https://github.com/pytorch/pytorch/issues/124717",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.3.1/torch/_dynamo/config.py",
+#     "https://github.com/pytorch/pytorch/pull/125202",
+# ]
+# fixed_by = "pytorch#125202"
+# wrong = '''
+# compiled = torch.compile(model, backend="eager")
+# compiled(x)
+# model.scale = 2.0
+# '''
+# right = '''
+# compiled = torch.compile(model, backend="eager")
+# compiled(x)
+# model.scale.fill_(2.0)  # scale is a tensor
+# '''
+# fix = "upgrade"
+# requires = ">=2.1"
+# affected = { cpu = "<2.4", cuda = "<2.4" }
+# ///
+"""A compiled module goes on with the first value of a number or a flag that was changed
+since, such as a switch for an adapter (pytorch#124717).
+
+Dynamo made the attribute a constant of the graph and left out the guards on modules:
+guard_nn_modules was off (torch/_dynamo/config.py). The fix turned it on
+(pytorch#125202), and maintainers advise to do so where it is off (pytorch#124357). A
+tensor that is changed in place is read each time (control).
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def multiply(device, scale, change):
+    model, x = Model(scale), torch.ones(1, device=device)
+    compiled = torch.compile(model, backend="eager")
+    compiled(x)
+    change(model)
+    seen = compiled(x).item()
+    if seen != 2.0:
+        return f"multiplied by the attribute of before, {seen}, not by 2.0"
+
+
+def reproduce(device):
+    return multiply(device, 1.0, lambda model: setattr(model, "scale", 2.0))
+
+
+def control(device):
+    return multiply(device, torch.ones(1, device=device), lambda model: model.scale.fill_(2.0))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "DataLoader ignores the __getitem__ of a Subset subclass"
+# kind = "silent"
+# symptom = "subset\\[0\\] is 10, the loader's is 1"
+# keywords = ["random_split transform not applied", "augmentation not applied"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/163184"]
+# documents = ["https://github.com/pytorch/pytorch/pull/100375"]
+# fixed_by = "pytorch#163961"
+# wrong = '''
+# class Scaled(Subset):
+#     def __getitem__(self, index): return 10 * super().__getitem__(index)
+# '''
+# right = '''
+# class ScaledBatches(Scaled):
+#     def __getitems__(self, indices): return [self[index] for index in indices]
+# '''
+# affected = { cpu = ">=2.1,<2.11" }
+# ///
+"""A transform in a Subset subclass is applied by subset[0] and not by the DataLoader.
+
+Since 2.1 Subset has a __getitems__, which the loader prefers; it reads the wrapped
+dataset and never calls self.__getitem__ (pytorch#100375). The fix makes such a subclass
+raise NotImplementedError when it is made (pytorch#163961).
+"""
+
+from torch.utils.data import DataLoader, Subset
+
+
+class Scaled(Subset):
+    def __getitem__(self, index):
+        return 10 * super().__getitem__(index)
+
+
+class ScaledBatches(Scaled):
+    def __getitems__(self, indices):
+        return [self[index] for index in indices]
+
+
+def first(kind):
+    subset = kind([1, 2, 3], indices=[0, 1])
+    (batch,) = DataLoader(subset, batch_size=2)
+    if batch[0] != subset[0]:
+        return f"subset[0] is {subset[0]}, the loader's is {batch[0]}"
+
+
+def reproduce(device):
+    try:
+        return first(Scaled)
+    except NotImplementedError as error:
+        if "__getitems__" not in str(error):
+            raise
+
+
+def control(device):
+    return first(ScaledBatches)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

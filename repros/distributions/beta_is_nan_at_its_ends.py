@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "log_prob() of Beta(1, 1) is NaN at 0 and at 1"
+# kind = "silent"
+# symptom = "log_prob of 0 and of 1 is \\[nan, nan\\], not 0"
+# keywords = ["Beta log_prob nan", "Dirichlet log_prob nan"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/92260",
+#     "https://github.com/pytorch/pytorch/issues/65811",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/103605"]
+# fixed_by = "pytorch#103605"
+# wrong = '''
+# Beta(one, one).log_prob(action)
+# '''
+# right = '''
+# Beta(one, one).log_prob(action.clamp(1e-6, 1 - 1e-6))
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.1", cuda = "<2.1" }
+# ///
+"""One action at the end of its range makes the loss NaN, although validation accepts it and
+the density there is 1.
+
+Dirichlet.log_prob(), which Beta calls, multiplied log(value) by concentration - 1, and -inf
+times 0 is NaN; it takes xlogy() now (torch/distributions/dirichlet.py, pytorch#103605).
+"""
+
+import torch
+from torch.distributions import Beta
+
+
+def log_prob(device, clamp):
+    action = torch.tensor([0.0, 1.0], device=device)
+    one = torch.ones_like(action)
+    seen = Beta(one, one).log_prob(clamp(action))
+    if not (seen.abs() < 0.01).all():
+        return f"log_prob of 0 and of 1 is {seen.tolist()}, not 0"
+
+
+def reproduce(device):
+    return log_prob(device, lambda action: action)
+
+
+def control(device):
+    return log_prob(device, lambda action: action.clamp(1e-6, 1 - 1e-6))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

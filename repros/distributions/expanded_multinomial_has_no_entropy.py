@@ -1,0 +1,58 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "entropy() of an expanded Multinomial raises AttributeError"
+# kind = "error"
+# symptom = "'Multinomial' object has no attribute '_binomial'"
+# messages = ["'Multinomial' object has no attribute '_binomial'"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/197898"]
+# documents = ["https://github.com/pytorch/pytorch/pull/198006"]
+# fixed_by = "pytorch#198006"
+# wrong = '''
+# Multinomial(4, probs).expand((3,)).entropy()
+# '''
+# right = '''
+# Multinomial(4, probs.expand(3, -1)).entropy()
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.15", cuda = "<2.15" }
+# ///
+"""An expanded Multinomial has no entropy; the one that is built from expanded
+probabilities has one (control).
+
+__init__() keeps a Binomial for entropy(); expand() does not copy it
+(torch/distributions/multinomial.py, pytorch#197898).
+"""
+
+import torch
+from torch.distributions import Multinomial
+
+
+def reproduce(device):
+    probs = torch.tensor([0.2, 0.3, 0.5], device=device)
+    try:
+        Multinomial(4, probs).expand((3,)).entropy()
+    except AttributeError as error:
+        return str(error)
+
+
+def control(device):
+    probs = torch.tensor([0.2, 0.3, 0.5], device=device)
+    Multinomial(4, probs.expand(3, -1)).entropy()
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "kl_divergence() from a Uniform that starts at 0 to a Beta is NaN"
+# kind = "silent"
+# symptom = "KL of two equal distributions is nan"
+# keywords = ["kl_divergence nan", "KL Uniform Beta nan"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/144279"]
+# documents = ["https://github.com/pytorch/pytorch/pull/144220"]
+# fixed_by = "pytorch#144220"
+# wrong = '''
+# kl = kl_divergence(Uniform(0.0, 1.0), Beta(1.0, 1.0))
+# '''
+# right = '''
+# kl = kl_divergence(Uniform(1e-6, 1 - 1e-6), Beta(1.0, 1.0))
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.7", cuda = "<2.7" }
+# ///
+"""The divergence is NaN where the Uniform touches an end of the Beta's support.
+Uniform(0, 1) and Beta(1, 1) are the same distribution, so it should be 0
+(pytorch#144279).
+
+_x_log_x() multiplied x by log(x), which is 0 times -inf at 0; it takes xlogy() now
+(torch/distributions/kl.py, pytorch#144220). So is the divergence from Uniform(0, 2) to a
+Gamma NaN up to 2.6.
+"""
+
+import torch
+from torch.distributions import Beta, Uniform, kl_divergence
+
+
+def kl(device, low, high):
+    low, high, one = torch.tensor([low, high, 1.0], device=device)
+    seen = kl_divergence(Uniform(low, high), Beta(one, one)).item()
+    if not abs(seen) < 0.01:
+        return f"KL of two equal distributions is {seen}"
+
+
+def reproduce(device):
+    return kl(device, 0.0, 1.0)
+
+
+def control(device):
+    return kl(device, 1e-6, 1 - 1e-6)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

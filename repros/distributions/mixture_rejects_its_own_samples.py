@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "log_prob() of a mixture of Binomial distributions raises for a batch of values"
+# kind = "error"
+# symptom = "The size of tensor a \\(2\\) must match the size of tensor b \\(3\\) at non-singleton dimension 0"
+# keywords = ["MixtureSameFamily log_prob size of tensor must match", "MixtureSameFamily support"]
+# origin = "torch"
+# reports = ["https://github.com/pyro-ppl/pyro/issues/3419"]
+# documents = ["https://github.com/pytorch/pytorch/pull/151317"]
+# fixed_by = "pytorch#151317"
+# wrong = '''
+# mixture = MixtureSameFamily(weights, components)
+# '''
+# right = '''
+# mixture = MixtureSameFamily(weights, components, validate_args=False)
+# '''
+# affected = { cpu = "<2.8", cuda = "<2.8" }
+# ///
+"""The sizes of a batch of values and of the components are said not to match.
+
+Before it computes anything, log_prob() checks the values against the support. That of
+the mixture was the support of its components, which has one dimension more than the
+values where it depends on a parameter, as the count of a Binomial (pytorch#151317).
+"""
+
+import torch
+from torch.distributions import Binomial, Categorical, MixtureSameFamily
+
+
+def score(device, **options):
+    half = torch.full((3,), 0.5, device=device)
+    weights, components = Categorical(half), Binomial(4, half)
+    mixture = MixtureSameFamily(weights, components, **options)
+    mixture.log_prob(torch.ones(2, device=device))
+
+
+def reproduce(device):
+    try:
+        score(device)
+    except RuntimeError as error:
+        return str(error)
+
+
+def control(device):
+    score(device, validate_args=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

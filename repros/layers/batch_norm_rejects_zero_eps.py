@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "BatchNorm with eps=0 raises in eval mode"
+# kind = "error"
+# symptom = "eps must be positive"
+# messages = ["batch_norm eps must be positive, but got"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/173337"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/166756",
+#     "https://github.com/pytorch/pytorch/pull/175508",
+#     "https://github.com/chr5tphr/zennit/pull/240",
+# ]
+# fixed_by = "pytorch#175508"
+# wrong = '''
+# norm = torch.nn.BatchNorm1d(2, eps=0.0).eval()
+# '''
+# fix = "upgrade"
+# affected = { cpu = ">=2.10,<2.12", cuda = ">=2.10,<2.12", mps = ">=2.10,<2.12" }
+# ///
+"""A model that ran before torch 2.10 raises: its BatchNorm divides by the variance alone.
+
+2.10 checks that eps is positive (pytorch#166756), which only a variance of zero calls
+for: in eval mode the stored variance divides, and eps is zero where it was folded into
+that (pytorch#173337) or where a layer is made an identity (chr5tphr/zennit#240).
+"""
+
+import torch
+
+
+def predict(device, eps):
+    norm = torch.nn.BatchNorm1d(2, eps=eps).eval()
+    norm.to(device)(torch.ones(3, 2, device=device))
+
+
+def reproduce(device):
+    try:
+        predict(device, eps=0.0)
+    except ValueError as error:
+        return str(error)
+
+
+def control(device):
+    predict(device, eps=1e-5)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A network with nn.ChannelShuffle cannot be trained"
+# kind = "error"
+# symptom = "derivative for channel_shuffle is not implemented"
+# messages = ["derivative for channel_shuffle is not implemented"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/67240"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/118775",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.ChannelShuffle.html",
+# ]
+# fixed_by = "pytorch#118775"
+# wrong = '''
+# y = torch.nn.ChannelShuffle(2)(x)
+# '''
+# right = '''
+# y = x.unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2)
+# '''
+# affected = { cpu = "<2.5" }
+# ///
+"""The forward raises as soon as the input needs a gradient.
+
+channel_shuffle was registered for the CPU without a derivative, although it consists of
+operators that have one (pytorch#67240).
+"""
+
+import torch
+
+
+def train(device, shuffle):
+    x = torch.ones(1, 4, 1, 1, device=device, requires_grad=True)
+    try:
+        shuffle(x).sum().backward()
+    except RuntimeError as error:
+        if "derivative" not in str(error):
+            raise
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, torch.nn.ChannelShuffle(2))
+
+
+def control(device):
+    return train(device, lambda x: x.unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "EmbeddingBag with include_last_offset=True drops the last row of a 2-D input"
+# kind = "silent"
+# symptom = "2 rows of indices give 1 bag"
+# keywords = ["EmbeddingBag wrong batch size"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/167974"]
+# documents = ["https://github.com/pytorch/pytorch/pull/168159"]
+# fixed_by = "pytorch#168159"
+# wrong = '''
+# EmbeddingBag(4, 4, mode="sum", include_last_offset=True)(indices)
+# '''
+# right = '''
+# EmbeddingBag(4, 4, mode="sum", include_last_offset=False)(indices)
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.10", cuda = "<2.10" }
+# ///
+"""A batch of two rows comes out as one: the last row of 2-D indices is lost.
+
+For 2-D indices embedding_bag() makes the offsets itself, the start of each row, without
+the end of the last one that include_last_offset promises; the start of the last row is
+then taken for the end of the input (torch/nn/functional.py, pytorch#167974,
+pytorch#168159).
+"""
+
+import torch
+from torch.nn import EmbeddingBag
+
+
+def embed(device, include_last_offset):
+    indices = torch.tensor([[0, 1], [2, 3]], device=device)
+    bag = EmbeddingBag(4, 4, mode="sum", include_last_offset=include_last_offset)
+    bags = bag.to(device)(indices)
+    if len(bags) != len(indices):
+        return f"{len(indices)} rows of indices give {len(bags)} bag"
+
+
+def reproduce(device):
+    return embed(device, include_last_offset=True)
+
+
+def control(device):
+    return embed(device, include_last_offset=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,72 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "GroupNorm of a channels_last input is wrong where the mean is large"
+# kind = "silent"
+# symptom = "channels_last output is off by [\\d.]+"
+# keywords = ["group_norm wrong output", "GroupNorm numerically unstable memory_format"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/group_norm_kernel.cpp",
+#     "https://github.com/pytorch/pytorch/issues/54293",
+#     "https://github.com/pytorch/pytorch/pull/54921",
+#     "https://github.com/pytorch/pytorch/pull/69067",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# y = torch.nn.GroupNorm(2, 8)(x)  # x is channels_last
+# '''
+# right = '''
+# y = torch.nn.GroupNorm(2, 8)(x.contiguous())
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""GroupNorm of values that deviate by 1 from a mean of 1000 to 20000 returns results that
+are wrong in their first digit, up to hundreds of times too large, once the input is
+channels_last.
+
+The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32,
+where the digits of a small variance cancel; if none is left, the result is divided by
+sqrt(eps) (aten/src/ATen/native/cpu/group_norm_kernel.cpp, pytorch#69067). For
+contiguous inputs this was a bug (pytorch#54293), which Welford's algorithm ended
+(pytorch#54921).
+"""
+
+import torch
+
+
+def normalize(x):
+    y = torch.nn.GroupNorm(2, 8, device=x.device)(x)
+    error = (y.abs() - 1).abs().max().item()  # each value is one deviation from its mean
+    if not error < 0.1:
+        return f"channels_last output is off by {error:.1f}"
+
+
+def batch(device):
+    plus_minus_one = torch.arange(256, device=device).remainder(2) * 2 - 1.0
+    means = torch.linspace(1000, 20000, 16, device=device).round()
+    return (means[:, None, None, None] + plus_minus_one.view(16, 16)).repeat(1, 8, 1, 1)
+
+
+def reproduce(device):
+    return normalize(batch(device).contiguous(memory_format=torch.channels_last))
+
+
+def control(device):
+    return normalize(batch(device))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "LayerNorm under CPU autocast gives its bias a fraction of the gradient"
+# kind = "silent"
+# symptom = "bias.grad is \\d+, not 262144"
+# keywords = ["LayerNorm gradient wrong in bfloat16 on CPU", "LayerNorm bias does not train on CPU"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/layer_norm_kernel.cpp",
+#     "https://github.com/pytorch/pytorch/issues/68048",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# norm(x @ torch.eye(2)).sum().backward()  # under autocast, x @ ... is bfloat16
+# '''
+# right = '''
+# norm((x @ torch.eye(2)).float()).sum().backward()
+# '''
+# requires = ">=2.0"
+# affected = { cpu = ">=2.0" }
+# ///
+"""The gradient of the float32 bias is 256 for each thread; the rows sum up to 262144.
+
+The backward adds the rows up in a buffer of the input's dtype, one for each thread
+(`buffer` in aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones
+ends at 256, as 256 + 1 is 256 there. That the parameters are float32 does not help.
+
+The bias of Conv2d had the same fault (pytorch#68048).
+"""
+
+import torch
+
+ROWS = 262144
+
+
+def train(device, convert):
+    norm = torch.nn.LayerNorm(2, device=device)
+    x = torch.tensor([[0.0, 1.0]], device=device).expand(ROWS, 2)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        norm(convert(x @ torch.eye(2, device=device))).sum().backward()
+    if norm.bias.grad[0] < ROWS / 2:
+        return f"bias.grad is {norm.bias.grad[0]:.0f}, not {ROWS}"
+
+
+def reproduce(device):
+    return train(device, lambda x: x)
+
+
+def control(device):
+    return train(device, lambda x: x.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "softshrink turns NaN into 0"
+# kind = "silent"
+# symptom = "softshrink of nan is 0\\.0"
+# keywords = ["NaN disappears", "activation swallows NaN"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/138385"]
+# documents = ["https://github.com/pytorch/pytorch/pull/138421"]
+# fixed_by = "pytorch#138421"
+# wrong = '''
+# y = F.softshrink(x)
+# '''
+# right = '''
+# y = torch.where(x.isnan(), x, F.softshrink(x))
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.6" }
+# ///
+"""A model that has diverged returns finite values again after a softshrink.
+
+NaN is neither above lambda nor below -lambda, and everything else became 0
+(softshrink_kernel() in aten/src/ATen/native/cpu/Activation.cpp, pytorch#138421).
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def shrink(device, propagate):
+    x = torch.tensor(float("nan"), device=device)
+    y = F.softshrink(x)
+    if propagate:
+        y = torch.where(x.isnan(), x, y)
+    if not y.isnan():
+        return f"softshrink of nan is {y.item()}"
+
+
+def reproduce(device):
+    return shrink(device, propagate=False)
+
+
+def control(device):
+    return shrink(device, propagate=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

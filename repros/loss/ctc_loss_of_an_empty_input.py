@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "ctc_loss() with zero_infinity counts a sample that has no frames"
+# kind = "silent"
+# symptom = "loss of a sample without frames is 1\\.69"
+# keywords = ["CTC loss input length 0", "CTC loss negative", "CTCLoss zero_infinity"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/81459"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.ctc_loss.html",
+#     "https://github.com/pytorch/pytorch/pull/123193",
+# ]
+# fixed_by = "pytorch#123193"
+# wrong = '''
+# ctc_loss = torch.nn.CTCLoss(zero_infinity=True)
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.4" }
+# ///
+"""A sample without frames that should say two labels adds a made-up number to the loss. It is
+impossible, as the one with a single frame is (control): its loss is infinite, and
+zero_infinity makes it 0 (docs: torch.nn.functional.ctc_loss).
+
+The loss was read from the row of the last frame, which is row -1 of a sample that has
+none (aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). Here that is the
+last row of the sample before it. With another thread at that sample it can be memory
+that nobody has written yet.
+"""
+
+import torch
+
+
+def loss(device, frames):
+    ctc_loss = torch.nn.CTCLoss(reduction="none", zero_infinity=True)
+    log_probs = torch.full((4, 1000, 3), 1 / 3, device=device).log()
+    targets = torch.tensor([[1, 2]], device=device).repeat(1000, 1)
+    lengths = torch.full((1000,), 4)  # so many that one thread does the first two samples
+    lengths[1] = frames
+    seen = ctc_loss(log_probs, targets, lengths, torch.full((1000,), 2))
+    if seen[1] != 0:
+        return f"loss of a sample without frames is {seen[1]:.2f}"
+
+
+def reproduce(device):
+    return loss(device, frames=0)
+
+
+def control(device):
+    return loss(device, frames=1)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

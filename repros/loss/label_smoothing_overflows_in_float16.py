@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "cross_entropy with label_smoothing is inf for float16 logits of a large vocabulary"
+# kind = "silent"
+# symptom = "the loss is inf, not 10.37"
+# keywords = ["CrossEntropyLoss label_smoothing inf", "label_smoothing half precision inf"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/LossNLL.cpp",
+#     "https://github.com/huggingface/transformers/issues/10674",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# loss = torch.nn.functional.cross_entropy(logits, target, label_smoothing=0.1)
+# '''
+# right = '''
+# loss = torch.nn.functional.cross_entropy(logits.float(), target, label_smoothing=0.1)
+# '''
+# requires = ">=2.4"
+# affected = { cpu = ">=2.4" }
+# ///
+"""The loss of a single row is inf, although no logit and no probability is unusual.
+
+cross_entropy_loss_label_smoothing sums the log-probabilities of all classes before it
+divides by their number (aten/src/ATen/native/LossNLL.cpp). For 32000 classes the sum is
+-32000 * log(32000), far beyond the 65504 of float16. The label smoother of transformers
+had the same fault (huggingface/transformers#10674).
+"""
+
+import math
+
+import torch
+
+
+def smoothed(device, convert):
+    logits = torch.zeros(1, 32000, dtype=torch.float16, device=device)
+    target = torch.zeros(1, dtype=torch.long, device=device)
+    loss = torch.nn.functional.cross_entropy(convert(logits), target, label_smoothing=0.1)
+    if not math.isclose(loss.item(), math.log(32000), rel_tol=0.01):
+        return f"the loss is {loss.item()}, not 10.37"
+
+
+def reproduce(device):
+    return smoothed(device, lambda logits: logits)
+
+
+def control(device):
+    return smoothed(device, lambda logits: logits.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

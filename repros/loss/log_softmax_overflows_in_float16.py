@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "log_softmax of more than 65504 equal float16 logits is -inf on the CPU"
+# kind = "silent"
+# symptom = "log_softmax is -inf, not -11.16"
+# keywords = ["log_softmax -inf float16", "cross entropy inf at the first step in float16"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/SoftMaxKernel.cpp",
+#     "https://github.com/pytorch/pytorch/issues/91597",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# torch.nn.functional.log_softmax(logits, dim=1)  # logits in float16
+# '''
+# right = '''
+# torch.nn.functional.log_softmax(logits.float(), dim=1)
+# '''
+# requires = ">=2.2"
+# affected = { cpu = ">=2.2" }
+# ///
+"""The log-probabilities of an untrained model with a large vocabulary are all -inf.
+
+On the last dimension the kernel keeps the sum of the exponentials in the input's dtype
+(`tmp_sum_scalar` of _vec_log_softmax_lastdim in
+aten/src/ATen/native/cpu/SoftMaxKernel.cpp). 70000 ones are more than the 65504 of
+float16. Its logarithm, 11.16, would fit. The mean of float16 overflowed in the same way
+(pytorch#91597).
+"""
+
+import torch
+
+
+def probability(device, convert):
+    logits = torch.zeros(1, 70000, dtype=torch.float16, device=device)
+    logs = torch.nn.functional.log_softmax(convert(logits), dim=1)
+    if logs.isinf().all():
+        return f"log_softmax is {logs[0, 0].item()}, not -11.16"
+
+
+def reproduce(device):
+    return probability(device, lambda logits: logits)
+
+
+def control(device):
+    return probability(device, lambda logits: logits.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

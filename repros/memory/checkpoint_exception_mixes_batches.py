@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A batch run in the except block of a failed checkpoint() gets the failed batch's gradient"
+# kind = "silent"
+# symptom = "the gradient is that of the failed batch"
+# keywords = ["wrong gradient after out of memory", "skip batch on OOM activation checkpointing"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/105101",
+#     "https://github.com/pytorch/pytorch/pull/184018",
+# ]
+# upstream = "unreported"
+# fixed_by = "pytorch#184018"
+# wrong = '''
+# try: loss = checkpoint(forward, batch, use_reentrant=False)
+# except MemoryError: loss = forward(next_batch)
+# '''
+# right = '''
+# try: loss = checkpoint(forward, batch, use_reentrant=False)
+# except MemoryError: loss = None
+# loss = forward(next_batch) if loss is None else loss  # the handler has ended
+# '''
+# fix = "upgrade"
+# affected = { cpu = ">=2.1,<2.13", cuda = ">=2.1,<2.13" }
+# ///
+"""A loop that goes on with the next batch inside the handler of an out-of-memory error
+trains on the gradient of the batch that failed.
+
+Since 2.1, checkpoint(use_reentrant=False) enters its saved-tensor hooks in a generator
+(pytorch#105101). If the function raises, the exception's traceback keeps the generator
+alive, and the hooks with it, until the handler ends (control: the next batch is run
+after it). What is computed in the handler is saved as a reference to the failed call,
+which backward() then repeats. The fix throws the exception into the generator
+(pytorch#184018).
+"""
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+def train(device, inside_handler):
+    weight = torch.zeros(2, device=device, requires_grad=True)
+    batch, next_batch = torch.tensor([[1.0, 1.0], [5.0, 5.0]], device=device)
+    memory_is_short = [True]
+
+    def forward(batch):
+        if memory_is_short:
+            memory_is_short.clear()
+            raise MemoryError
+        return (weight * batch).sum()
+
+    loss = None
+    try:
+        loss = checkpoint(forward, batch, use_reentrant=False)
+    except MemoryError:
+        if inside_handler:
+            loss = forward(next_batch)
+    if loss is None:
+        loss = forward(next_batch)
+    loss.backward()
+    if torch.equal(weight.grad, batch):
+        return "the gradient is that of the failed batch"
+
+
+def reproduce(device):
+    return train(device, inside_handler=True)
+
+
+def control(device):
+    return train(device, inside_handler=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "gather() along dim 0 with an index of shape (n, 1) returns other elements"
+# kind = "silent"
+# symptom = "gathered \\[1\\.0, 2\\.0, 2\\.0\\], not \\[4\\.0, 8\\.0, 8\\.0\\]"
+# keywords = ["torch.gather wrong result", "torch.gather 2.0"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/99595",
+#     "https://github.com/pytorch/pytorch/issues/105794",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/99709"]
+# fixed_by = "pytorch#99709"
+# wrong = '''
+# picked = x.gather(0, torch.tensor([[1], [2], [2]]))
+# '''
+# right = '''
+# picked = x.gather(0, torch.tensor([[1, 2, 2]]).t())
+# '''
+# fix = "upgrade"
+# affected = { cpu = ">=2.0,<2.1" }
+# ///
+"""gather() takes x[0, i] where it should take x[i, 0]; the same index, transposed into its
+shape, gives the right elements (control; pytorch#105794).
+
+An index of shape (n, 1) was taken for one that is expanded along its last dimension
+(pytorch#99709), and went down the fast path of those, which is new in 2.0 and only in
+builds with OpenMP (can_use_expanded_index_path() in
+aten/src/ATen/native/TensorAdvancedIndexing.h, aten/src/ATen/native/cpu/radix_sort.h).
+"""
+
+import torch
+
+
+def gather(device, index):
+    x = torch.arange(12.0, device=device).reshape(3, 4)
+    seen = x.gather(0, index.to(device)).flatten().tolist()
+    if seen != [4.0, 8.0, 8.0]:  # x[1, 0], x[2, 0], x[2, 0]
+        return f"gathered {seen}, not [4.0, 8.0, 8.0]"
+
+
+def reproduce(device):
+    return gather(device, torch.tensor([[1], [2], [2]]))
+
+
+def control(device):
+    return gather(device, torch.tensor([[1, 2, 2]]).t())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

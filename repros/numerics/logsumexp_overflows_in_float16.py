@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "logsumexp of more than 65504 equal float16 logits is inf, and its gradient zero"
+# kind = "silent"
+# symptom = "logsumexp is inf, and the gradients sum to 0"
+# keywords = ["logsumexp inf in float16", "z-loss inf"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/ReduceOps.cpp",
+#     "https://github.com/pytorch/pytorch/issues/91597",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# z = x.logsumexp(0)
+# '''
+# right = '''
+# z = x.float().logsumexp(0)
+# '''
+# requires = ">=2.1"
+# affected = { cpu = ">=2.1" }
+# ///
+"""The logsumexp over the vocabulary of a language model is inf where the logits are alike.
+
+logsumexp_out_impl subtracts the maximum, and sums the exponentials into the result
+(aten/src/ATen/native/ReduceOps.cpp), which is float16: 70000 ones are more than its
+65504. The logarithm, 11.2, would fit. The gradient is zero, so a penalty on it, such as
+a z-loss, trains nothing. The mean of float16 overflowed in the same way
+(pytorch#91597).
+"""
+
+import torch
+
+
+def gradient(device, convert):
+    x = torch.zeros(70000, dtype=torch.float16, device=device, requires_grad=True)
+    z = convert(x).logsumexp(0)
+    z.backward()
+    if z.isinf():
+        return f"logsumexp is {z.item()}, and the gradients sum to {x.grad.sum():.0f}"
+
+
+def reproduce(device):
+    return gradient(device, lambda x: x)
+
+
+def control(device):
+    return gradient(device, lambda x: x.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

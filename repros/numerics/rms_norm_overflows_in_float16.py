@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "RMSNorm of float16 activations above 256 returns zeros"
+# kind = "silent"
+# symptom = "the norm of a row of 300s is 0.0, not 1.0"
+# keywords = ["RMSNorm float16 overflow", "RMSNorm returns zeros"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/133085",
+#     "https://github.com/pytorch/pytorch/pull/134106",
+# ]
+# fixed_by = "pytorch#134106"
+# upstream = "unreported"
+# wrong = '''
+# y = torch.nn.functional.rms_norm(x, (4,))
+# '''
+# right = '''
+# y = torch.nn.functional.rms_norm(x.float(), (4,)).half()
+# '''
+# fix = "upgrade"
+# requires = ">=2.4"
+# affected = { cpu = ">=2.4,<2.6", cuda = ">=2.4,<2.6" }
+# ///
+"""Rows that RMSNorm should scale to 1 come out as 0 as soon as one activation exceeds 256.
+
+rms_norm() took the squares in the dtype of the input on every device
+(aten/src/ATen/native/layer_norm.cpp, pytorch#134106); 300 squared is above 65504, the
+largest float16. It computes in float32 since 2.6. CUDA was not measured.
+"""
+
+import torch
+
+
+def normalize(device, rms_norm):
+    x = torch.full((1, 4), 300.0, dtype=torch.float16, device=device)
+    seen = rms_norm(x).max().item()
+    if not abs(seen - 1) < 0.1:
+        return f"the norm of a row of 300s is {seen:.1f}, not 1.0"
+
+
+def reproduce(device):
+    return normalize(device, lambda x: torch.nn.functional.rms_norm(x, (4,)))
+
+
+def control(device):
+    return normalize(device, lambda x: torch.nn.functional.rms_norm(x.float(), (4,)).half())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

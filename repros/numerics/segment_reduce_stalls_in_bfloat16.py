@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "segment_reduce returns 1/16 for the mean of 4096 ones in bfloat16 on the CPU"
+# kind = "silent"
+# symptom = "the mean is 0.0625, not 1.0"
+# keywords = ["segment_reduce wrong in bfloat16", "segment_reduce wrong mean"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/SegmentReduce.cpp",
+#     "https://github.com/pytorch/pytorch/issues/139242",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# torch.segment_reduce(x, "mean", lengths=lengths)  # x in bfloat16
+# '''
+# right = '''
+# torch.segment_reduce(x.float(), "mean", lengths=lengths)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""The mean of a long segment is a fraction of its values.
+
+The kernel adds the values up in `scalar_t initial_value`, which is bfloat16
+(aten/src/ATen/native/SegmentReduce.cpp): 256 + 1 is 256 there. The sum of the segment
+is 256, and the mean 256 / 4096. index_reduce counts its rows in bfloat16, and is wrong
+for the same reason (pytorch#139242).
+"""
+
+import torch
+
+
+def average(device, convert):
+    x = torch.ones(4096, dtype=torch.bfloat16, device=device)
+    lengths = torch.tensor([4096], device=device)
+    mean = torch.segment_reduce(convert(x), "mean", lengths=lengths).item()
+    if mean < 0.5:
+        return f"the mean is {mean}, not 1.0"
+
+
+def reproduce(device):
+    return average(device, lambda x: x)
+
+
+def control(device):
+    return average(device, lambda x: x.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Adam with foreach and maximize fails on complex parameters"
+# kind = "error"
+# symptom = "'tuple' object does not support item assignment"
+# messages = ["torch\\.view_as_real\\(s\\[i\\]\\).{0,200}?'tuple' object does not support item assignment"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/118160",
+#     "https://github.com/pytorch/pytorch/pull/110706",
+# ]
+# fixed_by = "pytorch#118160"
+# upstream = "unreported"
+# wrong = '''
+# optimizer = torch.optim.Adam([weight], maximize=True, foreach=True)
+# '''
+# right = '''
+# optimizer = torch.optim.Adam([weight], maximize=True, foreach=False)
+# '''
+# fix = "upgrade"
+# affected = { cpu = ">=2.2,<2.3", cuda = ">=2.2,<2.3" }
+# ///
+"""The first step raises a TypeError from inside of torch.optim.
+
+maximize negates the gradients with a foreach operator, which returns a tuple; 2.2 then
+replaced the complex tensors among them in place (pytorch#118160). AdamW, Adagrad,
+Adamax and Adadelta did the same (pytorch#118160).
+"""
+
+import torch
+
+
+def step(device, foreach):
+    weight = torch.ones(2, dtype=torch.complex64, device=device, requires_grad=True)
+    optimizer = torch.optim.Adam([weight], maximize=True, foreach=foreach)
+    weight.real.sum().backward()
+    optimizer.step()
+
+
+def reproduce(device):
+    try:
+        step(device, foreach=True)
+    except TypeError as error:
+        return str(error)
+
+
+def control(device):
+    step(device, foreach=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "LBFGS with strong_wolfe calls the closure more often than max_eval allows"
+# kind = "silent"
+# symptom = "closure was called [0-9]{2} times with max_eval=3"
+# keywords = ["LBFGS max_eval ignored", "LBFGS closure called too many times"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/91581"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/161488",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lbfgs.py",
+# ]
+# fixed_by = "pytorch#161488"
+# wrong = '''
+# optimizer = torch.optim.LBFGS([x], max_eval=3, line_search_fn="strong_wolfe")
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
+# ///
+"""One step of LBFGS evaluates the model many times more than max_eval, its limit.
+
+The line search counts its own evaluations up to max_ls, 25 by default, and step() did
+not tell it how many max_eval leaves (torch/optim/lbfgs.py, pytorch#91581). A step then
+costs several times the forwards and backwards that the limit was to buy.
+"""
+
+import torch
+
+
+def count_calls(device, line_search):
+    x = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.LBFGS([x], lr=1e-9, max_eval=3, line_search_fn=line_search)
+    calls = 0
+
+    def closure():
+        nonlocal calls
+        calls += 1
+        optimizer.zero_grad()
+        loss = (x * x - 2 * x).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    if calls > 5:
+        return f"closure was called {calls} times with max_eval=3"
+
+
+def reproduce(device):
+    return count_calls(device, "strong_wolfe")
+
+
+def control(device):
+    return count_calls(device, None)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

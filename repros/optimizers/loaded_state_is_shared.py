@@ -1,0 +1,73 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "An optimizer that loads the state of another one shares its momentum from then on"
+# kind = "silent"
+# symptom = "momentum of the source is \\d+\\.\\d after a step of the copy, not 1.0"
+# keywords = ["optimizer load_state_dict does not copy", "two optimizers share exp_avg"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/196083"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/106082",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/optimizer.py",
+# ]
+# wrong = '''
+# copy.load_state_dict(source.state_dict())
+# '''
+# right = '''
+# copy.load_state_dict(deepcopy(source.state_dict()))
+# '''
+# fix = "optimizers.load_optimizer_state"
+# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
+# ///
+"""A step of one optimizer changes the momentum of another one, whose state it once loaded.
+
+state_dict() hands out the tensors of the state themselves. load_state_dict() made a deep
+copy of them up to 2.0. To save memory it now copies the dictionary alone
+(pytorch#106082), and _cast() keeps a tensor that has the right dtype and device as it
+is, under the docstring "Make a deep copy of value" (torch/optim/optimizer.py,
+pytorch#196083). A checkpoint that went through torch.save() is safe (pytorch#196083).
+"""
+
+from copy import deepcopy
+
+import torch
+
+
+def momentum(device, transfer):
+    optimizers = []
+    for gradient in (1.0, 100.0):
+        weight = torch.zeros(1, device=device, requires_grad=True)
+        optimizers.append(torch.optim.SGD([weight], lr=0.1, momentum=0.9))
+        (weight * gradient).sum().backward()
+    source, copy = optimizers
+    source.step()
+    copy.load_state_dict(transfer(source.state_dict()))
+    copy.step()
+    seen = source.state_dict()["state"][0]["momentum_buffer"].item()
+    if seen != 1.0:  # its own gradient
+        return f"momentum of the source is {seen:.1f} after a step of the copy, not 1.0"
+
+
+def reproduce(device):
+    return momentum(device, lambda state: state)
+
+
+def control(device):
+    return momentum(device, deepcopy)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "randn() in bfloat16 on the CPU never goes beyond 3.4 standard deviations"
+# kind = "silent"
+# symptom = "the largest of 100000 normal numbers is 3\\.\\d"
+# keywords = ["bfloat16 noise clipped", "randn bfloat16 tails"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/166853"]
+# documents = ["https://github.com/pytorch/pytorch/pull/175988"]
+# fixed_by = "pytorch#175988"
+# wrong = '''
+# noise = torch.randn(100_000, dtype=torch.bfloat16)
+# '''
+# right = '''
+# noise = torch.randn(100_000, dtype=torch.float32).to(torch.bfloat16)
+# '''
+# fix = "randomness.normal_"
+# affected = { cpu = "<2.12" }
+# ///
+"""Noise in bfloat16 has no tails: of 100,000 normal numbers about 47 should lie beyond 3.5.
+
+The CPU kernel for 16 numbers or more drew its uniform numbers in the dtype of the result
+and transformed them there; it does both in float32 now (normal_fill() in
+aten/src/ATen/native/cpu/DistributionTemplates.h, pytorch#166853, pytorch#175988). The
+smallest that bfloat16 gave it was 1/256, and sqrt(-2 log(1/256)) is 3.33. Mean and
+standard deviation look right (pytorch#166853).
+"""
+
+import torch
+
+
+def largest(device, dtype):
+    generator = torch.Generator(device)
+    noise = torch.randn(100_000, dtype=dtype, device=device, generator=generator)
+    top = noise.to(torch.bfloat16).abs().max().item()
+    if top < 3.5:
+        return f"the largest of 100000 normal numbers is {top:.1f}"
+
+
+def reproduce(device):
+    return largest(device, torch.bfloat16)
+
+
+def control(device):
+    return largest(device, torch.float32)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

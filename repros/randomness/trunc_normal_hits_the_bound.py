@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "trunc_normal_() on bfloat16 weights sets one in 256 to the lower bound"
+# kind = "silent"
+# symptom = "weights are -2.0, 100 standard deviations from the mean"
+# keywords = ["trunc_normal_ outliers", "trunc_normal_ bfloat16", "outliers after initialization"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/145498",
+#     "https://github.com/pytorch/torchtitan/issues/2269",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/174997",
+#     "https://github.com/pytorch/pytorch/pull/175046",
+# ]
+# fixed_by = "pytorch#174997"
+# wrong = '''
+# weight = torch.empty(10_000, dtype=torch.bfloat16)
+# torch.nn.init.trunc_normal_(weight, std=0.02)
+# '''
+# right = '''
+# weight = torch.empty(10_000, dtype=torch.float32)
+# weight = torch.nn.init.trunc_normal_(weight, std=0.02).to(torch.bfloat16)
+# '''
+# fix = "randomness.trunc_normal_"
+# affected = { cpu = "<2.12" }
+# ///
+"""A model initialized in bfloat16 starts with weights of -2 where the others are near 0.02.
+
+trunc_normal_() draws uniform numbers from [-1, 1) in the dtype of the weights and puts
+them through erfinv_() (torch/nn/init.py). In bfloat16 about 0.4 % of them lie on the end
+of the range, where erfinv is infinite, and are clamped to the bound `a`, which is -2 by
+default (pytorch#175046). In float32 it is rare (control; pytorch#174997). The numbers are
+the CPU's; CUDA was not measured.
+"""
+
+import torch
+
+
+def outliers(device, dtype):
+    weight = torch.empty(10_000, dtype=dtype, device=device)
+    torch.nn.init.trunc_normal_(weight, std=0.02)
+    count = int((weight.to(torch.bfloat16) < -1).sum())
+    if count > 5:
+        return f"{count} of 10000 weights are -2.0, 100 standard deviations from the mean"
+
+
+def reproduce(device):
+    return outliers(device, torch.bfloat16)
+
+
+def control(device):
+    return outliers(device, torch.float32)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

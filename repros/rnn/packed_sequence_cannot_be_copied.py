@@ -1,0 +1,61 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "PackedSequence.to(..., copy=True) raises"
+# kind = "error"
+# symptom = "does not accept copy argument"
+# messages = ["\\.to\\(\\) does not accept copy argument"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.10.0/torch/nn/utils/rnn.py",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/utils/rnn.py",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.PackedSequence.html",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# packed.to(device, copy=True)
+# '''
+# right = '''
+# packed._replace(data=packed.data.clone()).to(device)
+# '''
+# affected = { cpu = ">=2.11", cuda = ">=2.11", mps = ">=2.11" }
+# ///
+"""A call that the signature of PackedSequence.to() offers raises since torch 2.11.
+
+Up to 2.10 its docstring told to give copy as a keyword (torch/nn/utils/rnn.py). to()
+hands its arguments to Tensor.to(), which copies the data, and since 2.11 also to the
+parser of Module.to(), which knows no copy, to convert the index tensors
+(torch/nn/utils/rnn.py).
+"""
+
+import torch
+from torch.nn.utils.rnn import pack_sequence
+
+
+def reproduce(device):
+    packed = pack_sequence([torch.ones(2, device=device)])
+    try:
+        packed.to(device, copy=True)
+    except RuntimeError as error:
+        return str(error)
+
+
+def control(device):
+    packed = pack_sequence([torch.ones(2, device=device)])
+    packed._replace(data=packed.data.clone()).to(device)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "nn.RNN takes a nonlinearity given by position for the bias flag, and forward raises"
+# kind = "error"
+# symptom = "invalid combination of arguments"
+# messages = ["rnn_tanh\\(\\) received an invalid combination of arguments"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/114617"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/120234",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
+# ]
+# fixed_by = "pytorch#120234"
+# wrong = '''
+# rnn = torch.nn.RNN(2, 3, 1, "relu")
+# '''
+# right = '''
+# rnn = torch.nn.RNN(2, 3, 1, nonlinearity="relu")
+# '''
+# affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
+# ///
+"""The forward of an RNN raises over the types of arguments that the user never wrote.
+
+The signature in the documentation has the nonlinearity as its fourth argument (docs:
+torch.nn.RNN). The constructor took it by keyword only and handed the arguments given by
+position on to RNNBase, whose fourth is `bias` (pytorch#114617, pytorch#120234): the
+layer was a tanh layer with the bias flag "relu", which rnn_tanh() then rejects.
+"""
+
+import torch
+
+
+def forward(device, rnn):
+    rnn.to(device)(torch.ones(4, 1, 2, device=device))
+
+
+def reproduce(device):
+    rnn = torch.nn.RNN(2, 3, 1, "relu")
+    try:
+        forward(device, rnn)
+    except TypeError as error:
+        return str(error)
+
+
+def control(device):
+    rnn = torch.nn.RNN(2, 3, 1, nonlinearity="relu")
+    forward(device, rnn)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The state of CyclicLR cannot be saved"
+# kind = "error"
+# symptom = "cannot pickle 'WeakMethod' object"
+# messages = ["cannot pickle 'WeakMethod' object"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/88684",
+#     "https://github.com/pytorch/pytorch/issues/90414",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/15901",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/91400",
+#     "https://github.com/speechbrain/speechbrain/pull/1683",
+# ]
+# fixed_by = "pytorch#91400"
+# wrong = '''
+# torch.save(scheduler.state_dict(), file)
+# '''
+# right = '''
+# state = scheduler.state_dict()
+# state.pop("_scale_fn_ref", None)
+# torch.save(state, file)
+# '''
+# fix = "upgrade"
+# affected = { cpu = "<2.0", cuda = "<2.0", mps = "<2.0" }
+# ///
+"""A training with CyclicLR fails at its first checkpoint.
+
+1.13 keeps the scaling function as a weakref.WeakMethod in the scheduler, and
+state_dict() passes it on (pytorch#88684). A new CyclicLR makes that reference itself,
+so that the checkpoint can do without it (speechbrain/speechbrain#1683).
+"""
+
+import io
+
+import torch
+
+
+def save(device, drop):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
+    scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=1.0)
+    state = scheduler.state_dict()
+    if drop:
+        state.pop("_scale_fn_ref", None)
+    torch.save(state, io.BytesIO())
+
+
+def reproduce(device):
+    try:
+        save(device, drop=False)
+    except TypeError as error:
+        return str(error)
+
+
+def control(device):
+    save(device, drop=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,82 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "ExponentialLR built with last_epoch decays the learning rate once more"
+# kind = "silent"
+# symptom = "resumed with learning rate 0\\.03125, stopped with 0\\.0625"
+# keywords = ["learning rate too small after resume", "scheduler last_epoch off by one"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/102261"]
+# documents = ["https://github.com/pytorch/pytorch/pull/149312"]
+# fixed_by = "pytorch#149312"
+# wrong = '''
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler = ExponentialLR(optimizer, 0.5, last_epoch=3)
+# '''
+# right = '''
+# scheduler = ExponentialLR(optimizer, 0.5)
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler.load_state_dict(checkpoint["scheduler"])
+# '''
+# fix = "schedulers.ScheduleLR"
+# affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
+# ///
+"""Every resume from a checkpoint multiplies the learning rate by gamma.
+
+The constructor ends with a step, and get_lr() left the rate alone only if that step was
+the one to epoch 0. With last_epoch it is a later one, and so the rate that the
+optimizer had loaded was decayed again (pytorch#102261).
+MultiplicativeLR, LinearLR and PolynomialLR did the same (pytorch#149312).
+"""
+
+import torch
+from torch.optim.lr_scheduler import ExponentialLR
+
+
+def resume(device, build):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    first = torch.optim.SGD([weight], lr=1.0)
+    scheduler = ExponentialLR(first, 0.5)
+    for _ in range(4):
+        first.step()
+        scheduler.step()
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    build(optimizer, first.state_dict(), scheduler.state_dict())
+    now, then = (each.param_groups[0]["lr"] for each in (optimizer, first))
+    if now != then:
+        return f"resumed with learning rate {now}, stopped with {then}"
+
+
+def from_last_epoch(optimizer, state, _):
+    optimizer.load_state_dict(state)
+    ExponentialLR(optimizer, 0.5, last_epoch=3)
+
+
+def from_state(optimizer, state, scheduler_state):
+    scheduler = ExponentialLR(optimizer, 0.5)
+    optimizer.load_state_dict(state)
+    scheduler.load_state_dict(scheduler_state)
+
+
+def reproduce(device):
+    return resume(device, from_last_epoch)
+
+
+def control(device):
+    return resume(device, from_state)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

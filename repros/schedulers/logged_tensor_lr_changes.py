@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Tensor learning rates logged with get_last_lr() all change to the last one"
+# kind = "silent"
+# symptom = "logged learning rates are \\[0\\.125, 0\\.125, 0\\.125\\]"
+# keywords = ["logged learning rate is constant", "learning rate history all the same"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/163103"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/123753",
+#     "https://github.com/pytorch/pytorch/pull/163120",
+# ]
+# fixed_by = "pytorch#163120"
+# wrong = '''
+# history.append(scheduler.get_last_lr()[0])
+# '''
+# right = '''
+# history.append(float(scheduler.get_last_lr()[0]))
+# '''
+# fix = "schedulers.ScheduleLR"
+# affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
+# ///
+"""The history of learning rates is constant: every entry is the same tensor.
+
+get_last_lr() handed out the tensor of the param group itself (pytorch#163103), and
+since 2.4 schedulers write into that tensor (pytorch#123753).
+"""
+
+import torch
+from torch.optim.lr_scheduler import ExponentialLR
+
+
+def train(device, read):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer, history = torch.optim.Adam([weight], lr=torch.tensor(1.0)), []
+    scheduler = ExponentialLR(optimizer, 0.5)
+    for _ in range(3):
+        optimizer.step()
+        history.append(read(scheduler.get_last_lr()[0]))
+        scheduler.step()
+    rates = [float(rate) for rate in history]
+    if rates != [1.0, 0.5, 0.25]:
+        return f"logged learning rates are {rates}"
+
+
+def reproduce(device):
+    return train(device, read=lambda rate: rate)
+
+
+def control(device):
+    return train(device, read=float)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

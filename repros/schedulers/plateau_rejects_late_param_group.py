@@ -1,0 +1,80 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "ReduceLROnPlateau raises IndexError after add_param_group"
+# kind = "error"
+# symptom = "list index out of range"
+# messages = ['self\.min_lrs\[i\].{0,200}?IndexError: list index out of range']
+# keywords = ["ReduceLROnPlateau add_param_group", "unfreeze backbone ReduceLROnPlateau min_lrs"]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/20997",
+#     "https://github.com/pytorch/pytorch/issues/53712",
+#     "https://github.com/pytorch/pytorch/issues/62475",
+#     "https://github.com/pytorch/pytorch/issues/104361",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/12141",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/137637",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",
+# ]
+# fixed_by = "pytorch#137637"
+# wrong = '''
+# scheduler = ReduceLROnPlateau(optimizer, patience=0)
+# optimizer.add_param_group({"params": [backbone]})
+# '''
+# right = '''
+# scheduler = ReduceLROnPlateau(optimizer, patience=0)
+# optimizer.add_param_group({"params": [backbone]})
+# scheduler.min_lrs.append(0.0)
+# '''
+# affected = { cpu = "<2.6", cuda = "<2.6", mps = "<2.6" }
+# ///
+"""The scheduler raises at the first plateau after a parameter group was added.
+
+ReduceLROnPlateau makes one minimum per parameter group when it is built, and looked it
+up by the index of a group that came later (pytorch#104361). The error comes epochs
+after its cause: only a step that reduces the learning rate reads the minima
+(torch/optim/lr_scheduler.py).
+"""
+
+import torch
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+
+def train(device, add_minimum):
+    head, backbone = (torch.ones(1, device=device, requires_grad=True) for _ in range(2))
+    optimizer = torch.optim.SGD([head], lr=0.1)
+    scheduler = ReduceLROnPlateau(optimizer, patience=0)
+    optimizer.add_param_group({"params": [backbone]})
+    if add_minimum:
+        scheduler.min_lrs.append(0.0)
+    try:
+        for _ in range(2):
+            scheduler.step(1.0)
+    except IndexError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, add_minimum=False)
+
+
+def control(device):
+    return train(device, add_minimum=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

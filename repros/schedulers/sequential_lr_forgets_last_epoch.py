@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "SequentialLR built with last_epoch starts with its first scheduler again"
+# kind = "silent"
+# symptom = "resumed with learning rate 0\\.1, stopped with 0\\.5"
+# keywords = ["learning rate wrong after resume", "warmup again after resume"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/162591"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/171515",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",
+# ]
+# wrong = '''
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler = SequentialLR(optimizer, [warmup, main], milestones=[2], last_epoch=3)
+# '''
+# right = '''
+# scheduler = SequentialLR(optimizer, [warmup, main], milestones=[2])
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler.load_state_dict(checkpoint["scheduler"])
+# '''
+# fix = "schedulers.ScheduleLR"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The learning rate goes back to that of the warmup.
+
+Whatever last_epoch is, the constructor runs the first step of the scheduler for epoch 0,
+and leaves the others where they begin (torch/optim/lr_scheduler.py).
+"""
+
+import torch
+from torch.optim.lr_scheduler import ConstantLR, SequentialLR
+
+
+def schedule(optimizer, last_epoch=-1):
+    warmup, main = ConstantLR(optimizer, 0.1, 99), ConstantLR(optimizer, 0.5, 99)
+    return SequentialLR(optimizer, [warmup, main], milestones=[2], last_epoch=last_epoch)
+
+
+def resume(device, build):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    first = torch.optim.SGD([weight], lr=1.0)
+    scheduler = schedule(first)
+    for _ in range(4):
+        first.step()
+        scheduler.step()
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    build(optimizer, first.state_dict(), scheduler.state_dict())
+    now, then = (each.param_groups[0]["lr"] for each in (optimizer, first))
+    if now != then:
+        return f"resumed with learning rate {now}, stopped with {then}"
+
+
+def from_last_epoch(optimizer, state, _):
+    optimizer.load_state_dict(state)
+    schedule(optimizer, last_epoch=3)
+
+
+def from_state(optimizer, state, scheduler_state):
+    scheduler = schedule(optimizer)
+    optimizer.load_state_dict(state)
+    scheduler.load_state_dict(scheduler_state)
+
+
+def reproduce(device):
+    return resume(device, from_last_epoch)
+
+
+def control(device):
+    return resume(device, from_state)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,90 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "StepLR built with last_epoch decays the learning rate once more"
+# kind = "silent"
+# symptom = "resumed with learning rate 0\\.125, stopped with 0\\.25"
+# keywords = ["learning rate too small after resume", "scheduler last_epoch off by one"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",
+#     "https://github.com/pytorch/pytorch/issues/102261",
+#     "https://github.com/pytorch/pytorch/pull/149312",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LRScheduler.html",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler = StepLR(optimizer, step_size=2, gamma=0.5, last_epoch=3)
+# '''
+# right = '''
+# scheduler = StepLR(optimizer, step_size=2, gamma=0.5)
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler.load_state_dict(checkpoint["scheduler"])
+# '''
+# fix = "schedulers.ScheduleLR"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A resume at an epoch where StepLR has just decayed decays the learning rate again.
+
+The constructor ends with a step, here the one to epoch 4, and get_lr() multiplies the
+rate that the optimizer has loaded, which has been decayed for that epoch already
+(torch/optim/lr_scheduler.py). ExponentialLR did the same (pytorch#102261); its
+cure left StepLR, MultiStepLR and ConstantLR out (pytorch#149312).
+
+The documentation says to build the scheduler before the optimizer's load_state_dict()
+(docs: torch.optim.lr_scheduler.LRScheduler). With last_epoch that is a KeyError, as the
+optimizer has no "initial_lr" yet (torch/optim/lr_scheduler.py).
+"""
+
+import torch
+from torch.optim.lr_scheduler import StepLR
+
+
+def resume(device, build):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    first = torch.optim.SGD([weight], lr=1.0)
+    scheduler = StepLR(first, step_size=2, gamma=0.5)
+    for _ in range(4):
+        first.step()
+        scheduler.step()
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    build(optimizer, first.state_dict(), scheduler.state_dict())
+    now, then = (each.param_groups[0]["lr"] for each in (optimizer, first))
+    if now != then:
+        return f"resumed with learning rate {now}, stopped with {then}"
+
+
+def from_last_epoch(optimizer, state, _):
+    optimizer.load_state_dict(state)
+    StepLR(optimizer, step_size=2, gamma=0.5, last_epoch=3)
+
+
+def from_state(optimizer, state, scheduler_state):
+    scheduler = StepLR(optimizer, step_size=2, gamma=0.5)
+    optimizer.load_state_dict(state)
+    scheduler.load_state_dict(scheduler_state)
+
+
+def reproduce(device):
+    return resume(device, from_last_epoch)
+
+
+def control(device):
+    return resume(device, from_state)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,80 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "SWALR built with last_epoch begins its annealing again"
+# kind = "silent"
+# symptom = "the learning rate after 10 epochs is 0.325, not 0.1"
+# keywords = ["SWALR last_epoch", "resume stochastic weight averaging learning rate"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/swa_utils.py",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.swa_utils.SWALR.html",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# scheduler = SWALR(optimizer, 0.1, 10, "linear", last_epoch=scheduler.last_epoch - 1)
+# '''
+# right = '''
+# scheduler = SWALR(optimizer, 0.1, 10, "linear")
+# scheduler.load_state_dict(state)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Resumed after epoch 5 of 10, the learning rate takes 10 more epochs to its end.
+
+SWALR takes "the index of the last epoch" (docs: torch.optim.swa_utils.SWALR), but reads
+its position from the number of its own steps: `step = self._step_count - 1` in get_lr()
+(torch/optim/swa_utils.py).
+"""
+
+import torch
+from torch.optim.swa_utils import SWALR
+
+
+def train(device, resume):
+    parameter = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([parameter], lr=1.0)
+    scheduler = SWALR(optimizer, 0.1, 10, "linear")
+    for epoch in range(10):
+        if epoch == 5:
+            scheduler = resume(optimizer, scheduler)
+        optimizer.step()
+        scheduler.step()
+    lr = optimizer.param_groups[0]["lr"]
+    if abs(lr - 0.1) > 0.01:
+        return f"the learning rate after 10 epochs is {lr:.3f}, not 0.1"
+
+
+def by_epoch(optimizer, scheduler):
+    return SWALR(optimizer, 0.1, 10, "linear", last_epoch=scheduler.last_epoch - 1)
+
+
+def by_state(optimizer, scheduler):
+    state = scheduler.state_dict()
+    scheduler = SWALR(optimizer, 0.1, 10, "linear")
+    scheduler.load_state_dict(state)
+    return scheduler
+
+
+def reproduce(device):
+    return train(device, by_epoch)
+
+
+def control(device):
+    return train(device, by_state)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

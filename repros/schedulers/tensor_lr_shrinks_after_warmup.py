@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "SequentialLR with a tensor learning rate keeps the scale of its warmup for ever"
+# kind = "silent"
+# symptom = "learning rates are \\[0\\.1, 0\\.1, 0\\.1, 0\\.05"
+# keywords = ["learning rate drops after warmup", "tensor lr with lr scheduler"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/162359"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/123753",
+#     "https://github.com/pytorch/pytorch/pull/163098",
+#     "https://docs.pytorch.org/tutorials/recipes/compiling_optimizer_lr_scheduler.html",
+# ]
+# fixed_by = "pytorch#163098"
+# wrong = '''
+# optimizer = torch.optim.Adam([weight], lr=torch.tensor(1.0))
+# scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+# '''
+# right = '''
+# optimizer = torch.optim.Adam([weight], lr=1.0)
+# scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+# '''
+# fix = "schedulers.ScheduleLR"
+# affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
+# ///
+"""The learning rate does not rise when the warmup ends, and decays from there.
+
+A tensor is what the tutorial for compiled optimizers says to use
+(docs: recipes/compiling_optimizer_lr_scheduler). The constructor of SequentialLR made
+"lr" and "initial_lr" of each group the same tensor. Since 2.4 schedulers write the rate
+in place (pytorch#123753), and so the warmup changed the base rate of all later ones
+with it (pytorch#162359).
+"""
+
+import torch
+from torch.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
+
+
+def train(device, lr):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer, rates = torch.optim.Adam([weight], lr=lr), []
+    warmup, decay = ConstantLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
+    scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+    for _ in range(4):
+        rates.append(round(float(optimizer.param_groups[0]["lr"]), 3))
+        optimizer.step()
+        scheduler.step()
+    if rates != [0.1, 0.1, 1.0, 0.5]:
+        return f"learning rates are {rates}"
+
+
+def reproduce(device):
+    return train(device, lr=torch.tensor(1.0))
+
+
+def control(device):
+    return train(device, lr=1.0)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

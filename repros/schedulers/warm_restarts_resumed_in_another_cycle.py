@@ -1,0 +1,85 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "CosineAnnealingWarmRestarts resumed by last_epoch in its second cycle starts that again"
+# kind = "silent"
+# symptom = "resumed with learning rate 1\\.0, stopped with 0\\.5"
+# keywords = ["CosineAnnealingWarmRestarts last_epoch", "resume warm restarts wrong learning rate"]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/88791",
+#     "https://github.com/pytorch/pytorch/pull/151289",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",
+# ]
+# upstream = "unreported"
+# wrong = '''
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler = CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2, last_epoch=3)
+# '''
+# right = '''
+# scheduler = CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2)
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler.load_state_dict(checkpoint["scheduler"])
+# '''
+# affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
+# ///
+"""Epochs 2 to 5 are the second cycle; resumed at epoch 4, it starts anew from there.
+
+The constructor takes last_epoch for the position in the first cycle, and its first step
+makes that a position in the second one. It used to subtract the length of the first
+cycle, which is right in the second cycle (pytorch#88791). Since pytorch#151289 it takes
+the remainder, which is right where all cycles are as long: with T_mult=1. step(epoch)
+finds the cycle for any T_mult (torch/optim/lr_scheduler.py).
+"""
+
+import torch
+from torch.optim.lr_scheduler import CosineAnnealingWarmRestarts
+
+
+def resume(device, build):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    first = torch.optim.SGD([weight], lr=1.0)
+    scheduler = CosineAnnealingWarmRestarts(first, 2, T_mult=2)
+    for _ in range(4):
+        first.step()
+        scheduler.step()
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    build(optimizer, first.state_dict(), scheduler.state_dict())
+    now, then = (each.param_groups[0]["lr"] for each in (optimizer, first))
+    if abs(now - then) > 0.01:
+        return f"resumed with learning rate {now:.1f}, stopped with {then:.1f}"
+
+
+def from_last_epoch(optimizer, state, _):
+    optimizer.load_state_dict(state)
+    CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2, last_epoch=3)
+
+
+def from_state(optimizer, state, scheduler_state):
+    scheduler = CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2)
+    optimizer.load_state_dict(state)
+    scheduler.load_state_dict(scheduler_state)
+
+
+def reproduce(device):
+    return resume(device, from_last_epoch)
+
+
+def control(device):
+    return resume(device, from_state)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

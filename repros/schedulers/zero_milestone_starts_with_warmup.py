@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "SequentialLR with a milestone at 0 starts from the scheduler that it skips"
+# kind = "silent"
+# symptom = "learning rates are \\[0\\.1, 0\\."
+# keywords = ["learning rate too small without warmup", "warmup of zero epochs"]
+# origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/185872"]
+# documents = ["https://github.com/pytorch/pytorch/pull/185986"]
+# fixed_by = "pytorch#185986"
+# wrong = '''
+# scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[0])
+# '''
+# right = '''
+# scheduler = SequentialLR(optimizer, [decay], milestones=[])
+# '''
+# fix = "schedulers.sequence"
+# affected = { cpu = "<2.13", cuda = "<2.13", mps = "<2.13" }
+# ///
+"""Training without warmup starts at the low rate of the warmup and decays from there.
+
+People set the milestone to 0 to try a training without its warmup (pytorch#185872).
+The constructor ran the first step of the first scheduler all the same, and step()
+passed on to the second one without setting it to its epoch 0 (pytorch#185986). A decay
+that multiplies the current rate, such as ExponentialLR, never leaves that scale.
+"""
+
+import torch
+from torch.optim.lr_scheduler import ExponentialLR, LinearLR, SequentialLR
+
+
+def train(device, build):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer, rates = torch.optim.SGD([weight], lr=1.0), []
+    scheduler = build(optimizer)
+    for _ in range(3):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    if rates != [1.0, 0.5, 0.25]:
+        return f"learning rates are {rates}"
+
+
+def without_warmup(optimizer):
+    warmup, decay = LinearLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
+    return SequentialLR(optimizer, [warmup, decay], milestones=[0])
+
+
+def reproduce(device):
+    return train(device, without_warmup)
+
+
+def control(device):
+    return train(
+        device,
+        lambda optimizer: SequentialLR(optimizer, [ExponentialLR(optimizer, 0.5)], milestones=[]),
+    )
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
