@@ -6,6 +6,7 @@ Each problem is one line: file, line, what is wrong.
 from __future__ import annotations
 
 import ast
+import contextlib
 import glob
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from . import catalog, causes, toml, torches
 from .answers import explain
 from .catalog import Reproducer
+from .devices import DEVICES
 from .evidence import headers, records
 from .evidence.records import Record
 from .evidence.states import States
@@ -60,12 +62,12 @@ def lint(
         return problems
     problems += _python(reproducers)
     problems += _endings(reproducers)
-    problems += _snippets(reproducers, fixes)
+    problems += _snippets(reproducers, fixes, tests)
     problems += _citations(reproducers)
     problems += _changes(reproducers, known)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
-    problems += _names(fixes, names)
+    problems += _public_names(fixes, names)
     problems += _records(reproducers, folder)
     problems += explain.problems(reproducers)
     if repros == catalog.REPROS:
@@ -104,32 +106,82 @@ def _endings(reproducers: list[Reproducer]) -> list[str]:
     return problems
 
 
-def _snippets(reproducers: list[Reproducer], fixes: Path) -> list[str]:
-    """What `wrong` calls is in the code that was run, and what `right` calls in it or the fix."""
+def _snippets(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]:
+    """What `wrong` does is in the code that is run, and what `right` does in it or the fix.
+
+    tests/test_repros.py asks the same of the lines that ran.
+    """
     problems = []
     for one in reproducers:
-        module = fixes / f"{one.fix_module}.py"
-        there = one.fix_module and module.is_file()
-        fix = module.read_text(encoding="utf-8", errors="replace") if there else ""
-        for key, text in (("wrong", one.body), ("right", one.body + fix)):
+        for key in ("wrong", "right") if one.tree.body else ():
             where = f"{one.path}:{one.line_of(key)}: {key}"
             try:
-                names = _called(getattr(one, key))
+                missing = not_run(one, key, one.tree, fixes, tests)
             except SyntaxError as error:
                 problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
                 continue
-            problems += [
-                f"{where}: {name}() is not in the code that is run"
-                for name in names
-                if not re.search(rf"\b{name}\b", text)
-            ]
+            problems += [f"{where}: {what} is not in the code that is run" for what in missing]
     return problems
 
 
-def _called(snippet: str) -> list[str]:
-    calls = [node.func for node in ast.walk(ast.parse(snippet)) if isinstance(node, ast.Call)]
-    names = [getattr(call, "attr", getattr(call, "id", None)) for call in calls]
-    return [name for name in names if name]
+def not_run(
+    one: Reproducer,
+    key: str,
+    code: ast.Module,
+    fixes: Path = catalog.FIXES,
+    tests: Path = catalog.TESTS,
+) -> list[str]:
+    """What the snippet (`wrong` or `right`) does and the code does not."""
+    there = _uses(ast.Module(code.body[:-1], []))  # without the end, which is MAIN
+    if key == "right" and one.fix_module:
+        for path in (fixes / f"{one.fix_module}.py", tests / f"test_{one.fix_module}.py"):
+            with contextlib.suppress(OSError, SyntaxError, ValueError):  # problems of their own
+                there |= _uses(ast.parse(path.read_bytes()))
+    return sorted(_does(ast.parse(getattr(one, key))) - there)
+
+
+def _does(tree: ast.AST) -> set[str]:
+    """Its calls, attributes, arguments and operators."""
+    nodes = list(ast.walk(tree))
+    called = {_name(node.func) for node in nodes if isinstance(node, ast.Call)} - {""}
+    does = {f"{name}()" for name in called}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr not in called:
+            does.add(f".{node.attr}")
+        elif isinstance(node, ast.keyword) and node.arg:
+            does.add(f"{node.arg}=")
+            value = getattr(node.value, "value", None)
+            if isinstance(value, (bool, str)) and value not in DEVICES:
+                does.add(repr(value))
+        elif isinstance(node, (ast.BinOp, ast.AugAssign)):
+            does.add(_operator(node))
+    return does
+
+
+def _uses(tree: ast.AST) -> set[str]:
+    """The same and more: a function may be passed on, and an argument may have been a variable."""
+    uses = set()
+    for node in ast.walk(tree):
+        for name in (_name(node), getattr(node, "name", None)):
+            uses |= {f"{part}{end}" for part in (name or "").split(".") for end in ("()", "=")}
+            uses |= {f".{part}" for part in (name or "").split(".")}
+        if isinstance(node, (ast.arg, ast.keyword)):
+            uses.add(f"{node.arg}=")
+        elif isinstance(node, ast.ImportFrom):
+            uses |= {f".{part}" for part in (node.module or "").split(".")}
+        elif isinstance(node, ast.Constant):
+            uses.add(repr(node.value))
+        elif isinstance(node, (ast.BinOp, ast.AugAssign)):
+            uses.add(_operator(node))
+    return uses
+
+
+def _name(node: ast.AST) -> str:
+    return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def _operator(node: ast.BinOp | ast.AugAssign) -> str:
+    return f"operator {type(node.op).__name__}{'=' * isinstance(node, ast.AugAssign)}"
 
 
 def _citations(reproducers: list[Reproducer]) -> list[str]:
@@ -210,7 +262,7 @@ def _all(path: Path) -> set[str]:
     return set()
 
 
-def _names(fixes: Path, names: Path) -> list[str]:
+def _public_names(fixes: Path, names: Path) -> list[str]:
     """Projects that vendored a fix import its public names: none is dropped without notice."""
     listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
     files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]

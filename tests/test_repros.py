@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from matrix import catalog, devices
+from matrix import catalog, checks, devices
 from matrix.run import runner
 
 REPRODUCERS = catalog.load()
@@ -152,3 +152,84 @@ def test_on_a_device_that_is_not_there_a_reproducer_cannot_tell(arguments):
     status, printed = run_alone(catalog.REPROS / "amp/unscale_twice.py", *arguments)
     assert status == 125
     assert printed.startswith("reproduce: cannot tell: ")
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory, device):
+    """path -> the lines of the file that ran, in all its processes that were forked."""
+    if not hasattr(os, "fork"):
+        pytest.skip("the lines that ran are collected in forked processes")
+    output = tmp_path_factory.mktemp("traced")
+    paths = {str(one.path): output / str(n) for n, one in enumerate(REPRODUCERS)}
+    subprocess.run(
+        [sys.executable, "-c", TRACE_ALL, device],
+        input="\n".join(f"{path}\n{file}" for path, file in paths.items()),
+        text=True,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return {path: {int(n) for n in file.read_text().split()} for path, file in paths.items()}
+
+
+TRACE_ALL = """
+import contextlib, os, runpy, sys, threading
+import torch
+with contextlib.suppress(ImportError):
+    import torch._dynamo
+torch.set_num_threads(1)
+names, device = sys.stdin.read().splitlines(), sys.argv[1]
+for path, output in zip(names[::2], names[1::2]):
+    for role in ("reproduce", "control", "popular_fix"):
+        pid = os.fork()
+        if not pid:
+            file, seen = os.open(output, os.O_CREAT | os.O_APPEND | os.O_WRONLY), set()
+
+            def line(frame, event, argument):
+                if frame.f_lineno not in seen:
+                    seen.add(frame.f_lineno)
+                    os.write(file, b"%d " % frame.f_lineno)
+                return line
+
+            def call(frame, event, argument):
+                if frame.f_code.co_filename == path:
+                    return line
+
+            threading.settrace(call)
+            sys.settrace(call)
+            try:
+                runpy.run_path(path).get(role, id)(device)
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+"""
+
+
+class Ran(ast.NodeTransformer):
+    """Leaves of a file what ran: the statements of which a line did."""
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    def visit(self, node):
+        if not isinstance(node, ast.stmt):
+            return self.generic_visit(node)
+        if not hasattr(node, "body"):
+            return node if self.ran(node.lineno, node.end_lineno) else None
+        header = range(node.lineno, node.body[0].lineno)
+        node = self.generic_visit(node)
+        defines = isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        return node if node.body or (not defines and self.ran(header[0], header[-1])) else None
+
+    def ran(self, first, last):
+        return not self.lines.isdisjoint(range(first, last + 1))
+
+
+@pytest.mark.xdist_group("repros")
+@each_reproducer
+@pytest.mark.parametrize("key", ["wrong", "right"])
+def test_what_is_shown_as_wrong_and_right_has_been_run(reproducer, key, device, results, traced):
+    if device not in reproducer.affected or results[reproducer.id].verdict == "unavailable":
+        pytest.skip(f"not run on {device}")
+    code = Ran(traced[str(reproducer.path)]).visit(reproducer.tree)
+    assert checks.not_run(reproducer, key, code) == []

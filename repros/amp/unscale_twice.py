@@ -19,14 +19,12 @@
 #     "https://github.com/espnet/espnet/pull/2362",
 # ]
 # wrong = '''
-# if weight.grad.isfinite():
-#     scaler.step(optimizer)
-#     scaler.update()
+# scaler.unscale_(optimizer)
+# ...  # no update() after a step that was left out
 # '''
 # right = '''
-# if weight.grad.isfinite():
-#     scaler.step(optimizer)
-# scaler.update()
+# scaler.unscale_(optimizer)
+# scaler.update()  # also after a step that was left out
 # '''
 # fix = "amp.optimizer_step"
 # requires = ">=2.3"

@@ -14,11 +14,11 @@
 # ]
 # wrong = '''
 # def pin_memory(self):
-#     self.x = self.x.pin_memory()
+#     ...  # self.x is pinned in place
 # '''
 # right = '''
 # def pin_memory(self):
-#     self.x = self.x.pin_memory()
+#     ...
 #     return self
 # '''
 # fix = "data_loading.Prefetcher"

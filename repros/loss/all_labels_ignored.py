@@ -22,7 +22,7 @@
 # loss = cross_entropy(logits, labels)  # every label is -100
 # '''
 # right = '''
-# loss = masked_mean(cross_entropy(logits, labels, reduction="none"), labels != -100)
+# loss = masked_mean(losses, labels != -100)  # the loss of each label
 # '''
 # fix = "loss.masked_mean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

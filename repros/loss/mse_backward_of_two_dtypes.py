@@ -22,7 +22,7 @@
 # loss = torch.nn.functional.mse_loss(prediction, target)
 # '''
 # right = '''
-# loss = torch.nn.functional.mse_loss(prediction, target.to(prediction.dtype))
+# loss = torch.nn.functional.mse_loss(prediction, target.to(torch.float32))
 # '''
 # affected = { cpu = "<2.12" }
 # ///

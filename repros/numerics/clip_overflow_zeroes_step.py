@@ -19,7 +19,7 @@
 # torch.nn.utils.clip_grad_norm_([weight], 1.0)  # gradients of 1e20
 # '''
 # right = '''
-# torch.nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)
+# clip_or_skip(optimizer, max_norm=1.0)
 # '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

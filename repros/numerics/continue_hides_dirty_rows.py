@@ -13,7 +13,7 @@
 #     continue
 # '''
 # right = '''
-# x = x[~x.isnan().any(dim=1)]
+# x = x[~x.isnan().any(1)]
 # '''
 # fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13" }

@@ -17,7 +17,7 @@
 # smape = (2 * error / total).mean()
 # '''
 # right = '''
-# smape = apply_where(total > 0, torch.div, 2 * error, total).mean()
+# smape = apply_where(total > 0, lambda e, t: 2 * e / t, error, total).mean()
 # '''
 # fix = "numerics.apply_where"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

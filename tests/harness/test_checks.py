@@ -141,19 +141,26 @@ def test_the_end_names_the_popular_fix_where_there_is_one(project):
 
 
 @pytest.mark.parametrize(
-    ("key", "before", "after", "names"),
+    ("key", "before", "after", "missing"),
     [
-        ("wrong", "reproduce(device)", "model.fit(x)", ["fit"]),
-        ("wrong", "reproduce(device)", "a().b(c())", ["b", "c", "a"]),
-        ("right", 'wrong = "', 'right = "fix(1, cure())"\n# wrong = "', ["cure"]),
+        ("wrong", "reproduce(device)", "model.fit(x)", ["fit()"]),
+        ("wrong", "reproduce(device)", "a().b(c())", ["a()", "b()", "c()"]),
+        ("wrong", "reproduce(device)", "x = model.data", [".data"]),
+        ("wrong", "reproduce(device)", "x += y * 2", ["operator Add=", "operator Mult"]),
+        ("wrong", "reproduce(device)", "reproduce(strict=False, n=3)", ["False", "n=", "strict="]),
+        ("wrong", "reproduce(device)", "reproduce(device='cuda')", []),
+        ("right", 'wrong = "', 'right = "fix(1, cure())"\n# wrong = "', ["cure()"]),
+        ("right", 'wrong = "', 'right = "fix(size=1)"\n# wrong = "', []),
+        ("right", 'wrong = "', 'right = "shown(1)"\n# wrong = "', []),
     ],
 )
-def test_lines_that_call_what_was_never_run_are_a_problem(project, key, before, after, names):
+def test_lines_that_do_what_was_never_run_are_a_problem(project, key, before, after, missing):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace(before, after, 1))
-    (project.folders["fixes"] / "amp.py").write_text('__all__ = ["fix"]\n\n\ndef fix(): ...\n')
+    (project.folders["fixes"] / "amp.py").write_text('__all__ = ["fix"]\n\n\ndef fix(size): ...\n')
+    (project.folders["tests"] / "test_amp.py").write_text("def test_it():\n    shown(1)\n")
     found = [line.split(": ", 1)[1] for line in project.lint()]
-    assert found == [f"{key}: {name}() is not in the code that is run" for name in names]
+    assert found == [f"{key}: {what} is not in the code that is run" for what in missing]
 
 
 def test_lines_that_are_no_python_are_a_problem(project):
