@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "returned an incorrect number of gradients"
 # messages = [
-#     "function \\w{1,80} returned an incorrect number of gradients \\(expected \\d{1,9}, got \\d{1,9}\\)",
+#     "returned an incorrect number of gradients \\(expected \\d{1,3}, got \\d{1,3}\\)",
 # ]
 # keywords = [
 #     "returned an incorrect number of gradients (expected 2, got 1)",
