@@ -16,13 +16,11 @@
 #     "per-sample causal and padding mask",
 # ]
 # origin = "design"
-# reports = [
-#     "https://github.com/pytorch/pytorch/issues/64706",
-#     "https://github.com/pytorch/pytorch/issues/97605",
-# ]
+# reports = ["https://github.com/pytorch/pytorch/issues/64706"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
+#     "https://github.com/pytorch/pytorch/issues/97605",
 # ]
 # wrong = '''
 # attention(x, x, x, attn_mask=mask)  # mask: (batch, tokens, tokens)

@@ -21,7 +21,6 @@
 #     "https://github.com/pytorch/pytorch/issues/116350",
 #     "https://github.com/learnables/learn2learn/issues/429",
 #     "https://github.com/huggingface/diffusers/issues/5678",
-#     "https://github.com/pytorch/pytorch/issues/181177",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html"]
 # wrong = '''

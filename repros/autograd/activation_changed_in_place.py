@@ -17,10 +17,7 @@
 #     "residual connection inplace error",
 # ]
 # origin = "usage"
-# reports = [
-#     "https://github.com/lyongo/NWPU-MOC/issues/4",
-#     "https://github.com/pytorch/pytorch/issues/5687",
-# ]
+# reports = ["https://github.com/lyongo/NWPU-MOC/issues/4"]
 # documents = [
 #     "https://github.com/quark0/darts/issues/109",
 #     "https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd",

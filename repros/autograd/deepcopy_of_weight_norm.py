@@ -21,7 +21,6 @@
 #     "https://github.com/pytorch/pytorch/issues/28594",
 #     "https://github.com/pytorch/pytorch/issues/102981",
 #     "https://github.com/descriptinc/descript-audio-codec/issues/81",
-#     "https://github.com/locuslab/deq/issues/23",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/pull/103001"]
 # wrong = '''

@@ -18,12 +18,12 @@
 #     "unsupported operand type(s) for *: 'float' and 'NoneType'",
 # ]
 # origin = "design"
-# reports = [
-#     "https://github.com/learnables/learn2learn/issues/363",
-#     "https://github.com/pytorch/pytorch/issues/73697",
+# reports = ["https://github.com/learnables/learn2learn/issues/363"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html",
 #     "https://github.com/showlab/BoxDiff/issues/20",
+#     "https://github.com/pytorch/pytorch/issues/73697",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html"]
 # wrong = '''
 # parameters = list(model.parameters())
 # gradients = torch.autograd.grad(loss, parameters)

@@ -23,11 +23,11 @@
 #     "Muon optimizer torch.compile",
 # ]
 # origin = "design"
-# reports = [
-#     "https://github.com/microsoft/dion/issues/23",
+# reports = ["https://github.com/microsoft/dion/issues/23"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/config.py",
 #     "https://github.com/HomebrewML/HeavyBall/issues/16",
 # ]
-# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/config.py"]
 # wrong = '''
 # decay(p)  # p: a torch.nn.Parameter
 # '''
