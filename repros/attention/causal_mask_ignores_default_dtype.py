@@ -6,7 +6,12 @@
 # title = "nn.Transformer.generate_square_subsequent_mask ignores set_default_dtype"
 # kind = "silent"
 # symptom = "mask is float32 where the default is float64"
-# messages = ["Expected attn_mask dtype to be bool or (?:to )?match query dtype"]
+# messages = ["Expected attn_mask dtype to be bool or (?:float or )?(?:to )?match query dtype"]
+# keywords = [
+#     "attn_mask.dtype: float and query.dtype: double",
+#     "mask is float32 model is float64",
+#     "set_default_dtype float64 transformer",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/137186"]
 # documents = [

@@ -6,7 +6,12 @@
 # title = "TransformerEncoderLayer in eval mode ignores is_causal=True without a mask"
 # kind = "silent"
 # symptom = "the first output sees the last token"
-# keywords = ["is_causal has no effect", "causal transformer leaks future tokens in evaluation"]
+# keywords = [
+#     "is_causal has no effect",
+#     "causal transformer leaks future tokens in evaluation",
+#     "train and eval outputs differ transformer",
+#     "TransformerEncoder fast path",
+# ]
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoderLayer.html",

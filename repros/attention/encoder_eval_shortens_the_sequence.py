@@ -6,7 +6,15 @@
 # title = "TransformerEncoder in eval mode returns fewer positions than it was given"
 # kind = "silent"
 # symptom = "5 positions in, 3 out"
-# keywords = ["TransformerEncoder output shape eval", "src_key_padding_mask output truncated"]
+# keywords = [
+#     "TransformerEncoder output shape eval",
+#     "src_key_padding_mask output truncated",
+#     "TransformerEncoder output shorter than input",
+#     "sequence length changes in model.eval()",
+#     "nested tensor fast path",
+#     "enable_nested_tensor",
+#     "works in train mode fails in eval mode",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/97111"]
 # documents = [

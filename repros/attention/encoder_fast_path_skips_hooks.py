@@ -6,7 +6,12 @@
 # title = "Forward hooks inside TransformerEncoderLayer do not run in eval mode"
 # kind = "silent"
 # symptom = "the forward hook ran 0 times"
-# keywords = ["register_forward_hook not called", "hook on self_attn gets no attention weights"]
+# keywords = [
+#     "register_forward_hook not called",
+#     "hook on self_attn gets no attention weights",
+#     "TransformerEncoderLayer fast path",
+#     "attention weights hook empty in eval",
+# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/128413",

@@ -6,7 +6,14 @@
 # title = "MultiheadAttention has NaN gradients where one sequence is fully masked"
 # kind = "silent"
 # symptom = "the loss is finite, in_proj_weight\\.grad is nan"
-# keywords = ["MultiheadAttention nan padding", "key_padding_mask all True nan", "need_weights nan"]
+# keywords = [
+#     "MultiheadAttention nan padding",
+#     "key_padding_mask all True nan",
+#     "need_weights nan",
+#     "transformer nan loss with padding mask",
+#     "all tokens padded nan",
+#     "empty sequence in the batch nan",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/41508"]
 # documents = [

@@ -6,7 +6,16 @@
 # title = "scaled_dot_product_attention returns NaN for a row whose keys are all masked"
 # kind = "silent"
 # symptom = "output and gradient of the masked row are nan"
-# keywords = ["SDPA nan padding mask", "attention nan left padding"]
+# keywords = [
+#     "SDPA nan padding mask",
+#     "attention nan left padding",
+#     "scaled_dot_product_attention returns nan",
+#     "boolean mask with a row of zeros",
+#     "fully masked row nan",
+#     "padding mask makes the loss nan",
+#     "attention weights nan after softmax",
+#     "nan weights after one step",
+# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/103749",

@@ -6,6 +6,7 @@
 # title = "torch.atan2 at (0, 0) makes the gradient NaN even where the result is masked out"
 # kind = "silent"
 # symptom = "gradient through atan2 is \\[.*nan"
+# messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
 # keywords = ["angle loss nan", "nan gradient from padded points"]
 # origin = "torch"
 # reports = [

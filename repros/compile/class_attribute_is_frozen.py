@@ -6,7 +6,12 @@
 # title = "torch.compile does not notice that a class attribute was changed"
 # kind = "silent"
 # symptom = "multiplied by the class attribute of before, 1\\.0, not by 2\\.0"
-# keywords = ["torch.compile stale class attribute", "torch.compile does not recompile"]
+# keywords = [
+#     "torch.compile stale class attribute",
+#     "torch.compile does not recompile",
+#     "torch.compile gives a different result than eager",
+#     "compiled result differs after changing a setting",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/176851"]
 # documents = [

@@ -6,7 +6,12 @@
 # title = "A compiled module does not notice that one of its attributes was changed"
 # kind = "silent"
 # symptom = "multiplied by the attribute of before, 1\\.0, not by 2\\.0"
-# keywords = ["torch.compile module attribute ignored", "torch.compile does not recompile"]
+# keywords = [
+#     "torch.compile module attribute ignored",
+#     "torch.compile does not recompile",
+#     "torch.compile gives a different result than eager",
+#     "compiled model ignores changed flag",
+# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/98928",

@@ -6,7 +6,8 @@
 # title = "One row with target and prediction zero makes the whole SMAPE nan"
 # kind = "silent"
 # symptom = "SMAPE is nan with finite predictions"
-# keywords = ["metric nan but weights fine"]
+# messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
+# keywords = ["metric nan but weights fine", "DivBackward0 returned nan", "SMAPE loss nan gradient"]
 # origin = "usage"
 # documents = [
 #     "https://github.com/uber/causalml/pull/1050",

@@ -6,7 +6,17 @@
 # title = "The gradient of a Euclidean distance written with sqrt() is NaN where the distance is zero"
 # kind = "silent"
 # symptom = "loss 0 is finite, gradient nan"
-# keywords = ["rmse loss nan", "siamese or triplet loss nan", "identical embeddings"]
+# messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
+# keywords = [
+#     "rmse loss nan",
+#     "siamese or triplet loss nan",
+#     "identical embeddings",
+#     "NormBackward1 nan",
+#     "torch.norm gradient nan",
+#     "std of a constant gradient nan",
+#     "nan after a few iterations",
+#     "pairwise distance gradient nan",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/adambielski/siamese-triplet/issues/18",

@@ -6,6 +6,15 @@
 # title = "torch.where hides a NaN in the forward and passes it on in the backward"
 # kind = "silent"
 # symptom = "loss is finite, gradient .*nan"
+# messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
+# keywords = [
+#     "torch.where nan gradient",
+#     "loss is finite but gradient is nan",
+#     "masked loss nan gradient",
+#     "MulBackward0 returned nan",
+#     "filtering nan does not help backward",
+#     "nan_to_num does not help",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/23395",

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "MultiheadAttention and Transformer need a model width that the number of heads divides"
+# kind = "error"
+# symptom = "embed_dim must be divisible by num_heads"
+# messages = ["embed_dim must be divisible by num_heads"]
+# keywords = [
+#     "d_model not divisible by nhead",
+#     "number of attention heads error",
+#     "AssertionError in nn.TransformerEncoderLayer",
+#     "choose num_heads for embedding size",
+#     "head_dim not an integer",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/facebookresearch/detr/issues/499",
+#     "https://github.com/open-mmlab/mmaction2/issues/1271",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
+#     "https://github.com/pytorch/pytorch/issues/28719",
+# ]
+# wrong = '''
+# torch.nn.TransformerEncoderLayer(10, 4)
+# '''
+# right = '''
+# torch.nn.TransformerEncoderLayer(12, 4)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Building the model raises, and the error names neither of the two numbers
+(pytorch#28719). Each head gets embed_dim // num_heads features (docs:
+MultiheadAttention): the width has to be a multiple of the number of heads.
+"""
+
+import torch
+
+
+def build(device, d_model):
+    try:
+        torch.nn.TransformerEncoderLayer(d_model, 4).to(device)
+    except AssertionError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return build(device, 10)
+
+
+def control(device):
+    return build(device, 12)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,85 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "MultiheadAttention refuses one mask per sample, and mask.repeat(num_heads, 1, 1) masks other samples"
+# kind = "error"
+# symptom = "The shape of the 3D attn_mask is"
+# messages = ["The (?:shape|size) of the 3D attn_mask is (?:torch\\.Size|not correct)"]
+# keywords = [
+#     "3D attn_mask batch times num_heads",
+#     "different attention mask for each sample",
+#     "attn_mask repeat num_heads wrong",
+#     "mask shape (N*num_heads, L, S)",
+#     "batched attn_mask MultiheadAttention",
+#     "per-sample causal and padding mask",
+# ]
+# origin = "design"
+# reports = ["https://github.com/pytorch/pytorch/issues/64706"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
+#     "https://github.com/pytorch/pytorch/issues/97605",
+# ]
+# wrong = '''
+# attention(x, x, x, attn_mask=mask)  # mask: (batch, tokens, tokens)
+# '''
+# right = '''
+# mask = mask.repeat_interleave(2, dim=0)  # of 2 heads
+# attention(x, x, x, attn_mask=mask)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A mask of shape (batch, tokens, tokens) is refused: a 3-dimensional one needs an entry per
+head (pytorch#64706), and those of one sample stand next to each other
+(multi_head_attention_forward() in torch/nn/functional.py).
+
+mask.repeat(num_heads, 1, 1), as in pytorch#97605, has the right shape in the other order:
+heads of one sample get the mask of another, and see what was hidden (popular fix).
+repeat_interleave() keeps the order (control).
+"""
+
+import torch
+
+
+def attend(device, expand):
+    attention = torch.nn.MultiheadAttention(8, 2, batch_first=True).to(device)
+    x = torch.linspace(-1, 1, 48, device=device).reshape(2, 3, 8)
+    mask = torch.zeros(2, 3, 3, dtype=torch.bool, device=device)
+    mask[0, :, 2] = True  # sample 0 must not see its last token
+    mask = expand(mask)
+    other = x.clone()
+    other[0, 2] = -x[0, 0]
+    try:
+        first = [attention(x, x, x, attn_mask=mask)[0][0, :2] for x in (x, other)]
+    except RuntimeError as error:
+        return str(error)
+    if not torch.allclose(*first, atol=1e-5):
+        return "the output depends on a masked token"
+
+
+def reproduce(device):
+    return attend(device, lambda mask: mask)
+
+
+def control(device):
+    return attend(device, lambda mask: mask.repeat_interleave(2, dim=0))
+
+
+def popular_fix(device):
+    return attend(device, lambda mask: mask.repeat(2, 1, 1))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,81 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A gradient penalty, MAML or Hessian through scaled_dot_product_attention raises"
+# kind = "error"
+# symptom = "derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented"
+# messages = ["derivative for aten::_scaled_dot_product_\\w{1,60}_backward is not implemented"]
+# keywords = [
+#     "double backward attention",
+#     "second order gradient transformer",
+#     "gradient penalty with attention",
+#     "MAML transformer",
+#     "create_graph=True attention",
+#     "higher order derivatives SDPA",
+#     "Hessian vector product transformer",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/116350",
+#     "https://github.com/learnables/learn2learn/issues/429",
+#     "https://github.com/huggingface/diffusers/issues/5678",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html"]
+# wrong = '''
+# y = F.scaled_dot_product_attention(q, q, q)
+# '''
+# right = '''
+# with sdpa_kernel(SDPBackend.MATH):
+#     y = F.scaled_dot_product_attention(q, q, q)
+# '''
+# requires = ">=2.3"
+# affected = { cpu = ">=2.3" }
+# ///
+"""A backward through the gradient raises, where the attention written out by hand has a
+second derivative.
+
+The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of
+flash attention, on CUDA also the memory-efficient one (learnables/learn2learn#429; not
+measured). The math backend has it (control).
+"""
+
+import contextlib
+
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+
+def penalty(device, backend):
+    q = torch.linspace(-1, 1, 32, device=device).reshape(1, 1, 4, 8).requires_grad_()
+    try:
+        with backend:
+            y = F.scaled_dot_product_attention(q, q, q)
+        (gradient,) = torch.autograd.grad(y.square().sum(), q, create_graph=True)
+        gradient.square().sum().backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return penalty(device, contextlib.nullcontext())
+
+
+def control(device):
+    return penalty(device, sdpa_kernel(SDPBackend.MATH))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

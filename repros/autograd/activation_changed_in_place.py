@@ -1,0 +1,83 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "backward() says that a variable was modified by an inplace operation, although every ReLU has inplace=False"
+# kind = "error"
+# symptom = "modified by an inplace operation"
+# messages = [
+#     "one of the variables needed for gradient computation has been modified by an in-?place operation",
+# ]
+# keywords = [
+#     "modified by an inplace operation",
+#     "inplace=False does not help",
+#     "ReluBackward0 is at version 1; expected version 0",
+#     "+= in forward breaks backward",
+#     "residual connection inplace error",
+# ]
+# origin = "usage"
+# reports = ["https://github.com/lyongo/NWPU-MOC/issues/4"]
+# documents = [
+#     "https://github.com/quark0/darts/issues/109",
+#     "https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd",
+# ]
+# wrong = '''
+# y = torch.nn.ReLU(inplace=inplace)(x * 2)
+# y += x
+# '''
+# right = '''
+# y = torch.nn.ReLU(inplace=inplace)(x * 2)
+# y = y + x
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""backward() raises on the output of a ReLU that `+=` changed after the ReLU had saved it.
+
+ReLU's backward needs its own output. Every change in place counts up the version of the
+tensor, and backward() compares it with the version at the time of saving
+(torch/csrc/autograd/saved_variable.cpp). `y += x` is such a change; `y = y + x` makes a
+new tensor (control). inplace=False in every ReLU, tried first (lyongo/NWPU-MOC#4,
+quark0/darts#109), leaves the `+=` where it was (popular fix).
+"""
+
+import torch
+
+
+def train(device, inplace, out_of_place=False):
+    x = torch.ones(3, device=device, requires_grad=True)
+    y = torch.nn.ReLU(inplace=inplace)(x * 2)
+    if out_of_place:
+        y = y + x
+    else:
+        y += x
+    try:
+        y.sum().backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, inplace=True)
+
+
+def control(device):
+    return train(device, inplace=True, out_of_place=True)
+
+
+def popular_fix(device):
+    return train(device, inplace=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

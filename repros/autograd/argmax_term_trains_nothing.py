@@ -1,0 +1,79 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A second term of the loss that goes through argmax() has no effect, whatever its weight"
+# kind = "silent"
+# symptom = "the gradient is the same with the term as without it"
+# keywords = [
+#     "loss term has no effect",
+#     "changing the loss weight changes nothing",
+#     "beta or lambda of the loss has no influence",
+#     "auxiliary loss does not train",
+#     "penalty on predicted classes",
+#     "argmax not differentiable",
+#     "torch.where comparison loss no gradient",
+# ]
+# origin = "design"
+# reports = ["https://github.com/Ugenteraan/Deep_Hierarchical_Classification/issues/6"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"]
+# wrong = '''
+# penalty = (scores.argmax(dim=1) != target).float().mean()
+# loss = F.cross_entropy(scores, target) + 100 * penalty
+# '''
+# right = '''
+# penalty = 1 - scores.softmax(dim=1).gather(1, target[:, None]).mean()
+# loss = F.cross_entropy(scores, target) + 100 * penalty
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The penalty is in the loss that is printed, and training goes on as if it were not there:
+its weight changes nothing (Ugenteraan/Deep_Hierarchical_Classification#6).
+
+argmax() and comparisons return tensors without a gradient. backward() raises only where
+*nothing* in the loss has one; the other term hides it. The probability of the class has
+a gradient (control).
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def gradient(device, soft, factor):
+    scores = torch.linspace(-1, 1, 12, device=device).reshape(4, 3).requires_grad_()
+    target = torch.tensor([0, 1, 2, 0], device=device)
+    if soft:
+        penalty = 1 - scores.softmax(dim=1).gather(1, target[:, None]).mean()
+    else:
+        penalty = (scores.argmax(dim=1) != target).float().mean()
+    loss = F.cross_entropy(scores, target) + factor * penalty
+    loss.backward()
+    return scores.grad
+
+
+def compare(device, soft):
+    if gradient(device, soft, 0).equal(gradient(device, soft, 100)):
+        return "the gradient is the same with the term as without it"
+
+
+def reproduce(device):
+    return compare(device, soft=False)
+
+
+def control(device):
+    return compare(device, soft=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "backward() of one loss per sample or per GPU raises, and with ones_like() trains at another learning rate"
+# kind = "error"
+# symptom = "grad can be implicitly created only for scalar outputs"
+# messages = ["grad can be implicitly created only for (?:scalar|real scalar) outputs"]
+# keywords = [
+#     "loss is not a scalar",
+#     "reduction='none' backward",
+#     "DataParallel loss backward error",
+#     "works on one GPU fails on two",
+#     "batch size 1 works, 32 raises",
+#     "loss.backward(torch.ones_like(loss))",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/dillondavis/RecurrentAttentionConvolutionalNeuralNetwork/issues/4",
+#     "https://github.com/WisconsinAIVision/MaskPoint/issues/7",
+#     "https://github.com/eriklindernoren/PyTorch-YOLOv3/issues/331",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",
+#     "https://github.com/mindee/doctr/pull/379",
+# ]
+# wrong = '''
+# loss = (x * weight).square()
+# loss.backward()
+# '''
+# right = '''
+# loss = (x * weight).square()
+# loss.mean().backward()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""backward() without an argument needs a loss of one element (docs: Tensor.backward). A loss
+without a reduction has one per sample (dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4),
+and DataParallel returns one per GPU (eriklindernoren/PyTorch-YOLOv3#331).
+
+backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), is the
+backward of the sum: the gradient grows with the batch or the number of GPUs.
+"""
+
+import torch
+
+
+def train(device, backward):
+    weight = torch.ones(1, device=device, requires_grad=True)
+    x = torch.ones(4, device=device)
+    loss = (x * weight).square()
+    try:
+        backward(loss)
+    except RuntimeError as error:
+        return str(error)
+    if weight.grad.item() != 2:  # that of the mean
+        return f"the gradient is {weight.grad.item()}, that of the sum of 4 losses"
+
+
+def reproduce(device):
+    return train(device, lambda loss: loss.backward())
+
+
+def control(device):
+    return train(device, lambda loss: loss.mean().backward())
+
+
+def popular_fix(device):
+    return train(device, lambda loss: loss.backward(torch.ones_like(loss)))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

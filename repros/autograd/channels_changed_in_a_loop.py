@@ -1,0 +1,81 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Changing the rows of a tensor in place inside a for loop raises when it has a gradient"
+# kind = "error"
+# symptom = "is a view and is being modified inplace"
+# messages = [
+#     "Output \\d{1,9} of \\w{1,60} is a view and is being modified inplace\\. This view is (?:the|an) output of a function that returns multiple views",
+# ]
+# keywords = [
+#     "UnbindBackward0 is a view and is being modified inplace",
+#     "SplitBackward0 is a view and is being modified inplace",
+#     "normalize image channel by channel",
+#     "adversarial attack through Normalize",
+#     "chunk split unbind in-place",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/haofanwang/Score-CAM/issues/28",
+#     "https://github.com/paarthneekhara/AdversarialDeepFakes/issues/23",
+#     "https://github.com/alibaba/TinyNeuralNetwork/issues/238",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/40884",
+#     "https://github.com/pytorch/pytorch/issues/36403",
+# ]
+# wrong = '''
+# for channel, s in zip(image, std):
+#     channel.mul_(s)
+# '''
+# right = '''
+# image = image * std[:, None]
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""De-normalizing an image channel by channel raises (haofanwang/Score-CAM#28), and so does
+the Normalize of an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
+
+A for loop over a tensor unbinds it (pytorch#40884). unbind(), chunk() and split() return
+several views from one node, and autograd does not know how to rewrite the graph for a
+change of one of them (pytorch#36403).
+"""
+
+import torch
+
+
+def scale(device, in_a_loop):
+    std = torch.tensor([2.0, 3.0], device=device)
+    image = torch.ones(2, 4, device=device, requires_grad=True) * 1
+    try:
+        if in_a_loop:
+            for channel, s in zip(image, std):
+                channel.mul_(s)
+        else:
+            image = image * std[:, None]
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return scale(device, in_a_loop=True)
+
+
+def control(device):
+    return scale(device, in_a_loop=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

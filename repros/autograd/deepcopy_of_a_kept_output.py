@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "copy.deepcopy(model) raises once the model has kept an output of its forward"
+# kind = "error"
+# symptom = "support the deepcopy protocol"
+# messages = [
+#     "Only Tensors created explicitly by the user \\(graph leaves\\) support the deepcopy protocol",
+# ]
+# keywords = [
+#     "Only Tensors created explicitly by the user support the deepcopy protocol",
+#     "EMA copy of the model fails",
+#     "deepcopy fails after the first forward",
+#     "deepcopy model graph leaves",
+#     "clone a model with a hook that stores features",
+# ]
+# origin = "design"
+# documents = [
+#     "https://github.com/lucidrains/byol-pytorch/pull/20",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_tensor.py",
+# ]
+# wrong = '''
+# self.features = self.layer(x)
+# '''
+# right = '''
+# self.features = self.layer(x).detach()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A model can be copied until its first forward, which keeps a tensor for a loss, for a plot
+or in a hook (lucidrains/byol-pytorch#20).
+
+deepcopy() copies the attributes of a module too, and a tensor with a history cannot be
+copied without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached one can
+(control).
+"""
+
+import copy
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, detach):
+        super().__init__()
+        self.layer, self.detach = torch.nn.Linear(2, 2), detach
+
+    def forward(self, x):
+        self.features = self.layer(x)
+        if self.detach:
+            self.features = self.layer(x).detach()
+
+
+def clone(device, detach):
+    model = Model(detach).to(device)
+    model(torch.ones(1, 2, device=device))
+    try:
+        copy.deepcopy(model)
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return clone(device, detach=False)
+
+
+def control(device):
+    return clone(device, detach=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

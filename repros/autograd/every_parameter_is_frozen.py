@@ -1,0 +1,96 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Freezing model.parameters() freezes the head that should train too, and backward() raises"
+# kind = "error"
+# symptom = "element 0 of tensors does not require grad"
+# messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
+# keywords = [
+#     "freeze layers then backward fails",
+#     "fine-tuning element 0 of tensors does not require grad",
+#     "transfer learning no trainable parameters",
+#     "all parameters requires_grad False",
+#     "frozen model loss.backward error",
+#     "loss.requires_grad = True does not train",
+# ]
+# origin = "usage"
+# reports = ["https://github.com/cfzd/Ultra-Fast-Lane-Detection/issues/282"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",
+#     "https://github.com/mazurowski-lab/finetune-SAM/issues/26",
+# ]
+# wrong = '''
+# for p in model.parameters():
+#     p.requires_grad = False
+# '''
+# right = '''
+# for p in model.backbone.parameters():
+#     p.requires_grad = False
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""backward() says that the loss does not require grad: where no input of an operation
+requires grad, its output does not (docs: notes/autograd). The loop that was to freeze the
+backbone went over the whole model (cfzd/Ultra-Fast-Lane-Detection#282).
+
+loss.requires_grad = True, said to solve it (mazurowski-lab/finetune-SAM#26), ends the
+error and trains nothing (popular fix).
+"""
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone, self.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.head(self.backbone(x))
+
+
+def train(device, whole_model, mark_loss=False):
+    model = Model().to(device)
+    if whole_model:
+        for p in model.parameters():
+            p.requires_grad = False
+    else:
+        for p in model.backbone.parameters():
+            p.requires_grad = False
+    loss = model(torch.ones(1, 2, device=device)).sum()
+    if mark_loss:
+        loss.requires_grad = True
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        return str(error)
+    if model.head.weight.grad is None:
+        return "backward() is quiet, and no parameter has a gradient"
+
+
+def reproduce(device):
+    return train(device, whole_model=True)
+
+
+def control(device):
+    return train(device, whole_model=False)
+
+
+def popular_fix(device):
+    return train(device, whole_model=True, mark_loss=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,82 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "backward() fails in the second step because something was computed once, before the training loop"
+# kind = "error"
+# symptom = "Trying to backward through the graph a second time"
+# messages = ["Trying to backward through the graph a second time"]
+# keywords = [
+#     "backward through the graph a second time",
+#     "first iteration works second fails",
+#     "embedding computed outside the training loop",
+#     "graph has already been freed",
+#     "retain_graph=True then inplace error",
+# ]
+# origin = "usage"
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html"]
+# wrong = '''
+# features = encoder(x)
+# for _ in range(2):
+#     head(features).sum().backward()
+# '''
+# right = '''
+# for _ in range(2):
+#     features = encoder(x)
+#     head(features).sum().backward()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The first step works, and the second goes through the graph of the features once more.
+
+backward() frees what the forward saved (torch/csrc/autograd/engine.cpp); what depends on
+parameters has to be computed again in every step (control), also because the parameters
+have changed. retain_graph=True, which the message advises, hits those: "modified by an
+inplace operation" (popular fix).
+"""
+
+import torch
+
+
+def train(device, inside, retain_graph=False):
+    layers = torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    model = torch.nn.Sequential(*layers).to(device)
+    encoder, head = model[:3], model[3]
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    x = torch.ones(1, 2, device=device)
+    features = encoder(x)
+    try:
+        for _ in range(2):
+            if inside:
+                features = encoder(x)
+            head(features).sum().backward(retain_graph=retain_graph)
+            optimizer.step()
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, inside=False)
+
+
+def control(device):
+    return train(device, inside=True)
+
+
+def popular_fix(device):
+    return train(device, inside=False, retain_graph=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "backward() of a custom autograd Function has to return one gradient per argument of forward()"
+# kind = "error"
+# symptom = "returned an incorrect number of gradients"
+# messages = [
+#     "returned an incorrect number of gradients \\(expected \\d{1,3}, got \\d{1,3}\\)",
+# ]
+# keywords = [
+#     "returned an incorrect number of gradients (expected 2, got 1)",
+#     "custom autograd Function backward",
+#     "return grad_output, None",
+#     "straight-through estimator backward error",
+#     "constant argument of a custom Function",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/evanmy/sae/issues/5",
+#     "https://github.com/1zb/pytorch-image-comp-rnn/issues/4",
+#     "https://github.com/huawei-noah/AdderNet/issues/21",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use"]
+# wrong = '''
+# return grad * 2  # of forward(ctx, x, factor)
+# '''
+# right = '''
+# return grad * 2, None  # of forward(ctx, x, factor)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""forward() takes a tensor and a constant, and backward() returns the gradient of the tensor
+alone (evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
+
+Every argument after ctx has its place in what backward() returns, None where it has no
+gradient (docs: notes/extending).
+"""
+
+import torch
+
+
+class TooFew(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class Scale(TooFew):
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2, None
+
+
+def train(device, function):
+    x = torch.ones(1, device=device, requires_grad=True)
+    try:
+        function.apply(x, 2).backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, TooFew)
+
+
+def control(device):
+    return train(device, Scale)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

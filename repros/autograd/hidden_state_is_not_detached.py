@@ -1,0 +1,86 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "An RNN raises in the second backward(): its hidden state carries the graph of the batch before"
+# kind = "error"
+# symptom = "Trying to backward through the graph a second time"
+# messages = ["Trying to backward through the graph a second time"]
+# keywords = [
+#     "backward through the graph a second time",
+#     "buffers have already been freed",
+#     "saved intermediate values of the graph are freed",
+#     "Specify retain_graph=True",
+#     "hidden state of LSTM between batches",
+#     "detach hidden state",
+#     "retain_graph=True out of memory",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/MorvanZhou/PyTorch-Tutorial/issues/57",
+#     "https://github.com/sgadgil6/cnslab_fmri/issues/4",
+#     "https://github.com/mlech26l/ncps/issues/62",
+# ]
+# documents = ["https://github.com/Eurus-Holmes/MNMT/issues/7"]
+# wrong = '''
+# state = cell(x, state)
+# state.sum().backward()
+# '''
+# right = '''
+# state = cell(x, state.detach())
+# state.sum().backward()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The first batch trains, and the second backward() reaches the graph of the first.
+
+backward() frees what the forward saved (torch/csrc/autograd/engine.cpp), and the state
+that is fed in still has the history of the last batch. detach() ends it (control).
+
+retain_graph=True, which the message itself and others advise (Eurus-Holmes/MNMT#7), goes
+back through all batches: memory runs out (sgadgil6/cnslab_fmri#4), or, once an optimizer
+has changed the weights that the earlier graph saved, "modified by an inplace operation"
+is raised (popular fix, mlech26l/ncps#62).
+"""
+
+import torch
+
+
+def train(device, detach, retain_graph=False):
+    cell = torch.nn.RNNCell(2, 2).to(device)
+    optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+    x, state = torch.ones(1, 2, device=device), torch.zeros(1, 2, device=device)
+    try:
+        for _ in range(3):
+            state = cell(x, state.detach() if detach else state)
+            state.sum().backward(retain_graph=retain_graph)
+            optimizer.step()
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, detach=False)
+
+
+def control(device):
+    return train(device, detach=True)
+
+
+def popular_fix(device):
+    return train(device, detach=False, retain_graph=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

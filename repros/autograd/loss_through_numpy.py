@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "numpy() on an output that requires grad raises, and detach().numpy() in the loss trains nothing"
+# kind = "error"
+# symptom = "numpy\\(\\) on Tensor that requires grad"
+# messages = ["Can.{1,3}t call numpy\\(\\) on (?:Tensor|Variable) that requires grad"]
+# keywords = [
+#     "Use tensor.detach().numpy() instead",
+#     "numpy in custom loss function",
+#     "sklearn metric as loss",
+#     "scipy loss no gradient",
+#     "weights are not updating grad is None",
+#     "plot loss list matplotlib requires grad",
+#     "log_prob detached policy gradient",
+# ]
+# origin = "design"
+# reports = ["https://github.com/isayev/ReLeaSE/issues/39"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html"]
+# wrong = '''
+# error = torch.from_numpy(output.cpu().numpy())
+# loss = error.square().mean()
+# '''
+# right = '''
+# loss = output.square().mean()  # detach().numpy() only for what is plotted or printed
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""numpy() refuses a tensor that requires grad (docs: Tensor.numpy), since numpy records no
+graph. For a plot or a metric, detach().numpy() is right, as the message says.
+
+In a loss it is not: the gradient of every layer is None after it (isayev/ReLeaSE#39,
+where the log-probabilities went through numpy), and backward() refuses the loss (popular
+fix) or, where another term has a gradient, says nothing.
+"""
+
+import torch
+
+
+def train(device, convert):
+    layer = torch.nn.Linear(2, 1).to(device)
+    output = layer(torch.ones(1, 2, device=device))
+    try:
+        error = convert(output)
+        loss = error.square().mean()
+        loss.backward()
+    except RuntimeError as failure:
+        return str(failure)
+
+
+def reproduce(device):
+    return train(device, lambda output: torch.from_numpy(output.cpu().numpy()))
+
+
+def control(device):
+    return train(device, lambda output: output)
+
+
+def popular_fix(device):
+    return train(device, lambda output: torch.from_numpy(output.detach().cpu().numpy()))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

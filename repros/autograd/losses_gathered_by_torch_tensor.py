@@ -1,0 +1,85 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Losses that are gathered into torch.tensor([...]) have lost their graph"
+# kind = "error"
+# symptom = "element 0 of tensors does not require grad"
+# messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
+# keywords = [
+#     "torch.tensor(list of losses)",
+#     "auxiliary loss is not optimized",
+#     "balance loss is not optimized",
+#     "torch.tensor removes grad_fn",
+#     "mean of a list of losses",
+#     "Converting a tensor with requires_grad=True to a scalar",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/laekov/fastmoe/issues/49",
+#     "https://github.com/MRsources/pulseq-zero/issues/20",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.tensor.html",
+#     "https://github.com/speechbrain/speechbrain/issues/735",
+# ]
+# wrong = '''
+# loss = torch.tensor(losses).mean()
+# '''
+# right = '''
+# loss = torch.stack(losses).mean()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""torch.tensor() copies the numbers of the losses into a new leaf (docs: torch.tensor):
+backward() refuses it, or, where it is one term of a sum, the term trains nothing
+(laekov/fastmoe#49). torch.stack() keeps the graph (control).
+
+requires_grad=True, or Variable(loss, requires_grad=True) (speechbrain/speechbrain#735),
+ends the error and trains nothing (popular fix).
+"""
+
+import warnings
+
+import torch
+
+
+def train(device, gather):
+    weight = torch.ones(1, device=device, requires_grad=True)
+    losses = [weight.square().sum(), (weight - 2).square().sum()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer ones warn of the conversion
+        loss = gather(losses)
+    try:
+        loss.mean().backward()
+    except RuntimeError as error:
+        return str(error)
+    if weight.grad is None:
+        return "backward() is quiet, and no parameter has a gradient"
+
+
+def reproduce(device):
+    return train(device, lambda losses: torch.tensor(losses))
+
+
+def control(device):
+    return train(device, lambda losses: torch.stack(losses))
+
+
+def popular_fix(device):
+    return train(device, lambda losses: torch.tensor(losses, requires_grad=True))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Writing rows or slices into the weight of a layer raises outside of no_grad()"
+# kind = "error"
+# symptom = "a view of a leaf Variable that requires grad is being used in an in-place operation"
+# messages = [
+#     "leaf Variable that requires grad (?:is being|has been) used in an in-?place operation",
+# ]
+# keywords = [
+#     "a view of a leaf Variable that requires grad",
+#     "initialize embedding rows",
+#     "load pretrained vectors into embedding.weight",
+#     "edit weights of a model by hand",
+#     "positional encoding embedding weight slice",
+#     "bias of detection head in-place",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/Atcold/NYU-DLSP20/issues/765",
+#     "https://github.com/Hunter-DDM/knowledge-neurons/issues/14",
+#     "https://github.com/PingoLH/FCHarDNet/issues/61",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.no_grad.html"]
+# wrong = '''
+# embedding.weight[0] = vector
+# '''
+# right = '''
+# with torch.no_grad():
+#     embedding.weight[0] = vector
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Filling the rows of an embedding raises (Atcold/NYU-DLSP20#765), as does editing columns
+of a Linear (Hunter-DDM/knowledge-neurons#14).
+
+A slice is a view of the parameter, and autograd does not record changes in place of a
+leaf, nor of a view of it (torch/csrc/autograd/VariableTypeUtils.h). Initialization is
+not to be recorded at all (control).
+"""
+
+import torch
+
+
+def fill(device):
+    embedding = torch.nn.Embedding(3, 2).to(device)
+    vector = torch.ones(2, device=device)
+    try:
+        embedding.weight[0] = vector
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return fill(device)
+
+
+def control(device):
+    with torch.no_grad():
+        return fill(device)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

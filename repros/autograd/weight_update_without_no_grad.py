@@ -1,0 +1,93 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "w -= lr * w.grad raises, and w = w - lr * w.grad has no gradient in the next step"
+# kind = "error"
+# symptom = "a leaf Variable that requires grad is being used in an in-place operation"
+# messages = [
+#     "leaf Variable that requires grad (?:is being|has been) used in an in-?place operation",
+# ]
+# keywords = [
+#     "leaf Variable in-place operation",
+#     "manual gradient descent",
+#     "w.grad is None after update",
+#     "unsupported operand type(s) for *: 'float' and 'NoneType'",
+#     "update weights without optimizer",
+#     "grad of non-leaf Tensor",
+# ]
+# origin = "design"
+# reports = ["https://github.com/BaiTheBest/SparseLLM/issues/13"]
+# documents = [
+#     "https://github.com/pytorch/examples/pull/779",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_leaf.html",
+# ]
+# wrong = '''
+# w -= 0.1 * w.grad
+# '''
+# right = '''
+# with torch.no_grad():
+#     w -= 0.1 * w.grad
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A manual step of gradient descent raises: autograd would have to record a change of the
+leaf that it collects the gradient for (torch/csrc/autograd/VariableTypeUtils.h).
+
+w = w - lr * w.grad, advised in its place (BaiTheBest/SparseLLM#13), runs. It makes a new
+tensor that is no leaf: the next backward() leaves its grad at None, and an optimizer or
+a module goes on with the old one.
+"""
+
+import warnings
+
+import torch
+
+
+def out_of_place(w):
+    w = w - 0.1 * w.grad
+    return w
+
+
+def in_place(w):
+    w -= 0.1 * w.grad
+    return w
+
+
+def train(device, step):
+    w = torch.ones(1, device=device, requires_grad=True)
+    try:
+        for _ in range(2):
+            w.square().sum().backward()
+            w = step(w)
+    except (RuntimeError, TypeError) as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, in_place)
+
+
+def control(device):
+    return train(device, torch.no_grad()(in_place))
+
+
+def popular_fix(device):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # w.grad of a tensor that is no leaf
+        return train(device, out_of_place)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,93 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A compiled optimizer function is compiled again for every shape of parameter, up to the limit"
+# kind = "silent"
+# symptom = "graphs were compiled for 12 shapes"
+# messages = [
+#     "torch\\._dynamo hit config\\.\\w{1,40}_limit \\(\\d{1,9}\\)",
+#     "(?:recompile|cache_size)_limit reached with (?:fullgraph|one_graph)=True",
+# ]
+# keywords = [
+#     "torch.compile recompiles every step",
+#     "torch.compile is slow",
+#     "torch.compile falls back to eager",
+#     "increase cache_size_limit",
+#     "recompile_limit reached",
+#     "compiled optimizer recompiles",
+#     "Guard failed on a parameter",
+#     "CacheLimitExceeded",
+#     "FailOnRecompileLimitHit",
+#     "Muon optimizer torch.compile",
+# ]
+# origin = "design"
+# reports = ["https://github.com/microsoft/dion/issues/23"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/config.py",
+#     "https://github.com/HomebrewML/HeavyBall/issues/16",
+# ]
+# wrong = '''
+# decay(p)  # p: a torch.nn.Parameter
+# '''
+# right = '''
+# decay(p.detach())
+# '''
+# requires = ">=2.1"
+# affected = { cpu = ">=2.1", cuda = ">=2.1" }
+# ///
+"""Sizes become dynamic when they change, but not those of a parameter: each one is a
+constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py,
+microsoft/dion#23). After eight graphs Dynamo runs the function uncompiled, or raises
+with fullgraph=True.
+
+A tensor that is no parameter has dynamic sizes (control). A higher limit
+(HomebrewML/HeavyBall#16) compiles once per shape (popular fix).
+"""
+
+import torch
+
+
+def count(device, convert):
+    torch._dynamo.reset()
+    graphs = []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    decay = torch.compile(lambda p: p * 0.9, backend=backend)
+    for size in range(2, 14):
+        p = torch.nn.Parameter(torch.ones(size, device=device))
+        decay(convert(p))
+    torch._dynamo.reset()
+    if len(graphs) > 4:
+        return f"{len(graphs)} graphs were compiled for 12 shapes"
+
+
+def reproduce(device):
+    return count(device, lambda p: p)
+
+
+def control(device):
+    return count(device, lambda p: p.detach())
+
+
+def popular_fix(device):
+    with torch._dynamo.config.patch(cache_size_limit=64):
+        return count(device, lambda p: p)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
