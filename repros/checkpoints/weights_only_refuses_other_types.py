@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "torch.load of torch 2.6 refuses a checkpoint that holds more than tensors and plain types"
+# kind = "error"
+# symptom = "argparse\\.Namespace was not an allowed global"
+# messages = [
+#     "Weights only load failed",
+#     "WeightsUnpickler error: Unsupported (?:global|class)",
+#     "WeightsUnpickler error: Unsupported (?:global: GLOBAL|class) \\S{1,200}(?: was not an allowed global by default)?",
+# ]
+# keywords = [
+#     "checkpoint does not load after upgrading to torch 2.6",
+#     "numpy.core.multiarray.scalar was not an allowed global",
+#     "add_safe_globals",
+#     "argparse Namespace in a checkpoint",
+#     "cannot load whole model with torch.load",
+#     "numpy scalar in a checkpoint",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/chemprop/chemprop/issues/1227",
+#     "https://github.com/mlcommons/mlperf-automations/issues/465",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/137602",
+#     "https://github.com/ROCm/Megatron-LM/pull/56",
+#     "https://docs.pytorch.org/docs/stable/notes/serialization.html#torch-load-with-weights-only-true",
+# ]
+# wrong = '''
+# checkpoint = {"model": model.state_dict(), "args": args}
+# '''
+# right = '''
+# checkpoint = {"model": model.state_dict(), "args": vars(args)}
+# '''
+# affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
+# ///
+"""A checkpoint that loaded before does not load any more: beside the weights it holds an
+argparse.Namespace, a NumPy scalar such as the best score, a path, or the whole model.
+
+Since 2.6 the default of torch.load() is weights_only=True (pytorch#137602): it builds
+tensors, numbers, strings and containers of them, and no other class. A file of one's own
+can be read once with weights_only=False, or with the class that the message names in
+torch.serialization.add_safe_globals() (notes on serialization), and saved again in
+plain types.
+"""
+
+import argparse
+import io
+
+import torch
+
+
+def load(device, plain):
+    model, args = torch.nn.Linear(2, 2).to(device), argparse.Namespace(lr=0.1)
+    checkpoint = {"model": model.state_dict(), "args": plain(args)}
+    file = io.BytesIO()
+    torch.save(checkpoint, file)
+    file.seek(0)
+    try:
+        torch.load(file, map_location=device)
+    except Exception as error:
+        return str(error)
+
+
+def reproduce(device):
+    return load(device, plain=lambda args: args)
+
+
+def control(device):
+    return load(device, plain=lambda args: vars(args))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
