@@ -47,6 +47,7 @@ set_sharing_strategy("file_system"), does not help here either.
 
 import mmap
 import tempfile
+import time
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -61,6 +62,7 @@ class Mapped(Dataset):
         return 1
 
     def __getitem__(self, index):
+        time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
         return self.bytes[4096]
 
 

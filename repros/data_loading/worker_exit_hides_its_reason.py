@@ -29,10 +29,10 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py",
 # ]
 # wrong = '''
-# sys.exit("image 1 is missing")
+# sys.exit("image 0 is missing")
 # '''
 # right = '''
-# raise FileNotFoundError("image 1 is missing")
+# raise FileNotFoundError("image 0 is missing")
 # '''
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
@@ -44,6 +44,7 @@ here, or a signal, leaves the main process with the process number alone
 """
 
 import sys
+import time
 
 from torch.utils.data import DataLoader, Dataset
 
@@ -53,10 +54,11 @@ class Images(Dataset):
         self.fail = fail
 
     def __len__(self):
-        return 2
+        return 1
 
     def __getitem__(self, index):
-        return self.fail() if index == 1 else index
+        time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
+        self.fail()
 
 
 def load(fail):
@@ -64,20 +66,20 @@ def load(fail):
     try:
         list(loader)
     except (RuntimeError, FileNotFoundError) as error:
-        if "image 1 is missing" not in str(error):
+        if "image 0 is missing" not in str(error):
             return str(error)
 
 
 def reproduce(device):
     def fail():
-        sys.exit("image 1 is missing")
+        sys.exit("image 0 is missing")
 
     return load(fail)
 
 
 def control(device):
     def fail():
-        raise FileNotFoundError("image 1 is missing")
+        raise FileNotFoundError("image 0 is missing")
 
     return load(fail)
 
