@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pinning and copying of any batch, beside the computation; workers that do not repeat each other.
+"""Pinning and copying of any batch, beside the computation; workers that do not repeat each other;
+collating that names the sample which does not fit.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/data_loading
 shows.
@@ -23,23 +24,25 @@ import copy
 import dataclasses
 import os
 import random
+import reprlib
 import sys
 from collections import UserList, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn.utils.rnn import PackedSequence
-from torch.utils.data import get_worker_info
+from torch.utils.data import default_collate, get_worker_info
 
 __all__ = [
     "PinDecision",
     "Prefetcher",
+    "collate",
     "map_tensors",
     "pin_batch",
     "pin_decision",
@@ -262,6 +265,119 @@ def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
         return to_device(tensor, copies.device)
 
     return _walk(batch, settle, "to", methodcaller("to", copies.device))
+
+
+def collate(batch: Any) -> Any:
+    """A collate_fn: default_collate(), with an error that says which samples do not fit and where.
+
+    It gives the field, as an expression, and what each sample of the batch holds there: shapes of
+    tensors and arrays, keys of mappings, lengths of sequences, else types. Samples are numbered by
+    their position in the batch. Only an error costs time: parts of the batch are collated again.
+    An error that no sample is the cause of, such as a lack of memory, passes as it is.
+
+    Raises:
+        TypeError: where default_collate() raises one.
+        RuntimeError: else.
+
+    >>> rows = [{"image": torch.ones(3, 8, 8)}, {"image": torch.ones(1, 8, 8)}]
+    >>> collate(rows)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: sample['image'] does not fit: float32 [3, 8, 8] in 0; float32 [1, 8, 8] in 1 (...
+    """
+    try:
+        return default_collate(batch)
+    except Exception as error:
+        misfit = _misfit(batch)
+        if misfit is None:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else RuntimeError
+        raise kind(f"{misfit} (default_collate: {error})") from error
+
+
+def _misfit(batch: Any) -> str | None:
+    try:
+        samples = list(batch)
+    except TypeError:
+        return None
+    if not samples:
+        return f"the batch has no sample: {batch!r}"
+    first = samples[0]
+    part = next(([sample] for sample in samples if _fails([sample])), None)
+    part = part or next(([first, other] for other in samples if _fails([first, other])), None)
+    if part is None:
+        return None
+    where, fields = "sample", samples
+    while step := next((step for step in _steps(part) if _fails([step[1](s) for s in part])), None):
+        name, enter = step
+        where += name
+        part = [enter(sample) for sample in part]
+        fields = [_enter(enter, field) for field in fields]
+    found: dict[str, list[int]] = {}
+    for position, field in enumerate(fields):
+        found.setdefault(_holds(field), []).append(position)
+    texts = [f"{what} in {_some(positions)}" for what, positions in found.items()]
+    more = f"; and {len(texts) - 5} others" if len(texts) > 5 else ""
+    return f"{where} does not fit: {'; '.join(texts[:5])}{more}"
+
+
+def _fails(samples: list[Any]) -> bool:
+    try:
+        default_collate(samples)
+    except Exception:
+        return True
+    return False
+
+
+def _steps(samples: list[Any]) -> list[tuple[str, Callable[[Any], Any]]]:
+    """The ways into samples of one structure: what to write behind each, and the function."""
+    first = samples[0]
+    if all(isinstance(sample, Mapping) for sample in samples):
+        whole = all(key in sample for sample in samples for key in first)
+        return [(f"[{key!r}]", itemgetter(key)) for key in first] if whole else []
+    if not all(map(_is_sequence, samples)) or len({len(sample) for sample in samples}) > 1:
+        return []
+    names = getattr(first, "_fields", None)  # of a named tuple
+    return [(f".{names[i]}" if names else f"[{i}]", itemgetter(i)) for i in range(len(first))]
+
+
+def _is_sequence(field: Any) -> bool:
+    return isinstance(field, Sequence) and not isinstance(field, (str, bytes))
+
+
+_NOTHING = object()
+
+
+def _enter(enter: Callable[[Any], Any], field: Any) -> Any:
+    try:
+        return enter(field) if isinstance(field, Mapping) or _is_sequence(field) else _NOTHING
+    except (KeyError, IndexError, TypeError):  # of another structure
+        return _NOTHING
+
+
+def _holds(field: Any) -> str:
+    if field is _NOTHING:
+        return "nothing"
+    name = type(field).__name__
+    if getattr(field, "is_nested", False):  # it has no shape to ask for
+        return f"nested {name}"
+    if hasattr(field, "dtype") and hasattr(field, "shape"):
+        device = getattr(field, "device", None)
+        layout = getattr(field, "layout", torch.strided)
+        return (
+            f"{str(field.dtype).replace('torch.', '')} {list(field.shape)}"
+            + (f" on {device}" if isinstance(device, torch.device) and device.type != "cpu" else "")
+            + (f", {str(layout).replace('torch.', '')}" if layout != torch.strided else "")
+        )
+    if isinstance(field, Mapping):
+        return f"{name} with {reprlib.repr(list(field))}"
+    if _is_sequence(field):
+        return f"{name} of {len(field)}"
+    return name
+
+
+def _some(positions: list[int]) -> str:
+    text = ", ".join(map(str, positions[:8]))
+    return text if len(positions) <= 8 else f"{text} and {len(positions) - 8} more"
 
 
 def shard(rows: Iterable[Any]) -> Iterator[Any]:

@@ -28,7 +28,14 @@ import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
-from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset
+from torch.utils.data import (
+    ConcatDataset,
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    Subset,
+    default_collate,
+)
 
 from reference_fixes import data_loading
 
@@ -1116,3 +1123,191 @@ def test_impossible_sizes_are_refused(wrong):
     (name, value), *_ = wrong.items()
     with pytest.raises(ValueError, match=f"{name}={value}"):
         data_loading.worker_count(**{"batch_bytes": 1, "memory_bytes": 1, **wrong})
+
+
+ROW = {"image": torch.ones(3, 2, 2), "label": 1, "boxes": [torch.zeros(1, 4), 0.5], "name": "a"}
+arrays = st.builds(
+    lambda shape, dtype: numpy.ones(shape, dtype),
+    st.lists(st.integers(1, 3), max_size=2),
+    st.sampled_from(["float32", "float64", "int64"]),
+)
+tensors = st.builds(
+    lambda shape, dtype: torch.ones(shape, dtype=dtype),
+    st.lists(st.integers(0, 3), max_size=2),
+    st.sampled_from([torch.float32, torch.int64, torch.bool]),
+)
+samples = st.recursive(
+    st.one_of(tensors, arrays, st.integers(-9, 9), st.floats(), st.text(max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3),
+        st.lists(inner, min_size=1, max_size=3).map(tuple),
+        st.dictionaries(st.text(max_size=3), inner, min_size=1, max_size=3),
+        st.tuples(inner, inner).map(lambda pair: Point(*pair)),
+    ),
+    max_leaves=6,
+)
+
+
+def same_batch(one, other):
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one.nan_to_num(), other.nan_to_num())
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same_batch(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same_batch, one, other))
+    return one == other
+
+
+@given(samples, st.integers(1, 4))
+def test_what_fits_is_collated_as_default_collate_does(sample, count):
+    batch = [copy.deepcopy(sample) for _ in range(count)]
+    assert same_batch(data_loading.collate(batch), default_collate(batch))
+
+
+def leaves_of(sample, path="sample"):
+    """(path, setter) of every value that is no container."""
+    pairs = (
+        sample.items()
+        if isinstance(sample, dict)
+        else enumerate(sample)
+        if isinstance(sample, list)
+        else ()
+    )
+    for key, value in pairs:
+        inner = f"{path}[{key!r}]"
+        if isinstance(value, (dict, list)):
+            yield from leaves_of(value, inner)
+        else:
+            yield inner, (sample, key)
+
+
+nested = st.recursive(
+    st.one_of(tensors, st.integers(-9, 9)),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3),
+        st.dictionaries(st.text(max_size=3), inner, min_size=1, max_size=3),
+    ),
+    max_leaves=6,
+).filter(lambda sample: isinstance(sample, (list, dict)))
+
+
+@given(nested, st.integers(2, 6), st.data())
+def test_the_error_names_the_field_and_the_sample_that_does_not_fit(sample, count, data):
+    batch = [copy.deepcopy(sample) for _ in range(count)]
+    bad = data.draw(st.integers(0, count - 1))
+    path, (owner, key) = data.draw(st.sampled_from(list(leaves_of(batch[bad]))))
+    owner[key] = None
+    with pytest.raises((RuntimeError, TypeError)) as caught:
+        data_loading.collate(batch)
+    text = str(caught.value)
+    assert text.startswith(f"{path} does not fit: ")
+    assert f"NoneType in {bad}" in text.split(" (default_collate: ")[0]
+
+
+def error_of(batch, kind=RuntimeError):
+    with pytest.raises(kind) as caught:
+        data_loading.collate(batch)
+    return str(caught.value).split(" (default_collate: ")[0]
+
+
+def row(**changes):
+    return {**ROW, **changes}
+
+
+@pytest.mark.parametrize(
+    ("batch", "text"),
+    [
+        (
+            [row(), row(image=torch.ones(1, 2, 2)), row()],
+            "sample['image'] does not fit: float32 [3, 2, 2] in 0, 2; float32 [1, 2, 2] in 1",
+        ),
+        (
+            [row(boxes=[torch.zeros(2, 4), 0.5]), row()],
+            "sample['boxes'][0] does not fit: float32 [2, 4] in 0; float32 [1, 4] in 1",
+        ),
+        (
+            [row(), row(boxes=[torch.zeros(1, 4)])],
+            "sample['boxes'] does not fit: list of 2 in 0; list of 1 in 1",
+        ),
+        (
+            [Point(torch.ones(2), 1), Point(torch.ones(3), 1)],
+            "sample.x does not fit: float32 [2] in 0; float32 [3] in 1",
+        ),
+        (
+            [numpy.ones((2, 2)), numpy.ones(2)],
+            "sample does not fit: float64 [2, 2] in 0; float64 [2] in 1",
+        ),
+        (
+            [{"a": 1, "b": 2}, {"b": 2}],
+            "sample does not fit: dict with ['a', 'b'] in 0; dict with ['b'] in 1",
+        ),
+        (
+            [(torch.ones(1), "a"), (torch.ones(2), "a"), torch.ones(3)],
+            "sample[0] does not fit: float32 [1] in 0; float32 [2] in 1; nothing in 2",
+        ),
+        (
+            [torch.ones(2), torch.ones(2, device="meta")],
+            "sample does not fit: float32 [2] in 0; float32 [2] on meta in 1",
+        ),
+        (
+            [torch.ones(2), torch.ones(2).to_sparse()],
+            "sample does not fit: float32 [2] in 0; float32 [2], sparse_coo in 1",
+        ),
+    ],
+)
+def test_the_error_says_what_each_sample_holds_in_that_field(batch, text):
+    assert error_of(batch, (RuntimeError, TypeError)) == text
+
+
+def test_long_lists_of_samples_and_of_shapes_are_cut():
+    batch = [torch.ones(2)] * 10 + [torch.ones(n) for n in range(3, 9)]
+    assert error_of(batch) == (
+        "sample does not fit: float32 [2] in 0, 1, 2, 3, 4, 5, 6, 7 and 2 more; "
+        "float32 [3] in 10; float32 [4] in 11; float32 [5] in 12; float32 [6] in 13; and 2 others"
+    )
+
+
+def test_a_nested_tensor_is_named():
+    make = torch.nested.nested_tensor if hasattr(torch.nested, "nested_tensor") else None
+    batch = [(make or torch.nested_tensor)([torch.ones(2)])]
+    assert error_of(batch) == "sample does not fit: nested Tensor in 0"
+
+
+def test_the_error_keeps_the_class_and_the_text_of_default_collate():
+    with pytest.raises(TypeError, match=r"NoneType in 1 \(default_collate: .{1,200}\)$"):
+        data_loading.collate([torch.ones(1), None])
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size") as caught:
+        data_loading.collate([torch.ones(1), torch.ones(2)])
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    with pytest.raises(RuntimeError, match="list index out of range"):  # an IndexError
+        data_loading.collate([])
+    assert error_of([]) == "the batch has no sample: []"
+
+
+def test_an_error_without_a_sample_as_its_cause_passes_as_it_is():
+    def full(batch):
+        if len(batch) > 2:
+            raise MemoryError("full")
+
+    patch = mock.patch.object(data_loading, "default_collate", full)
+    with patch, pytest.raises(MemoryError, match="^full$"):
+        data_loading.collate([1, 2, 3])
+    with pytest.raises(TypeError, match="^[^(]*$"):
+        data_loading.collate(None)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_collate_in_a_loader_names_the_sample_74337(workers):
+    rows = [torch.ones(2), torch.ones(2), torch.ones(2), None]
+    loader = DataLoader(rows, batch_size=2, collate_fn=data_loading.collate, num_workers=workers)
+    text = r"sample does not fit: float32 \[2\] in 0; NoneType in 1 "
+    with pytest.raises((TypeError, RuntimeError), match=text):  # another one in a worker
+        list(loader)
+
+
+def test_collating_what_fits_looks_at_it_once():
+    with mock.patch.object(data_loading, "default_collate", wraps=default_collate) as calls:
+        data_loading.collate([torch.ones(2)] * 4)
+    assert calls.call_count == 1

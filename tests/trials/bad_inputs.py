@@ -568,6 +568,23 @@ def _(x: Any) -> Any:
     return list(data_loading.Prefetcher(x, "cpu"))
 
 
+def collated(batch: Any) -> Any:
+    try:
+        return torch.utils.data.default_collate(batch)
+    except Exception:
+        raise OnlyAnError from None
+
+
+@use("data_loading.collate", "batch", collated)
+def _(x: Any) -> Any:
+    return data_loading.collate(x)
+
+
+@use("data_loading.collate", "sample", lambda x: collated([x]))
+def _(x: Any) -> Any:
+    return data_loading.collate([x])
+
+
 @use(
     "data_loading.shard", "rows", lambda x: list(x) if hasattr(x, "__iter__") else only_an_error(x)
 )

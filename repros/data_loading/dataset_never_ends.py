@@ -1,0 +1,81 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A for loop over a Dataset runs past its length"
+# kind = "silent"
+# symptom = "row 4 of 3 was read"
+# keywords = [
+#     "for loop over a dataset never ends",
+#     "infinite loop when iterating a Dataset",
+#     "index is out of the len defined in __len__",
+#     "enumerate(dataset) ignores __len__",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/3636",
+#     "https://github.com/pytorch/pytorch/issues/45040",
+# ]
+# documents = [
+#     "https://docs.python.org/3/reference/datamodel.html#object.__getitem__",
+#     "https://github.com/pytorch/pytorch/issues/82732",
+# ]
+# wrong = '''
+# for count, row in enumerate(dataset, start=1):
+#     pass
+# '''
+# right = '''
+# for count, row in enumerate(DataLoader(dataset, batch_size=None), start=1):
+#     pass
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""A Dataset has no __iter__; Python's for then counts up until __getitem__ raises an
+IndexError, and never asks for the length (docs.python.org: object.__getitem__). A
+__getitem__ that computes its row, as from a file name, a modulo or a random crop, raises
+none. The DataLoader asks for the length.
+
+The converse is a loop that ends early without a word, when a bug in __getitem__ raises an
+IndexError (pytorch#82732).
+"""
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return index
+
+
+def read(rows):
+    for count, row in enumerate(rows, start=1):
+        if count > 3:
+            return f"row {count} of 3 was read"  # and so on
+
+
+def reproduce(device):
+    dataset = Rows()
+    return read(dataset)
+
+
+def control(device):
+    dataset = Rows()
+    return read(DataLoader(dataset, batch_size=None))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "The DataLoader of a dataset that found no files raises num_samples=0"
+# kind = "error"
+# symptom = "num_samples=0|the epoch has 0 batches"
+# messages = [
+#     "num_samples should be a positive integer value, but got num_samples ?= ?0",
+#     "num_samples should be a positive inte?ge?ral value, but got num_samples ?= ?0",
+# ]
+# keywords = [
+#     "dataset is empty",
+#     "wrong path to the images",
+#     "glob found no files",
+#     "len(dataset) is 0",
+#     "epoch ends at once and the loss is nan or 0",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/pprp/captcha_identify.pytorch/issues/1",
+#     "https://github.com/lyn1874/memAE/issues/13",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/sampler.py"]
+# wrong = '''
+# files = glob.glob("imgs/*.png")  # the folder is images/
+# loader = DataLoader(files, shuffle=True)
+# '''
+# right = '''
+# files = glob.glob("images/*.png")
+# loader = DataLoader(files, shuffle=True)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""The dataset has length 0: nothing matched its path, its extension or its filter. The
+RandomSampler behind shuffle=True refuses that (torch/utils/data/sampler.py); num_samples
+is no argument that a user has passed.
+
+With shuffle=False the message goes and no data comes: every epoch has 0 batches, and what
+fails is the mean over them (lyn1874/memAE#13: division by zero).
+"""
+
+import glob
+import os
+import tempfile
+
+from torch.utils.data import DataLoader
+
+
+def load(folder, shuffle):
+    with tempfile.TemporaryDirectory() as root:
+        os.mkdir(f"{root}/images")
+        open(f"{root}/images/1.png", "w").close()
+        files = glob.glob(f"{root}/{folder}/*.png")
+        try:
+            loader = DataLoader(files, shuffle=shuffle)
+        except ValueError as error:
+            return str(error)
+        if not list(loader):
+            return "the epoch has 0 batches"
+
+
+def reproduce(device):
+    return load("imgs", shuffle=True)
+
+
+def control(device):
+    return load("images", shuffle=True)
+
+
+def popular_fix(device):
+    return load("imgs", shuffle=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,93 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Images of different sizes cannot be put into one batch"
+# kind = "error"
+# symptom = "stack expects each tensor to be equal size"
+# messages = [
+#     "stack expects each tensor to be equal size, but got",
+#     "(?:invalid argument \\d: )?sizes of tensors must match except in dimension 0\\. got \\d{1,9} and \\d{1,9} in dimension",
+#     "inconsistent tensor sizes at .{1,120}?THTensorMath",
+#     "all input arrays must have the same shape",
+#     "trying to resize storage that is not resizable",
+# ]
+# keywords = [
+#     "images of different size in one batch",
+#     "DataLoader fails with batch_size > 1 and works with batch_size=1",
+#     "custom dataset with my own images cannot be batched",
+#     "variable length sequences in a DataLoader",
+#     "Resize does not make all images the same size",
+#     "how to pad in collate_fn",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/qubvel-org/segmentation_models.pytorch/issues/472",
+#     "https://github.com/milesial/Pytorch-UNet/issues/285",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/data.html#working-with-collate-fn",
+#     "https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.Resize.html",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
+# ]
+# wrong = '''
+# loader = DataLoader(images, batch_size=2)
+# '''
+# right = '''
+# resized = [interpolate(image[None], size=(8, 8))[0] for image in images]
+# loader = DataLoader(resized, batch_size=2)
+# '''
+# fix = "data_loading.collate"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The batch is one tensor: default_collate() stacks the samples with torch.stack(), and
+all have to have one shape (torch/utils/data/_utils/collate.py).
+
+Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect
+ratio, so that the longer sides still differ (docs: torchvision.transforms.Resize). Give
+both sides, or pad in a collate_fn of your own.
+"""
+
+import torch
+from torch.nn.functional import interpolate
+from torch.utils.data import DataLoader
+
+
+def load(device, resize):
+    images = [torch.ones(3, 8, 12, device=device), torch.ones(3, 16, 16, device=device)]
+    images = [resize(image) for image in images]
+    try:
+        loader = DataLoader(images, batch_size=2)
+        list(loader)
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return load(device, lambda image: image)
+
+
+def control(device):
+    return load(device, lambda image: interpolate(image[None], size=(8, 8))[0])
+
+
+def popular_fix(device):
+    def shorter_side(image):
+        return interpolate(image[None], scale_factor=8 / min(image.shape[1:]))[0]
+
+    return load(device, shorter_side)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,85 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A lambda in the dataset or the DataLoader cannot be sent to spawned workers"
+# kind = "error"
+# symptom = "Can't (?:pickle|get) local object"
+# messages = [
+#     "Can.t (?:pickle|get) local object .?\\S{1,200}<locals>",
+#     "Can.t pickle <function \\S{0,120}<lambda>",
+#     "attribute lookup <lambda> on \\S{1,60} failed",
+#     "EOFError: Ran out of input",
+# ]
+# keywords = [
+#     "works on Linux and fails on Windows with num_workers",
+#     "transforms.Lambda cannot be pickled",
+#     "collate_fn lambda on macOS",
+#     "DataLoader worker pickle error with Python 3.14",
+#     "nested function as worker_init_fn",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/taoyang1122/MutualNet/issues/5",
+#     "https://github.com/HazyResearch/cartridges/issues/20",
+#     "https://github.com/junyanz/pytorch-CycleGAN-and-pix2pix/issues/1197",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors",
+#     "https://docs.python.org/3/library/pickle.html#what-can-be-pickled-and-unpickled",
+#     "https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods",
+# ]
+# wrong = '''
+# loader = DataLoader(rows, num_workers=1, collate_fn=lambda batch: batch[0])
+# '''
+# right = '''
+# loader = DataLoader(rows, num_workers=1, collate_fn=itemgetter(0))
+# '''
+# affected = { cpu = ">=1.13" }
+# timeout = 120.0
+# ///
+"""A spawned worker is a new interpreter, to which the loader sends dataset, collate_fn and
+worker_init_fn with pickle (docs: torch.utils.data, Platform-specific behaviors). Pickle
+sends a function by its name in a module, and a lambda or a function inside of another has
+none (docs.python.org: pickle).
+
+Windows and macOS spawn; Linux forked, where nothing is pickled, and pickles too from Python
+3.14 on, where forkserver is the default (docs.python.org: multiprocessing). Use a function
+or a class of a module, or functools.partial of one.
+"""
+
+from operator import itemgetter
+
+from torch.utils.data import DataLoader
+
+
+def load(method, **options):
+    rows = [1, 2]
+    try:
+        loader = DataLoader(rows, num_workers=1, multiprocessing_context=method, **options)
+        list(loader)
+    except (AttributeError, TypeError) as error:
+        return str(error)
+
+
+def reproduce(device):
+    return load("spawn", collate_fn=lambda batch: batch[0])
+
+
+def control(device):
+    return load("spawn", collate_fn=itemgetter(0))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

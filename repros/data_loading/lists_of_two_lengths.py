@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Samples that hold lists of different lengths cannot be batched"
+# kind = "error"
+# symptom = "each element in list of batch should be of equal size"
+# messages = ["each element in list of batch should be of equal size"]
+# keywords = [
+#     "variable number of labels per sample",
+#     "token lists of different length in a DataLoader",
+#     "captions of different length",
+#     "list of lists cannot be collated",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/42654",
+#     "https://github.com/nyu-dl/dl4mt-nonauto/issues/13",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pad_sequence.html",
+# ]
+# wrong = '''
+# rows = [[1, 2, 3], [4]]
+# '''
+# right = '''
+# rows = [torch.tensor([1, 2, 3]), torch.tensor([4])]
+# loader = DataLoader(rows, batch_size=2, collate_fn=partial(pad_sequence, batch_first=True))
+# '''
+# fix = "data_loading.collate"
+# affected = { cpu = ">=1.13" }
+# ///
+"""default_collate() takes a list for a sample of several fields and collates field by field,
+so that all lists need the same length (torch/utils/data/_utils/collate.py). Up to 1.5 it
+dropped what was longer than the shortest without a word (pytorch#42654), so that going
+back to an old release, as advised there, hides it.
+"""
+
+from functools import partial
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+
+
+def load(rows, **options):
+    try:
+        loader = DataLoader(rows, batch_size=2, **options)
+        list(loader)
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return load([[1, 2, 3], [4]])
+
+
+def control(device):
+    rows = [torch.tensor([1, 2, 3]), torch.tensor([4])]
+    return load(rows, collate_fn=partial(pad_sequence, batch_first=True))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "next(iter(loader)) in a loop gives the first batch every time"
+# kind = "silent"
+# symptom = "of 100 rows were read"
+# keywords = [
+#     "always the same batch",
+#     "model trains on only one batch",
+#     "next(iter(dataloader)) returns the same data",
+#     "next(iter(loader)) is very slow with workers",
+#     "loss overfits a single batch by accident",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/leohsuofnthu/Pytorch-IterativeFCN/issues/7",
+#     "https://github.com/fastai/fastai/issues/484",
+#     "https://github.com/nashory/pggan-pytorch/issues/35",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py"]
+# wrong = '''
+# for step in range(100):
+#     batch = next(iter(loader))
+# '''
+# right = '''
+# batches = iter(loader)
+# for step in range(100):
+#     batch = next(batches)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""iter(loader) starts the epoch again (torch/utils/data/dataloader.py), and next() takes its
+first batch.
+
+shuffle=True, with which people go on (leohsuofnthu/Pytorch-IterativeFCN#7,
+nashory/pggan-pytorch#35), makes the batches differ; but each is the first of another
+permutation, so that in an epoch's worth of steps some rows come twice and others never.
+"""
+
+from torch.utils.data import DataLoader
+
+
+def rows_seen(take, **options):
+    loader = DataLoader(range(100), **options)
+    seen = len({int(batch) for batch in take(loader)})
+    if seen < 100:
+        return f"{seen} of 100 rows were read"
+
+
+def restarted(loader):
+    for step in range(100):
+        batch = next(iter(loader))
+        yield batch
+
+
+def reproduce(device):
+    return rows_seen(restarted)
+
+
+def control(device):
+    def take(loader):
+        batches = iter(loader)
+        for step in range(100):
+            batch = next(batches)
+            yield batch
+
+    return rows_seen(take)
+
+
+def popular_fix(device):
+    return rows_seen(restarted, shuffle=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,88 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "After a restart random_split validates on rows that the model was trained on"
+# kind = "silent"
+# symptom = "validation rows were trained on before the restart"
+# keywords = [
+#     "validation accuracy jumps after resuming",
+#     "train validation split changes on resume",
+#     "data leakage after loading a checkpoint",
+#     "random_split gives a different split every run",
+#     "different split on every rank",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/aiqm/torchani/issues/443",
+#     "https://github.com/talmolab/sleap-nn/issues/602",
+#     "https://github.com/kekmodel/FixMatch-pytorch/issues/41",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split"]
+# wrong = '''
+# train, val = random_split(rows, [80, 20])
+# '''
+# right = '''
+# generator = torch.Generator().manual_seed(0)
+# train, val = random_split(rows, [80, 20], generator=generator)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""The run that resumes draws a new split (aiqm/torchani#443), and most rows that it validates
+on were trained on before. random_split() draws from the global generator unless
+it is given one (docs: torch.utils.data.random_split).
+
+A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) holds only while
+every draw between it and the split stays the same: here the run that resumes builds
+another head first.
+"""
+
+import torch
+from torch.utils.data import random_split
+
+
+def start(width, seed=None, split_seed=None):
+    if seed is not None:
+        torch.manual_seed(seed)
+    torch.nn.Linear(1, width)  # draws its weights
+    rows, options = range(100), {}
+    if split_seed is not None:
+        generator = torch.Generator().manual_seed(split_seed)
+        options = {"generator": generator}
+    train, val = random_split(rows, [80, 20], **options)
+    return set(train.indices), set(val.indices)
+
+
+def leak(**seeds):
+    with torch.random.fork_rng(devices=[]):  # so that this file leaves the seed as it was
+        trained, _ = start(width=1, **seeds)
+        _, validated = start(width=2, **seeds)
+    if trained & validated:
+        return "validation rows were trained on before the restart"
+
+
+def reproduce(device):
+    return leak()
+
+
+def control(device):
+    return leak(split_seed=0)
+
+
+def popular_fix(device):
+    return leak(seed=0)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,99 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A batch from a DataLoader worker does not fit into shared memory"
+# kind = "error"
+# symptom = "unable to (?:resize|write to|allocate).{0,40}file </torch_"
+# messages = [
+#     "unable to (?:resize|write to|allocate shared memory ?\\(shm\\) for) file </torch_",
+# ]
+# keywords = [
+#     "No space left on device in the DataLoader although the disk is not full",
+#     "docker --shm-size",
+#     "/dev/shm is full",
+#     "increase shared memory in a container",
+#     "--ipc=host",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/huaweicloud/dls-example/issues/26",
+#     "https://github.com/logicalclocks/hopsworks/issues/1557",
+#     "https://github.com/pytorch/pytorch/issues/45728",
+#     "https://github.com/meta-pytorch/torchx/issues/428",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-cpu-tensors",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/MapAllocator.cpp",
+# ]
+# wrong = '''
+# loader = DataLoader(rows, batch_size=16, num_workers=1)
+# '''
+# right = '''
+# loader = DataLoader(rows, batch_size=1, num_workers=1)  # or: docker run --shm-size=8g
+# '''
+# affected = { cpu = ">=1.13" }
+# stand_in = { cpu = "a limit of 1 MB per file plays the full /dev/shm" }
+# platform = "linux"
+# ///
+"""Batches travel from worker to main process in files of /dev/shm (docs: multiprocessing,
+Sharing CPU tensors), of which a container has 64 MB by default (meta-pytorch/torchx#428).
+The message names a file </torch_...>, which is no file of the disk
+(aten/src/ATen/MapAllocator.cpp). Where the room runs out only as the file is filled, it is
+a bus error instead (logicalclocks/hopsworks#1557 shows both).
+
+set_sharing_strategy("file_system"), advised in pytorch#45728, uses the same folder.
+"""
+
+import resource
+import signal
+
+import torch
+from torch.utils.data import DataLoader
+
+
+def load(batch_size, strategy="file_descriptor"):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    default = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that the call fails instead
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, hard))
+    before = torch.multiprocessing.get_sharing_strategy()
+    torch.multiprocessing.set_sharing_strategy(strategy)
+    try:
+        rows = torch.zeros(16, 2**17)
+        loader = DataLoader(
+            rows, batch_size=batch_size, num_workers=1, multiprocessing_context="fork"
+        )
+        list(loader)
+    except RuntimeError as error:
+        return str(error).strip().splitlines()[-1]
+    finally:
+        torch.multiprocessing.set_sharing_strategy(before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, default)
+
+
+def reproduce(device):
+    return load(batch_size=16)
+
+
+def control(device):
+    return load(batch_size=1)
+
+
+def popular_fix(device):
+    return load(batch_size=16, strategy="file_system")
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

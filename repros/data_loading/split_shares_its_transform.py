@@ -1,0 +1,96 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Validation images are augmented because random_split shares one dataset"
+# kind = "silent"
+# symptom = "the validation row is augmented"
+# keywords = [
+#     "validation set is augmented too",
+#     "random_split with different transforms for train and validation",
+#     "setting transform on a Subset has no effect",
+#     "val_dataset.transform is ignored",
+#     "validation accuracy is noisy and lower than it should be",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/udacity/deep-learning-v2-pytorch/issues/132",
+#     "https://github.com/gpleiss/efficient_densenet_pytorch/issues/51",
+#     "https://github.com/pyg-team/pytorch_geometric/issues/8557",
+# ]
+# documents = [
+#     "https://github.com/victoresque/pytorch-template/issues/62",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataset.py",
+# ]
+# wrong = '''
+# train, val = random_split(Images(transform=augment), [3, 1])
+# '''
+# right = '''
+# train, val = random_split(range(4), [3, 1])
+# val = Subset(Images(transform=None), val.indices)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""Both parts of random_split() are Subsets of one dataset, which holds the transform
+(torch/utils/data/dataset.py). Make two datasets, one with the augmentation and one
+without, and give each the indices of its part.
+
+val.transform = None, as advised in victoresque/pytorch-template#62, sets an attribute of
+the Subset that nothing reads (pyg-team/pytorch_geometric#8557).
+"""
+
+import torch
+from torch.utils.data import Dataset, Subset, random_split
+
+
+def augment(image):
+    return image.flip(0)
+
+
+class Images(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        image = torch.tensor([index, -1])
+        return self.transform(image) if self.transform else image
+
+
+def check(val):
+    if val[0][0] == -1:
+        return "the validation row is augmented"
+
+
+def reproduce(device):
+    train, val = random_split(Images(transform=augment), [3, 1])
+    return check(val)
+
+
+def control(device):
+    train, val = random_split(range(4), [3, 1])
+    val = Subset(Images(transform=None), val.indices)
+    return check(val)
+
+
+def popular_fix(device):
+    train, val = random_split(Images(transform=augment), [3, 1])
+    val.transform = None
+    return check(val)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,83 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Setting val.dataset.transform after random_split turns off augmentation in training too"
+# kind = "silent"
+# symptom = "the training row is not augmented"
+# keywords = [
+#     "subset.dataset.transform changes both splits",
+#     "train and validation have the same transform after random_split",
+#     "augmentation has no effect and the model overfits",
+#     "last transform assigned wins for train and val",
+# ]
+# origin = "usage"
+# documents = [
+#     "https://github.com/torchgeo/torchgeo/pull/257",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataset.py",
+# ]
+# wrong = '''
+# train, val = random_split(Images(transform=augment), [3, 1])
+# val.dataset.transform = None
+# '''
+# right = '''
+# train, val = random_split(Images(transform=augment), [3, 1])
+# val.dataset = Images(transform=None)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""train.dataset and val.dataset are one object (torch/utils/data/dataset.py), so that the
+assignment meant for validation, which torchgeo/torchgeo#257 was advised to make, takes the
+augmentation from training as well. Give the Subset a dataset of its own.
+"""
+
+import torch
+from torch.utils.data import Dataset, random_split
+
+
+def augment(image):
+    return image.flip(0)
+
+
+class Images(Dataset):
+    def __init__(self, transform):
+        self.transform = transform
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        image = torch.tensor([index, -1])
+        return self.transform(image) if self.transform else image
+
+
+def check(train):
+    if train[0][0] != -1:
+        return "the training row is not augmented"
+
+
+def reproduce(device):
+    train, val = random_split(Images(transform=augment), [3, 1])
+    val.dataset.transform = None
+    return check(train)
+
+
+def control(device):
+    train, val = random_split(Images(transform=augment), [3, 1])
+    val.dataset = Images(transform=None)
+    return check(train)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

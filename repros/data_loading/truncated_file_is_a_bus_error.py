@@ -1,0 +1,111 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A truncated memory-mapped data file kills the worker, and the message blames shared memory"
+# kind = "error"
+# symptom = "killed by signal: Bus error"
+# messages = [
+#     "is killed by signal: Bus error",
+#     "Unexpected bus error encountered in worker",
+#     "dataloader.s workers are out of shared memory",
+# ]
+# keywords = [
+#     "insufficient shared memory (shm) although /dev/shm is large",
+#     "bus error with num_workers=0 too",
+#     "lmdb or memmap file is broken",
+#     "Bus error (core dumped) in training",
+#     "raising shm-size does not help",
+# ]
+# origin = "usage"
+# reports = ["https://github.com/greatlog/UnpairedSR/issues/17"]
+# documents = [
+#     "https://man7.org/linux/man-pages/man2/mmap.2.html",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/csrc/DataLoader.cpp",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/signal_handling.py",
+# ]
+# wrong = '''
+# with open(path, "wb") as file:
+#     file.truncate(0)  # the copy or the preprocessing was cut off; the file is mapped already
+# '''
+# right = '''
+# with open(path, "wb") as file:
+#     file.truncate(8192)
+# '''
+# affected = { cpu = ">=1.13" }
+# platform = "linux"
+# ///
+"""A read beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in
+the worker takes every SIGBUS for a lack of shared memory (torch/csrc/DataLoader.cpp), and
+so does the exception (torch/utils/data/_utils/signal_handling.py), whatever caused it.
+
+In greatlog/UnpairedSR#17 64 GB of shared memory did not help, and num_workers=0 died of the
+same signal, which no shared memory for batches explains. Sending the batches through files,
+set_sharing_strategy("file_system"), does not help here either.
+"""
+
+import mmap
+import tempfile
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Mapped(Dataset):
+    def __init__(self, path):
+        with open(path, "r+b") as file:
+            self.bytes = mmap.mmap(file.fileno(), 8192)
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
+        return self.bytes[4096]
+
+
+def load(size):
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/data"
+        with open(path, "wb") as file:
+            file.truncate(8192)
+        rows = Mapped(path)
+        with open(path, "wb") as file:
+            file.truncate(size)
+        try:
+            list(DataLoader(rows, num_workers=1, multiprocessing_context="fork"))
+        except RuntimeError as error:
+            return str(error.__cause__ or error)
+
+
+def reproduce(device):
+    return load(size=0)
+
+
+def control(device):
+    return load(size=8192)
+
+
+def popular_fix(device):
+    strategy = torch.multiprocessing.get_sharing_strategy()
+    torch.multiprocessing.set_sharing_strategy("file_system")
+    try:
+        return load(size=0)
+    finally:
+        torch.multiprocessing.set_sharing_strategy(strategy)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

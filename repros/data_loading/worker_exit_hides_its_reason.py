@@ -1,0 +1,98 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A DataLoader worker that exits takes its reason with it"
+# kind = "error"
+# symptom = "exited unexpectedly"
+# messages = [
+#     "DataLoader worker \\(pid(?:\\(s\\))? [\\d, ]{1,400}\\) exited unexpectedly",
+#     "DataLoader worker \\(pid \\d{1,9}\\) is killed by signal: (?:Killed|Terminated|Aborted|Segmentation fault|Illegal instruction|Floating point exception)",
+#     "Unexpected (?:segmentation fault|floating-point exception) encountered in worker",
+#     "Details are lost due to multiprocessing\\. Rerunning with num_workers=0 may give better error trace",
+# ]
+# keywords = [
+#     "DataLoader works with num_workers=0 and dies with workers",
+#     "worker process died without a traceback",
+#     "how to find out why a DataLoader worker exited",
+#     "pid(s) exited unexpectedly",
+#     "dataloader crashes at random",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/5301",
+#     "https://github.com/novioleo/FOTS/issues/23",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/worker.py",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py",
+# ]
+# wrong = '''
+# sys.exit("image 0 is missing")
+# '''
+# right = '''
+# raise FileNotFoundError("image 0 is missing")
+# '''
+# affected = { cpu = ">=1.13" }
+# platform = "linux"
+# ///
+"""A worker catches Exception and sends it with its traceback to the main process
+(torch/utils/data/_utils/worker.py). Whatever else ends it, sys.exit() in the dataset as
+here, or a signal, leaves the main process with the process number alone
+(torch/utils/data/dataloader.py). Run once with num_workers=0 to see the cause.
+"""
+
+import sys
+import time
+
+from torch.utils.data import DataLoader, Dataset
+
+
+class Images(Dataset):
+    def __init__(self, fail):
+        self.fail = fail
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
+        self.fail()
+
+
+def load(fail):
+    loader = DataLoader(Images(fail), num_workers=1, multiprocessing_context="fork")
+    try:
+        list(loader)
+    except (RuntimeError, FileNotFoundError) as error:
+        if "image 0 is missing" not in str(error):
+            return str(error)
+
+
+def reproduce(device):
+    def fail():
+        sys.exit("image 0 is missing")
+
+    return load(fail)
+
+
+def control(device):
+    def fail():
+        raise FileNotFoundError("image 0 is missing")
+
+    return load(fail)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

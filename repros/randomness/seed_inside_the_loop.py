@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A seed inside the training loop draws the same noise in every step"
+# kind = "silent"
+# symptom = "1 of 5 steps drew noise of its own"
+# keywords = [
+#     "same noise every step",
+#     "same dropout mask in every iteration",
+#     "torch.manual_seed in the training loop",
+#     "every epoch has the same shuffle order",
+#     "diffusion model generates the same image",
+# ]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/diffusers/issues/175"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Generator.html"]
+# wrong = '''
+# for step in range(5):
+#     generator = torch.Generator(device).manual_seed(0)
+#     noise = torch.randn(1, generator=generator, device=device)
+# '''
+# right = '''
+# generator = torch.Generator(device).manual_seed(0)
+# for step in range(5):
+#     noise = torch.randn(1, generator=generator, device=device)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Seeding puts the generator back to its start (docs: torch.Generator), so that each step sees
+the noise of the first. Seed once, before the loop. torch.manual_seed() in the loop does the
+same to the global generator, and with it to dropout and shuffling; evaluation code that
+seeds, called from the loop, is a hidden form (not shown here: it would change the seed of
+whoever runs this file).
+"""
+
+import torch
+
+
+def distinct(draws):
+    count = len({float(noise) for noise in draws})
+    if count < 5:
+        return f"{count} of 5 steps drew noise of its own"
+
+
+def reproduce(device):
+    draws = []
+    for step in range(5):
+        generator = torch.Generator(device).manual_seed(0)
+        draws.append(torch.randn(1, generator=generator, device=device))
+    return distinct(draws)
+
+
+def control(device):
+    draws = []
+    generator = torch.Generator(device).manual_seed(0)
+    for step in range(5):
+        draws.append(torch.randn(1, generator=generator, device=device))
+    return distinct(draws)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,78 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Iterating over the validation loader changes the order of the training rows"
+# kind = "silent"
+# symptom = "the training order differs with validation"
+# keywords = [
+#     "same seed gives other results when validation is added",
+#     "evaluating changes training",
+#     "results depend on how often I validate",
+#     "logging a batch changes the loss",
+#     "setting all seeds is not reproducible",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/80119",
+#     "https://github.com/pytorch/pytorch/issues/122697",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py",
+# ]
+# wrong = '''
+# val = DataLoader(range(10))
+# '''
+# right = '''
+# val = DataLoader(range(10), generator=torch.Generator())
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""Two runs with one seed shuffle differently, because one of them validates in between. Every
+iterator of a DataLoader draws a base seed for its workers, without shuffling and without
+workers too, and draws it from the global generator unless the loader has its own
+(torch/utils/data/dataloader.py, pytorch#80119).
+"""
+
+import torch
+from torch.utils.data import DataLoader
+
+
+def second_epoch(val):
+    with torch.random.fork_rng(devices=[]):  # so that this file leaves the seed as it was
+        torch.manual_seed(0)
+        train = DataLoader(range(100), shuffle=True)
+        list(train)
+        list(val)
+        return [int(row) for row in train]
+
+
+def compare(val):
+    if second_epoch(val) != second_epoch([]):
+        return "the training order differs with validation"
+
+
+def reproduce(device):
+    val = DataLoader(range(10))
+    return compare(val)
+
+
+def control(device):
+    val = DataLoader(range(10), generator=torch.Generator())
+    return compare(val)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
