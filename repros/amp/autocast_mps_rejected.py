@@ -9,7 +9,7 @@
 # messages = [
 #     "User specified autocast device_type must be 'cuda' or 'cpu'",
 #     "User specified an unsupported autocast device_type 'mps'",
-#     "unsupported scalarType",
+#     "unsupported scalarType(?! (?:BFloat16|Complex|Float8|Float4|U?Int|QU?Int|Bits|Undefined))",
 # ]
 # origin = "torch"
 # reports = [

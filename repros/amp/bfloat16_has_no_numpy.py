@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "numpy() of a bfloat16 tensor raises"
+# kind = "error"
+# symptom = "Got unsupported ScalarType BFloat16"
+# messages = ["Got unsupported ScalarType \\w{3,20}"]
+# keywords = [
+#     "convert bfloat16 tensor to numpy",
+#     "metrics fail with bf16",
+#     "sklearn metric on bfloat16 predictions",
+#     "evaluation fails in bf16",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/110285",
+#     "https://github.com/xwying/torchshow/issues/23",
+#     "https://github.com/guillaume-be/rust-bert/issues/392",
+# ]
+# documents = [
+#     "https://github.com/locuslab/open-unlearning/pull/156",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/csrc/utils/tensor_numpy.cpp",
+# ]
+# wrong = '''
+# array = output.cpu().numpy()
+# '''
+# right = '''
+# array = output.cpu().float().numpy()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""numpy has no bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp). float() loses
+nothing: every bfloat16 is a float32.
+"""
+
+import torch
+
+
+def export(device, convert):
+    output = torch.ones(2, dtype=torch.bfloat16, device=device)
+    try:
+        convert(output.cpu()).numpy()
+    except TypeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return export(device, lambda output: output)
+
+
+def control(device):
+    return export(device, lambda output: output.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

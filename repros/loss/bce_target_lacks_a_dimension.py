@@ -1,0 +1,83 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "binary_cross_entropy raises for predictions [N, 1] and targets [N], and squeeze() raises for a last batch of one"
+# kind = "error"
+# symptom = "Target size .{1,30} must be the same as input size"
+# messages = [
+#     "Target size \\(.{4,80}?\\) must be the same as input size",
+#     "Using a target size \\(.{4,70}?\\) that is different to the input size \\(.{4,70}?\\) is deprecated",
+# ]
+# keywords = [
+#     "BCEWithLogitsLoss shape mismatch",
+#     "binary classification target needs unsqueeze(1)",
+#     "fails only in the last batch",
+#     "squeeze removes the batch dimension",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/25663",
+#     "https://github.com/skorch-dev/skorch/issues/137",
+#     "https://github.com/FernandoLpz/Text-Classification-LSTMs-PyTorch/issues/9",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/1944",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.squeeze.html",
+# ]
+# wrong = '''
+# binary_cross_entropy_with_logits(logits, target)  # [2, 1] and [2]
+# '''
+# right = '''
+# binary_cross_entropy_with_logits(logits, target.unsqueeze(1))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A linear layer with one output gives [N, 1], a dataset of labels gives [N]. Broadcasting the
+two would compare every pair, so torch refuses (pytorch#1944); binary_cross_entropy words it
+as "Using a target size ... is deprecated" (torch/nn/functional.py).
+
+logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every
+dimension of size 1: of the last batch, which holds one sample, that is the batch dimension
+too, and it raises there.
+"""
+
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+
+def train(device, shape):
+    layer = torch.nn.Linear(3, 1).to(device)
+    try:
+        for batch in torch.ones(3, 3, device=device).split(2):  # of two samples, then of one
+            logits, target = shape(layer(batch), torch.ones(len(batch), device=device))
+            binary_cross_entropy_with_logits(logits, target)
+    except ValueError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, lambda logits, target: (logits, target))
+
+
+def control(device):
+    return train(device, lambda logits, target: (logits, target.unsqueeze(1)))
+
+
+def popular_fix(device):
+    return train(device, lambda logits, target: (logits.squeeze(), target))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

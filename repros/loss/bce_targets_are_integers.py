@@ -1,0 +1,79 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "binary_cross_entropy_with_logits raises for integer targets"
+# kind = "error"
+# symptom = "result type Float can't be cast to the desired output type"
+# messages = [
+#     "result type Float can.t be cast to the desired output type (?:Long|Int|Bool|Byte)",
+#     "Found dtype (?:Long|Int|Bool|Byte) but expected (?:Float|Double|Half|BFloat16)",
+# ]
+# keywords = [
+#     "BCEWithLogitsLoss target must be float",
+#     "binary labels are int64",
+#     "BCELoss expects float targets",
+#     "labels.float() for binary cross entropy",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/ando-khachatryan/HiDDeN/issues/28",
+#     "https://github.com/skorch-dev/skorch/issues/813",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html",
+#     "https://github.com/pytorch/pytorch/issues/3608",
+# ]
+# wrong = '''
+# loss = binary_cross_entropy_with_logits(logits, target)
+# '''
+# right = '''
+# loss = binary_cross_entropy_with_logits(logits, target.float())
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""A binary target is a probability and not a label, so it has to be a float (pytorch#3608);
+int64 is what cross_entropy wants. The result is computed in the dtype of the target, which
+no float fits into. binary_cross_entropy says "Found dtype Long but expected Float".
+"""
+
+import torch
+from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
+
+
+def train(device, convert):
+    logits = torch.zeros(3, device=device)
+    target = convert(torch.tensor([0, 1, 1], device=device))
+    messages = []
+    for output, loss_of in (
+        (logits, binary_cross_entropy_with_logits),
+        (logits.sigmoid(), binary_cross_entropy),
+    ):
+        try:
+            loss_of(output, target)
+        except RuntimeError as error:
+            messages.append(str(error))
+    return "; ".join(messages) or None
+
+
+def reproduce(device):
+    return train(device, lambda target: target)
+
+
+def control(device):
+    return train(device, lambda target: target.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,86 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Embedding raises 'index out of range in self' for an id that is not below num_embeddings"
+# kind = "error"
+# symptom = "index out of range in self"
+# messages = [
+#     "index out of range in self",
+#     "index out of range: Tried to access index \\d{1,20} out of table with",
+#     "indexSelect\\w{5,20}.{0,120}? Assertion .srcIndex ?< ?srcSelectDimSize. failed",
+#     "Assertion .srcIndex ?< ?srcSelectDimSize. failed",
+#     "vectorized_gather_kernel.{0,160}? Assertion",
+# ]
+# keywords = [
+#     "added special tokens to the tokenizer",
+#     "vocabulary size does not match embedding",
+#     "token id equals vocab_size",
+#     "resize_token_embeddings",
+#     "sequence longer than max_position_embeddings",
+#     "padding index -1",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/mickeysjm/R-BERT/issues/5",
+#     "https://github.com/kongds/E5-V/issues/7",
+#     "https://github.com/huggingface/transformers/issues/12763",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/TensorAdvancedIndexing.cpp",
+# ]
+# wrong = '''
+# embedding = torch.nn.Embedding(3, 8)  # made before the vocabulary grew to 4
+# embedding(ids)
+# '''
+# right = '''
+# embedding = torch.nn.Embedding(len(vocabulary), 8)
+# embedding(ids)
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""The table has num_embeddings rows, the vocabulary has grown since, and the id of the new
+token points past the last row: tokens added to the tokenizer but not to the model
+(mickeysjm/R-BERT#5, huggingface/transformers#12763), an image token whose id is the size of
+the vocabulary (kongds/E5-V#7).
+"""
+
+import torch
+
+
+def look_up(device, grown):
+    vocabulary = {"<pad>": 0, "the": 1, "cat": 2}
+    rows = len(vocabulary)
+    vocabulary["<image>"] = len(vocabulary)
+    if grown:
+        rows = len(vocabulary)
+    embedding = torch.nn.Embedding(rows, 8).to(device)
+    ids = torch.tensor([vocabulary[word] for word in ("the", "<image>")], device=device)
+    try:
+        embedding(ids)
+    except IndexError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return look_up(device, grown=False)
+
+
+def control(device):
+    return look_up(device, grown=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "kl_div of probabilities instead of log-probabilities is negative"
+# kind = "silent"
+# symptom = "divergence is negative"
+# keywords = [
+#     "KLDivLoss is negative",
+#     "negative KL divergence loss",
+#     "distillation loss below zero",
+#     "KLDivLoss input should be log_softmax",
+#     "loss goes to minus infinity",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/michaal94/torch_DCEC/issues/1",
+#     "https://github.com/roggirg/AutoBots/issues/8",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.KLDivLoss.html",
+#     "https://github.com/lightly-ai/lightly/pull/1341",
+# ]
+# wrong = '''
+# loss = kl_div(logits.softmax(1), target, reduction="batchmean")
+# '''
+# right = '''
+# loss = kl_div(logits.log_softmax(1), target, reduction="batchmean")
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A divergence is never negative. The input of kl_div is expected in log space (docs:
+torch.nn.KLDivLoss, lightly-ai/lightly#1341), and probabilities raise nothing there: the loss
+is the entropy of the target with the sign turned, less a mean of the probabilities.
+"""
+
+import torch
+from torch.nn.functional import kl_div
+
+
+def distil(device, activation):
+    logits = torch.tensor([[1.0, 2.0, 3.0]], device=device)
+    target = torch.tensor([[0.2, 0.3, 0.5]], device=device)
+    loss = kl_div(activation(logits), target, reduction="batchmean")
+    if loss < 0:
+        return f"the divergence is negative: {loss.item():.2f}"
+
+
+def reproduce(device):
+    return distil(device, lambda logits: logits.softmax(1))
+
+
+def control(device):
+    return distil(device, lambda logits: logits.log_softmax(1))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

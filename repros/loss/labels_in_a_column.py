@@ -1,0 +1,82 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "cross_entropy raises 'multi-target not supported' for labels [N, 1], and squeeze() raises for a last batch of one"
+# kind = "error"
+# symptom = "multi-target not supported"
+# messages = [
+#     "target tensor expected, multi-target not supported",
+#     "multi-target not supported at ",
+#     "only batches of spatial targets supported",
+# ]
+# keywords = [
+#     "labels have an extra dimension",
+#     "target shape [N, 1] in cross entropy",
+#     "segmentation mask has a channel dimension",
+#     "fails only in the last batch",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/56542",
+#     "https://github.com/pytorch/pytorch/issues/3670",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.squeeze.html",
+#     "https://github.com/weka511/hpa-scc/issues/38",
+# ]
+# wrong = '''
+# loss = cross_entropy(logits, labels)  # [2, 3] and [2, 1]
+# '''
+# right = '''
+# loss = cross_entropy(logits, labels.squeeze(1))
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""Labels have the shape of the logits without the class dimension (docs:
+torch.nn.CrossEntropyLoss); a column of them is taken for several targets per sample
+(pytorch#56542). So is an image of labels with a channel of its own.
+
+labels.squeeze() drops every dimension of size 1: of the last batch, which holds one sample,
+that is the batch dimension too, and it raises there.
+"""
+
+import torch
+from torch.nn.functional import cross_entropy
+
+
+def train(device, shape):
+    labels = torch.zeros(3, 1, dtype=torch.long, device=device)
+    try:
+        for batch in labels.split(2):  # of two samples, then of one
+            cross_entropy(torch.zeros(len(batch), 3, device=device), shape(batch))
+    except (RuntimeError, ValueError) as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, lambda labels: labels)
+
+
+def control(device):
+    return train(device, lambda labels: labels.squeeze(1))
+
+
+def popular_fix(device):
+    return train(device, lambda labels: labels.squeeze())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,86 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "cross_entropy raises, or asserts on the device, where a label is not below the number of classes"
+# kind = "error"
+# symptom = "Target 3 is out of bounds"
+# messages = [
+#     "Target -?\\d{1,20} is out of bounds",
+#     "Assertion .t ?>= ?0 && t ?< ?n_classes. failed",
+#     "cur_target ?>= ?0 && cur_target ?< ?n_classes",
+#     "device-side assert triggered",
+#     "CUBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED|EXECUTION_FAILED|INTERNAL_ERROR)",
+# ]
+# keywords = [
+#     "class labels start at 1 instead of 0",
+#     "num_classes is one too small",
+#     "segmentation mask with values 0 and 255",
+#     "void or unlabelled pixels are 255",
+#     "label -1",
+#     "CUDA device-side assert in the loss",
+#     "CUDA_LAUNCH_BLOCKING=1 does not help",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/Deci-AI/super-gradients/issues/1307",
+#     "https://github.com/milesial/Pytorch-UNet/issues/291",
+#     "https://github.com/milesial/Pytorch-UNet/issues/408",
+#     "https://github.com/EricFillion/happy-transformer/issues/248",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/LossNLL.cpp",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
+# ]
+# wrong = '''
+# loss = cross_entropy(logits, labels)  # three classes, labelled 1, 2, 3
+# '''
+# right = '''
+# loss = cross_entropy(logits, labels - 1)  # 0, 1, 2
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""Training stops at the first batch that holds such a label. A label is the index of a logit,
+so it runs from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss), and the
+CPU names the one that does not (aten/src/ATen/native/LossNLL.cpp).
+
+A GPU says only that an assertion failed, often at a later line; labels from 1
+(Deci-AI/super-gradients#1307), masks of grey values (milesial/Pytorch-UNet#291) such as 0
+and 255 (milesial/Pytorch-UNet#408) and -1 (EricFillion/happy-transformer#248) are the usual
+ones.
+"""
+
+import torch
+from torch.nn.functional import cross_entropy
+
+
+def train(device, first):
+    logits = torch.zeros(3, 3, device=device)
+    labels = torch.tensor([1, 2, 3], device=device)
+    try:
+        cross_entropy(logits, labels - 1 + first)
+    except IndexError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return train(device, first=1)
+
+
+def control(device):
+    return train(device, first=0)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "cross_entropy takes one-hot labels for class probabilities, and raises because they are integers"
+# kind = "error"
+# symptom = "Expected floating point type for target with class probabilities, got Long"
+# messages = ["Expected floating point type for target with class probabilities, got \\w{3,10}"]
+# keywords = [
+#     "cross entropy with one hot labels",
+#     "target has the same shape as the logits",
+#     "class probabilities got Long",
+# ]
+# origin = "design"
+# reports = ["https://github.com/George730/E-ResGAT/issues/5"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
+# ]
+# wrong = '''
+# loss = cross_entropy(logits, one_hot(labels, 3))
+# '''
+# right = '''
+# loss = cross_entropy(logits, one_hot(labels, 3).float())
+# loss = cross_entropy(logits, labels)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A target in the shape of the logits holds probabilities, which are floats (docs:
+torch.nn.CrossEntropyLoss); one_hot() gives int64. Plain labels say the same, and the losses
+are equal.
+"""
+
+import torch
+from torch.nn.functional import cross_entropy, one_hot
+
+
+def train(device, convert):
+    logits = torch.eye(3, device=device)
+    labels = torch.tensor([0, 2, 1], device=device)
+    try:
+        loss = cross_entropy(logits, convert(one_hot(labels, 3)))
+    except RuntimeError as error:
+        return str(error)
+    if not loss.isclose(cross_entropy(logits, labels)):
+        return "the losses differ"
+
+
+def reproduce(device):
+    return train(device, lambda target: target)
+
+
+def control(device):
+    return train(device, lambda target: target.float())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

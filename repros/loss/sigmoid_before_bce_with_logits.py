@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "With a sigmoid before binary_cross_entropy_with_logits no sample can be predicted negative"
+# kind = "silent"
+# symptom = "loss stays above 0\\.6"
+# keywords = [
+#     "sigmoid applied twice",
+#     "BCEWithLogitsLoss does not decrease",
+#     "all probabilities are greater than 0.5",
+#     "binary classifier predicts everything positive",
+#     "loss stuck at 0.69 or 0.5",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/avBuffer/UNet3plus_pth/issues/23",
+#     "https://github.com/cvg/glue-factory/issues/89",
+#     "https://github.com/lopuhin/kaggle-imet-2019/issues/3",
+# ]
+# documents = [
+#     "https://github.com/itakurah/focal-loss-pytorch/pull/5",
+#     "https://github.com/yudi-mars/daisyRec/pull/15",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html",
+# ]
+# wrong = '''
+# loss = binary_cross_entropy_with_logits(logits.sigmoid(), target)
+# '''
+# right = '''
+# loss = binary_cross_entropy_with_logits(logits, target)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The loss applies a sigmoid itself (docs: torch.nn.BCEWithLogitsLoss). The sigmoid of a value
+between 0 and 1 lies between 0.5 and 0.73 (itakurah/focal-loss-pytorch#5): of a sample that
+is negative the loss stays above log 2 = 0.69.
+"""
+
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+
+def train(device, activation):
+    logits = torch.zeros(4, device=device, requires_grad=True)
+    target = torch.zeros(4, device=device)
+    optimizer = torch.optim.SGD([logits], lr=1.0)
+    for _ in range(300):
+        optimizer.zero_grad()
+        loss = binary_cross_entropy_with_logits(activation(logits), target)
+        loss.backward()
+        optimizer.step()
+    if loss > 0.6:
+        return f"the loss stays above 0.6, at {loss.item():.2f}"
+
+
+def reproduce(device):
+    return train(device, lambda logits: logits.sigmoid())
+
+
+def control(device):
+    return train(device, lambda logits: logits)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "With a softmax before cross_entropy the loss of a perfect model does not fall below a floor"
+# kind = "silent"
+# symptom = "loss stays above 0\\.7"
+# keywords = [
+#     "loss gets stuck and hardly falls",
+#     "cross entropy loss plateaus",
+#     "softmax applied twice",
+#     "double softmax",
+#     "loss stuck around 0.74 or 1.46 or 2.3",
+#     "accuracy improves but loss does not",
+#     "log_softmax of probabilities",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/ariecattan/SciCo/issues/2",
+#     "https://github.com/amdegroot/ssd.pytorch/issues/218",
+# ]
+# documents = [
+#     "https://discuss.pytorch.org/t/cross-entropy-loss-is-not-decreasing/43814/16",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
+#     "https://github.com/bowang-lab/Transformer-GCN-QA/pull/32",
+# ]
+# wrong = '''
+# loss = cross_entropy(logits.softmax(dim=1), labels)
+# '''
+# right = '''
+# loss = cross_entropy(logits, labels)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""cross_entropy takes logits and applies log_softmax itself (docs: torch.nn.CrossEntropyLoss).
+Probabilities are logits between 0 and 1, so even a certain and correct prediction of four
+classes scores log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
+
+Another learning rate, the advice for a loss that is stuck (discuss.pytorch.org, thread
+43814), does not move a floor.
+"""
+
+import torch
+from torch.nn.functional import cross_entropy
+
+
+def train(device, activation, lr=1.0):
+    logits = torch.zeros(4, 4, device=device, requires_grad=True)
+    labels = torch.arange(4, device=device)
+    optimizer = torch.optim.SGD([logits], lr=lr)
+    for _ in range(300):
+        optimizer.zero_grad()
+        loss = cross_entropy(activation(logits), labels)
+        loss.backward()
+        optimizer.step()
+    if loss > 0.7:
+        return f"the loss stays above 0.7, at {loss.item():.2f}"
+
+
+def reproduce(device):
+    return train(device, lambda logits: logits.softmax(dim=1))
+
+
+def control(device):
+    return train(device, lambda logits: logits)
+
+
+def popular_fix(device):
+    return train(device, lambda logits: logits.softmax(dim=1), lr=0.1)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

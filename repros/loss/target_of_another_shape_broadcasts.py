@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "mse_loss of predictions [N, 1] and targets [N] compares every pair, and the model learns the mean"
+# kind = "silent"
+# symptom = "every prediction is the mean of the targets"
+# messages = ["Using a target size \\(.{4,80}?\\) that is different to the input size"]
+# keywords = [
+#     "regression predicts the same value for every input",
+#     "model outputs the average of the targets",
+#     "incorrect results due to broadcasting",
+#     "MSELoss with squeeze on one side only",
+#     "l1_loss target shape different from input shape",
+#     "is the target size warning normal",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/deepset-ai/FARM/issues/229",
+#     "https://github.com/Photon-AI-Research/NeuralSolvers/issues/20",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/18349",
+#     "https://github.com/pytorch/pytorch/pull/18565",
+# ]
+# wrong = '''
+# loss = mse_loss(prediction, target)  # [4, 1] and [4]
+# '''
+# right = '''
+# loss = SameShapeLoss(mse_loss)(prediction, target)  # raises
+# loss = mse_loss(prediction, target.view_as(prediction))
+# '''
+# fix = "loss.SameShapeLoss"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""[4, 1] and [4] broadcast to [4, 4]: each prediction is held against all four targets, and
+what is nearest to all of them is their mean. torch only warns (pytorch#18349); l1_loss and
+smooth_l1_loss do so too (pytorch#18565).
+
+A forgotten squeeze() on one side is enough (deepset-ai/FARM#229,
+Photon-AI-Research/NeuralSolvers#20).
+"""
+
+import warnings
+
+import torch
+from torch.nn.functional import mse_loss
+
+
+def train(device, same_shape):
+    prediction = torch.zeros(4, 1, device=device, requires_grad=True)
+    target = torch.tensor([1.0, 2.0, 3.0, 4.0], device=device)
+    if same_shape:
+        target = target.view_as(prediction)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(50):
+            loss = mse_loss(prediction, target)
+            prediction.data -= torch.autograd.grad(loss, prediction)[0]
+    if torch.allclose(prediction, target.mean()):
+        return f"every prediction is the mean of the targets: {prediction.flatten().tolist()}"
+
+
+def reproduce(device):
+    return train(device, same_shape=False)
+
+
+def control(device):
+    return train(device, same_shape=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
