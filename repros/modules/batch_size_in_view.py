@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "view() by a fixed batch size raises in the last batch, and before that gives one row for all samples"
+# kind = "error"
+# symptom = "shape '\\[-1, 32\\]' is invalid for input of size 24"
+# messages = ["shape .\\[.{1,60}?\\]. is invalid for input of size"]
+# keywords = ["view(-1, batch_size * features)", "output has batch size 1", "crash in the last batch", "reshape fails for another batch size"]
+# origin = "usage"
+# reports = ["https://github.com/weka511/hpa-scc/issues/38"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.flatten.html"]
+# wrong = '''
+# x = x.view(-1, 4 * 8)  # batches of 4, 8 features
+# '''
+# right = '''
+# x = x.flatten(1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""An epoch runs up to its last batch, which is smaller.
+
+The number of elements of the smaller batch is no multiple of 4 * 8. That it raises is
+luck: in the full batches -1 came out as 1, all samples in one row
+(weka511/hpa-scc#38). With drop_last=True, which leaves out the batch that raised, this
+stays.
+"""
+
+import torch
+from torch.utils.data import DataLoader
+
+
+def train(device, flatten, **options):
+    dataset = torch.ones(7, 2, 4)
+    for x in DataLoader(dataset, batch_size=4, **options):
+        try:
+            rows = len(flatten(x.to(device)))
+        except RuntimeError as error:
+            return str(error)
+        message = f"{rows} row for {len(x)} samples"
+    if rows != len(x):
+        return message
+
+
+def reproduce(device):
+    return train(device, lambda x: x.view(-1, 4 * 8))
+
+
+def control(device):
+    return train(device, lambda x: x.flatten(1))
+
+
+def popular_fix(device):
+    return train(device, lambda x: x.view(-1, 4 * 8), drop_last=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "BatchNorm with TensorFlow's momentum remembers little more than the last batch"
+# kind = "silent"
+# symptom = "eval output is \\d{2,3} where training saw 1"
+# keywords = ["eval mode worse than train mode", "validation accuracy jumps between epochs", "ported from TensorFlow or Keras", "momentum 0.9", "momentum 0.99"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/vision/issues/8250",
+#     "https://github.com/kazuto1011/deeplab-pytorch/issues/79",
+#     "https://github.com/r9y9/tacotron_pytorch/issues/19",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
+#     "https://github.com/pytorch/examples/issues/289",
+# ]
+# wrong = '''
+# norm = BatchNorm1d(1, momentum=0.9)
+# '''
+# right = '''
+# norm = BatchNorm1d(1, momentum=1 - 0.9)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""One unusual batch at the end of an epoch, and eval mode is far off: here 100 batches agree
+and the last one does not.
+
+In PyTorch momentum is the weight of the new batch, in TensorFlow that of the old
+statistics (docs: torch.nn.BatchNorm1d, pytorch/examples#289).
+"""
+
+import torch
+from torch.nn import BatchNorm1d
+
+
+def train_and_predict(device, momentum):
+    norm = BatchNorm1d(1, momentum=momentum).to(device)
+    x = torch.tensor([[9.0], [11.0]], device=device)
+    for batch in [x] * 100 + [-x]:
+        norm(batch)
+    worst = float(norm.eval()(x).detach().abs().max())
+    if worst > 9:
+        return f"eval output is {worst:.0f} where training saw 1"
+
+
+def reproduce(device):
+    return train_and_predict(device, momentum=0.9)
+
+
+def control(device):
+    return train_and_predict(device, momentum=1 - 0.9)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

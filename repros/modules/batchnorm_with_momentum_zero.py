@@ -1,0 +1,72 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "BatchNorm with momentum=0 never learns its statistics: fine in training, useless in eval mode"
+# kind = "silent"
+# symptom = "eval output is \\d{2} where training saw 1"
+# keywords = ["eval worse than train", "accuracy drops with model.eval()", "running_mean stays zero", "good in train mode and random in eval mode"]
+# origin = "usage"
+# reports = ["https://github.com/Cadene/pretrained-models.pytorch/issues/5"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",
+#     "https://github.com/facebookresearch/detr/issues/498",
+# ]
+# wrong = '''
+# norm = BatchNorm1d(1, momentum=0)
+# '''
+# right = '''
+# norm = BatchNorm1d(1, momentum=0.1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Training goes well, and eval mode predicts nonsense.
+
+momentum is the weight of the new batch in the running statistics (docs:
+torch.nn.BatchNorm1d): with 0 they keep their initial mean of 0 and variance of 1,
+which eval mode divides by. Leaving eval() out, as in facebookresearch/detr#498,
+makes the output for a sample depend on the batch that it stands in.
+"""
+
+import torch
+from torch.nn import BatchNorm1d
+
+
+def train_and_predict(device, momentum, mode):
+    norm = BatchNorm1d(1, momentum=momentum).to(device)
+    x = torch.tensor([[9.0], [11.0]], device=device)
+    for _ in range(100):
+        norm(x)
+    norm.train(mode == "train")
+    worst = float(norm(x).detach().abs().max())
+    if worst > 5:
+        return f"eval output is {worst:.0f} where training saw 1"
+    if not torch.allclose(norm(x + 2)[0], norm(x)[1]):
+        return "the output for 11.0 depends on its batch"
+
+
+def reproduce(device):
+    return train_and_predict(device, 0, "eval")
+
+
+def control(device):
+    return train_and_predict(device, 0.1, "eval")
+
+
+def popular_fix(device):
+    return train_and_predict(device, 0, "train")
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A convolution for RGB raises on an image with an alpha channel"
+# kind = "error"
+# symptom = "to have 3 channels, but got 4 channels instead"
+# messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
+# keywords = ["RGBA png", "some images of the dataset crash the model", "4 channels instead of 3", "grayscale image 1 channel", "convert('RGB')"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/sjmoran/deeplpf-image-enhancement/issues/16",
+#     "https://github.com/milesial/Pytorch-UNet/issues/452",
+#     "https://github.com/sanghyun-son/EDSR-PyTorch/issues/166",
+# ]
+# documents = ["https://github.com/khdlr/HED-UNet/issues/7"]
+# wrong = '''
+# output = convolution(image)  # RGBA: [1, 4, height, width]
+# '''
+# right = '''
+# output = convolution(image[:, :3])  # or Image.open(path).convert("RGB") when it is loaded
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Most images pass, and a png with transparency does not (sjmoran/deeplpf-image-enhancement#16).
+
+The second dimension of the weight is the number of channels that the input has to have
+(torch/nn/modules/conv.py), and an RGBA image has four. A grey image has one
+and fails in the same way.
+"""
+
+import torch
+
+
+def predict(device, image):
+    convolution = torch.nn.Conv2d(3, 16, 3).to(device)
+    try:
+        convolution(image.to(device))
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    image = torch.ones(1, 4, 8, 8)
+    return predict(device, image)
+
+
+def control(device):
+    image = torch.ones(1, 4, 8, 8)
+    return predict(device, image[:, :3])
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

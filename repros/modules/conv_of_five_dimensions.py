@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A convolution raises on an input with one dimension too many or too few"
+# kind = "error"
+# symptom = "input to conv2d, but got input of size: \\[1, 2, 3, 8, 8\\]"
+# messages = [
+#     "Expected \\dD \\(unbatched\\) or \\dD \\(batched\\) input to conv(?:_transpose)?\\dd, but got input of size",
+#     "Expected \\d-dimensional input for \\d-dimensional weight .{1,60}?, but got \\d-dimensional input of size",
+#     "Expected \\d{1,2}D \\(unbatched\\) or \\d{1,2}D \\(batched\\) input to conv",
+#     "3D or 4D input tensor expected but got",
+# ]
+# keywords = ["video frames into a 2D network", "unsqueeze(0) twice", "DataLoader adds a batch dimension", "crops of one image stacked"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/VisionRush/DeepFakeDefenders/issues/30",
+#     "https://github.com/long123524/SEANet_torch/issues/4",
+#     "https://github.com/huggingface/pytorch-image-models/issues/1854",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.flatten.html"]
+# wrong = '''
+# output = convolution(clips)  # [batch, frames, channels, height, width]
+# '''
+# right = '''
+# output = convolution(clips.flatten(0, 1))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The size in the message has five numbers where four are meant: a DataLoader, or a second
+unsqueeze(0) (VisionRush/DeepFakeDefenders#30), puts a dimension in front of a batch that
+exists already.
+
+A convolution takes one image or one batch of images (docs: torch.nn.Conv2d): several per
+sample are put into the batch, and taken apart behind the model.
+"""
+
+import torch
+
+
+def predict(device, arrange):
+    clips = torch.ones(1, 2, 3, 8, 8, device=device)
+    convolution = torch.nn.Conv2d(3, 16, 3).to(device)
+    try:
+        convolution(arrange(clips))
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return predict(device, lambda clips: clips)
+
+
+def control(device):
+    return predict(device, lambda clips: clips.flatten(0, 1))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,71 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A convolution raises on images whose channels come last; reshape() silently scrambles them"
+# kind = "error"
+# symptom = "expected input.{1,30} to have 3 channels, but got 8 channels instead"
+# messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
+# keywords = ["HWC to CHW", "channels first", "numpy or OpenCV image", "reshape instead of permute", "but got 224 channels instead"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/Selen-Suyue/DensePolicy2D/issues/3",
+#     "https://github.com/jeya-maria-jose/TransWeather/issues/2",
+# ]
+# documents = ["https://github.com/pytorch/vision/issues/676"]
+# wrong = '''
+# output = convolution(images)  # [batch, height, width, 3]
+# '''
+# right = '''
+# output = convolution(images.permute(0, 3, 1, 2))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The message gives the height of the image as its number of channels.
+
+Convolutions want [batch, channels, height, width] (docs: torch.nn.Conv2d), and images of
+numpy, OpenCV or PIL have their channels last. view() or reshape() to that shape runs,
+and cuts the memory at other places instead of moving the axes (pytorch/vision#676,
+Selen-Suyue/DensePolicy2D#3): here the mean of each colour is lost.
+"""
+
+import torch
+
+
+def predict(device, arrange):
+    colour = torch.tensor([1.0, 2.0, 3.0], device=device)
+    images = colour.expand(2, 8, 8, 3).contiguous()
+    convolution = torch.nn.Conv2d(3, 16, 3).to(device)
+    try:
+        convolution(arrange(images))
+    except RuntimeError as error:
+        return str(error)
+    if not torch.equal(arrange(images).mean((0, 2, 3)), colour):
+        return "the channels hold a mix of colours"
+
+
+def reproduce(device):
+    return predict(device, lambda images: images)
+
+
+def control(device):
+    return predict(device, lambda images: images.permute(0, 3, 1, 2))
+
+
+def popular_fix(device):
+    return predict(device, lambda images: images.reshape(2, 3, 8, 8))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

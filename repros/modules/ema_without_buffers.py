@@ -1,0 +1,72 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "An average of the parameters alone evaluates with BatchNorm's initial statistics"
+# kind = "silent"
+# symptom = "eval output of the average is off"
+# keywords = ["EMA model predicts nonsense", "mean teacher accuracy at chance", "running_mean is zero in the EMA model", "momentum encoder eval mode"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/CuriousAI/mean-teacher/issues/9",
+#     "https://github.com/LeeDoYup/FixMatch-pytorch/issues/10",
+#     "https://github.com/facebookresearch/moco/issues/70",
+# ]
+# documents = ["https://github.com/YU1ut/MixMatch-pytorch/issues/16"]
+# wrong = '''
+# for mean, new in zip(ema.parameters(), model.parameters()):
+#     mean.lerp_(new, 0.1)
+# '''
+# right = '''
+# for mean, new in zip(ema.buffers(), model.buffers()):
+#     mean.copy_(new)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The averaged model is at chance in eval mode, the trained one is not (LeeDoYup/FixMatch-pytorch#10).
+
+running_mean and running_var are buffers: parameters() does not yield them
+(YU1ut/MixMatch-pytorch#16), and no forward in train mode passes through the average.
+"""
+
+import copy
+
+import torch
+
+
+def train_and_predict(device, copy_buffers):
+    model = torch.nn.BatchNorm1d(1).to(device)
+    ema = copy.deepcopy(model).requires_grad_(False)
+    x = torch.tensor([[9.0], [11.0]], device=device)
+    for _ in range(100):
+        model(x)
+        for mean, new in zip(ema.parameters(), model.parameters()):
+            mean.lerp_(new.detach(), 0.1)
+        if copy_buffers:
+            for mean, new in zip(ema.buffers(), model.buffers()):
+                mean.copy_(new)
+    if not torch.allclose(ema.eval()(x), model.eval()(x), atol=0.1):
+        return "eval output of the average is off"
+
+
+def reproduce(device):
+    return train_and_predict(device, copy_buffers=False)
+
+
+def control(device):
+    return train_and_predict(device, copy_buffers=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A prediction without model.eval() differs from call to call"
+# kind = "silent"
+# symptom = "two predictions for one input differ"
+# keywords = ["predictions vary at inference", "same input different output", "dropout at test time", "results change on every run", "prediction depends on the batch"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/haofanwang/video-swin-transformer-pytorch/issues/9",
+#     "https://github.com/gzerveas/mvts_transformer/issues/18",
+#     "https://github.com/ipolharvard/ethos-ares/issues/20",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/autograd.html",
+#     "https://github.com/pytorch/vision/issues/370",
+# ]
+# wrong = '''
+# first, second = model(x), model(x)
+# '''
+# right = '''
+# model.eval()
+# first, second = model(x), model(x)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The weights are fixed, and the predictions are not.
+
+A new module is in train mode, where dropout drops at random and BatchNorm normalizes by
+the batch (pytorch/vision#370 met the latter). no_grad() and inference_mode() concern
+autograd alone (docs: notes/autograd); the project of ipolharvard/ethos-ares#20 relied on
+them.
+"""
+
+from contextlib import nullcontext
+
+import torch
+
+
+def predict(device, mode):
+    model = torch.nn.Dropout().to(device)
+    x = torch.ones(256, device=device)
+    with mode(model):
+        first, second = model(x), model(x)
+    if not torch.equal(first, second):
+        return "two predictions for one input differ"
+
+
+def reproduce(device):
+    return predict(device, lambda model: nullcontext(model))
+
+
+def control(device):
+    return predict(device, lambda model: nullcontext(model.eval()))
+
+
+def popular_fix(device):
+    return predict(device, lambda model: torch.no_grad())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

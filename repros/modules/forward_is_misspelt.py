@@ -1,0 +1,77 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A model whose forward is misspelt or indented too far raises NotImplementedError"
+# kind = "error"
+# symptom = "is missing the required .forward. function"
+# messages = [
+#     "Module \\[\\w{1,60}\\] is missing the required .forward. function",
+#     "in _forward_unimplemented.{1,60}?raise NotImplementedError",
+# ]
+# keywords = ["foward", "NotImplementedError in forward", "indentation of forward", "def forward inside __init__"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/74303",
+#     "https://github.com/pytorch/tutorials/issues/14",
+#     "https://github.com/bubbliiiing/deeplabv3-plus-pytorch/issues/55",
+# ]
+# wrong = '''
+# def foward(self, x):
+#     return x + 1
+# '''
+# right = '''
+# def forward(self, x):
+#     return x + 1
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The class is fine until the model is called.
+
+Module has a forward() that raises, which a method of another name does not replace
+(torch/nn/modules/module.py): misspelt (pytorch#74303), or a function inside of __init__
+because it is indented too far (bubbliiiing/deeplabv3-plus-pytorch#55). Up to torch 1.11 the
+error has no text (pytorch#74303).
+"""
+
+import torch
+
+
+class Misspelt(torch.nn.Module):
+    def foward(self, x):
+        return x + 1
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+def predict(device, module):
+    try:
+        module()(torch.ones(1, device=device))
+    except NotImplementedError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return predict(device, Misspelt)
+
+
+def control(device):
+    return predict(device, Net)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A backbone frozen with requires_grad_(False) still changes: its BatchNorm learns"
+# kind = "silent"
+# symptom = "running_mean of the frozen backbone moved"
+# keywords = ["freeze layers", "frozen backbone changes during fine-tuning", "transfer learning", "running_mean still updated", "batch norm not frozen"]
+# origin = "design"
+# reports = [
+#     "https://github.com/lightly-ai/lightly/issues/1438",
+#     "https://github.com/pytorch/pytorch/issues/86590",
+#     "https://github.com/pytorch/vision/issues/2079",
+# ]
+# documents = [
+#     "https://github.com/HelloRicky123/Siamese-RPN/issues/6",
+#     "https://github.com/idstcv/SoftTriple/issues/4",
+# ]
+# wrong = '''
+# backbone.requires_grad_(False)
+# backbone.train()
+# '''
+# right = '''
+# backbone.requires_grad_(False)
+# backbone.train()
+# freeze(backbone)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Nothing of the backbone is in the optimizer, and what it computes drifts all the same.
+
+The running statistics are buffers, which the forward in train mode updates (docs:
+torch.nn.BatchNorm2d), and train() of the model puts the backbone back into train mode.
+track_running_stats = False, advised in HelloRicky123/Siamese-RPN#6, keeps the
+statistics and does not use them: in train mode the features depend on the batch.
+eval() alone lets weight and bias learn (idstcv/SoftTriple#4).
+"""
+
+import torch
+
+
+def keep_statistics(backbone):
+    backbone.track_running_stats = False
+
+
+def fine_tune(device, freeze):
+    backbone = torch.nn.BatchNorm1d(1).to(device)
+    batch = torch.tensor([[8.0], [9.0]], device=device)
+    expected = backbone.eval()(batch)
+    backbone.requires_grad_(False)
+    backbone.train()
+    freeze(backbone)
+    features = backbone(batch)
+    if backbone.running_mean.any():
+        return "running_mean of the frozen backbone moved"
+    if not torch.allclose(features, expected):
+        return "the frozen backbone normalizes by the batch"
+
+
+def reproduce(device):
+    return fine_tune(device, lambda backbone: None)
+
+
+def control(device):
+    return fine_tune(device, torch.nn.Module.eval)
+
+
+def popular_fix(device):
+    return fine_tune(device, keep_statistics)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,74 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "F.dropout() in a forward stays on after model.eval()"
+# kind = "silent"
+# symptom = "two predictions for one input differ"
+# keywords = ["dropout active at inference", "predictions change on every call", "eval() does not disable dropout", "non-deterministic output in eval mode"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/26338",
+#     "https://github.com/pytorch/pytorch/issues/11999",
+#     "https://github.com/yangze0930/NTS-Net/issues/14",
+#     "https://github.com/ewrfcas/face_attribute_classification_pytorch/issues/1",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html"]
+# wrong = '''
+# return dropout(x)
+# '''
+# right = '''
+# return dropout(x, training=self.training)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The model is in eval mode, and every call predicts something else.
+
+A function does not know the mode of the module that calls it: training of
+torch.nn.functional.dropout is True unless it is given (docs:
+torch.nn.functional.dropout). nn.Dropout()(x) inside the forward has the same effect: it
+makes a new layer, in train mode (yangze0930/NTS-Net#14).
+"""
+
+import torch
+from torch.nn.functional import dropout
+
+
+class Always(torch.nn.Module):
+    def forward(self, x):
+        return dropout(x)
+
+
+class Trained(torch.nn.Module):
+    def forward(self, x):
+        return dropout(x, training=self.training)
+
+
+def predict(device, module):
+    model = module().to(device).eval()
+    x = torch.ones(256, device=device)
+    if not torch.equal(model(x), model(x)):
+        return "two predictions for one input differ"
+
+
+def reproduce(device):
+    return predict(device, Always)
+
+
+def control(device):
+    return predict(device, Trained)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,79 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Layers in a Python list never train, and nothing says so"
+# kind = "silent"
+# symptom = "2 of 3 layers did not learn"
+# keywords = ["layers missing from model.parameters()", "ModuleList", "hidden layers not moved to the GPU", "state_dict lacks layers", "fewer parameters than expected"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/59925",
+#     "https://github.com/pytorch/pytorch/issues/666",
+#     "https://github.com/pytorch/pytorch/issues/1053",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html"]
+# wrong = '''
+# self.hidden = [Linear(2, 2), Linear(2, 2)]
+# '''
+# right = '''
+# self.hidden = ModuleList([Linear(2, 2), Linear(2, 2)])
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The loss falls, by the work of the layers that are attributes of their own.
+
+A module registers the modules that are assigned to it, and a list is none
+(pytorch#59925): parameters(), to(), state_dict() and eval() do not reach into it
+(pytorch#1053).
+"""
+
+import torch
+from torch.nn import Linear, ModuleList
+
+
+class Net(torch.nn.Module):
+    def __init__(self, container):
+        super().__init__()
+        self.head = Linear(2, 1)
+        self.hidden = container([Linear(2, 2), Linear(2, 2)])
+
+
+def train(device, container):
+    model = Net(container).to(device)
+    layers = [model.head, *model.hidden]
+    for layer in layers:
+        layer.to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    before = [layer.weight.clone() for layer in layers]
+    x = torch.ones(1, 2, device=device)
+    for layer in reversed(layers):
+        x = layer(x)
+    x.sum().backward()
+    optimizer.step()
+    kept = sum(torch.equal(layer.weight, old) for layer, old in zip(layers, before))
+    if kept:
+        return f"{kept} of 3 layers did not learn"
+
+
+def reproduce(device):
+    return train(device, list)
+
+
+def control(device):
+    return train(device, ModuleList)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

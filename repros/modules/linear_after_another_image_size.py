@@ -1,0 +1,85 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A model that flattens its features raises for images of another size"
+# kind = "error"
+# symptom = "shapes cannot be multiplied"
+# messages = [
+#     "mat1 and mat2 shapes cannot be multiplied",
+#     "size mismatch, m1: \\[\\S{1,12} x \\S{1,12}\\], m2: \\[",
+#     "mat1 dim 1 must match mat2 dim 0",
+#     "input and weight\\.T shapes cannot be multiplied",
+#     "a and b must have same reduction dim, but got",
+# ]
+# keywords = ["in_features of the first Linear", "wrong shape at fully connected layer", "different image size", "size mismatch in the classifier"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/adambielski/siamese-triplet/issues/29",
+#     "https://github.com/shirleyzhu233/PyTorch-MAML/issues/7",
+#     "https://github.com/fabvio/ld-lsi/issues/10",
+#     "https://github.com/securefederatedai/openfederatedlearning/issues/226",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveAvgPool2d.html",
+#     "https://github.com/blackfeather-wang/ISDA-for-Deep-Networks/issues/2",
+# ]
+# wrong = '''
+# features = convolution(images)
+# output = head(features.flatten(1))
+# '''
+# right = '''
+# features = AdaptiveAvgPool2d(4)(convolution(images))
+# output = head(features.flatten(1))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The first Linear after the convolutions raises, and training images of the old size worked.
+
+Its in_features is the number of channels times the height and width of the features,
+which grow with the image. view(-1, in_features), as in blackfeather-wang/ISDA-for-Deep-Networks#2,
+runs where the sizes divide, and cuts one image into several rows.
+"""
+
+import torch
+from torch.nn import AdaptiveAvgPool2d, Conv2d, Linear
+
+
+def predict(device, pool, flatten):
+    images = torch.ones(2, 3, 8, 8, device=device)
+    convolution = Conv2d(3, 8, 1).to(device)
+    head = Linear(8 * 4 * 4, 5).to(device)  # for images of 4 x 4
+    features = pool(convolution(images))
+    try:
+        output = head(flatten(features))
+    except RuntimeError as error:
+        return str(error)
+    if len(output) != len(images):
+        return f"{len(output)} predictions for {len(images)} images"
+
+
+def reproduce(device):
+    return predict(device, lambda features: features, lambda features: features.flatten(1))
+
+
+def control(device):
+    return predict(device, AdaptiveAvgPool2d(4), lambda features: features.flatten(1))
+
+
+def popular_fix(device):
+    return predict(device, lambda features: features, lambda features: features.view(-1, 128))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A Linear after convolutions raises when nothing flattens the features"
+# kind = "error"
+# symptom = "shapes cannot be multiplied"
+# messages = [
+#     "mat1 and mat2 shapes cannot be multiplied",
+#     "size mismatch, m1: \\[\\S{1,12} x \\S{1,12}\\], m2: \\[",
+#     "mat1 dim 1 must match mat2 dim 0",
+#     "input and weight\\.T shapes cannot be multiplied",
+#     "a and b must have same reduction dim, but got",
+# ]
+# keywords = ["flatten missing", "Linear only sees the width", "features and classifier of VGG in a Sequential"]
+# origin = "usage"
+# reports = ["https://github.com/udacity/deep-learning-v2-pytorch/issues/396"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html"]
+# wrong = '''
+# model = Sequential(Conv2d(3, 8, 1), Linear(8 * 4 * 4, 5))
+# '''
+# right = '''
+# model = Sequential(Conv2d(3, 8, 1), Flatten(), Linear(8 * 4 * 4, 5))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The message names far more rows than there are images, and the width of a feature map as columns.
+
+Linear multiplies the last dimension and takes all others for rows (docs: torch.nn.Linear):
+2 images with 8 maps of 4 x 4 are 64 rows of 4.
+"""
+
+import torch
+from torch.nn import Conv2d, Flatten, Linear, Sequential
+
+
+def predict(device, model):
+    try:
+        model.to(device)(torch.ones(2, 3, 4, 4, device=device))
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return predict(device, Sequential(Conv2d(3, 8, 1), Linear(8 * 4 * 4, 5)))
+
+
+def control(device):
+    return predict(device, Sequential(Conv2d(3, 8, 1), Flatten(), Linear(8 * 4 * 4, 5)))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

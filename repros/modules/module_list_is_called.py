@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A ModuleList cannot be called: it holds layers and has no forward"
+# kind = "error"
+# symptom = "Module \\[ModuleList\\] is missing the required .forward. function"
+# messages = [
+#     "Module \\[\\w{1,60}\\] is missing the required .forward. function",
+#     "Module \\[Module(?:List|Dict)\\] is missing the required .forward. function",
+# ]
+# keywords = ["ModuleList instead of Sequential", "ModuleDict called", "monkey patch expects a layer", "forward() takes 1 positional argument but 2 were given"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/55459",
+#     "https://github.com/cloneofsimo/paint-with-words-sd/issues/2",
+#     "https://github.com/yuval-alaluf/Attend-and-Excite/issues/5",
+#     "https://github.com/chenziwenhaoshuai/Vision-KAN/issues/3",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html"]
+# wrong = '''
+# layers = ModuleList([Linear(2, 2), Linear(2, 2)])
+# layers(x)
+# '''
+# right = '''
+# layers = Sequential(Linear(2, 2), Linear(2, 2))
+# layers(x)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The layers are registered and train, and calling the list raises.
+
+ModuleList does not say in which order its modules run, as Sequential does (docs:
+torch.nn.Sequential). After an update of a library an attribute that was a layer may have
+become a list of them (cloneofsimo/paint-with-words-sd#2).
+"""
+
+import torch
+from torch.nn import Linear, ModuleList, Sequential
+
+
+def predict(device, layers):
+    x = torch.ones(1, 2, device=device)
+    try:
+        layers.to(device)(x)
+    except NotImplementedError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return predict(device, ModuleList([Linear(2, 2), Linear(2, 2)]))
+
+
+def control(device):
+    return predict(device, Sequential(Linear(2, 2), Linear(2, 2)))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

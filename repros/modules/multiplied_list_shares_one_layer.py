@@ -1,0 +1,60 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "ModuleList([layer] * n) is one layer n times: the weights are tied"
+# kind = "silent"
+# symptom = "3 layers share 1 weight"
+# keywords = ["fewer parameters than expected", "layers share weights by accident", "[layer] * n", "deepcopy layers"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/zalandoresearch/pytorch-vq-vae/issues/2",
+#     "https://github.com/yaoppeng/U-Net_v2/issues/10",
+#     "https://github.com/acids-ircam/ddsp_pytorch/issues/37",
+# ]
+# documents = ["https://github.com/linkedin/Liger-Kernel/pull/269"]
+# wrong = '''
+# layers = ModuleList([Linear(2, 2)] * 3)
+# '''
+# right = '''
+# layers = ModuleList([Linear(2, 2) for _ in range(3)])
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""print(model) shows all the layers, the state_dict has an entry for each, and there is one weight.
+
+A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and
+parameters() yields a shared parameter once.
+"""
+
+from torch.nn import Linear, ModuleList
+
+
+def count(device, layers):
+    weights = [p for p in layers.to(device).parameters() if p.dim() == 2]
+    assert len([key for key in layers.state_dict() if "weight" in key]) == 3
+    if len(weights) != 3:
+        return f"3 layers share {len(weights)} weight"
+
+
+def reproduce(device):
+    return count(device, ModuleList([Linear(2, 2)] * 3))
+
+
+def control(device):
+    return count(device, ModuleList([Linear(2, 2) for _ in range(3)]))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

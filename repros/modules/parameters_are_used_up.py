@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Parameters filtered into a generator are gone after they were counted"
+# kind = "error"
+# symptom = "optimizer got an empty parameter list"
+# messages = ["optimizer got an empty parameter list"]
+# keywords = ["filter requires_grad", "count the trainable parameters", "generator is exhausted", "second optimizer gets no parameters"]
+# origin = "usage"
+# reports = ["https://github.com/YanaiEliyahu/AdasOptimizer/issues/2"]
+# documents = ["https://github.com/pytorch/pytorch/issues/110357"]
+# wrong = '''
+# trainable = filter(lambda p: p.requires_grad, model.parameters())
+# count = sum(p.numel() for p in trainable)
+# optimizer = SGD(trainable, lr=0.1)
+# '''
+# right = '''
+# trainable = list(filter(lambda p: p.requires_grad, model.parameters()))
+# count = sum(p.numel() for p in trainable)
+# optimizer = SGD(trainable, lr=0.1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The model prints its number of parameters, and the optimizer says that there are none.
+
+filter() and parameters() yield each item once: the sum, an optimizer that reads them
+before its base class does (YanaiEliyahu/AdasOptimizer#2) or a first loop
+(pytorch#110357) leave nothing to a second reader.
+"""
+
+import torch
+from torch.optim import SGD
+
+
+def configure(device, collect):
+    model = torch.nn.Linear(2, 2).to(device)
+    trainable = collect(filter(lambda p: p.requires_grad, model.parameters()))
+    count = sum(p.numel() for p in trainable)
+    try:
+        SGD(trainable, lr=0.1)
+    except ValueError as error:
+        return f"{error}, after {count} numbers were counted"
+
+
+def reproduce(device):
+    return configure(device, lambda parameters: parameters)
+
+
+def control(device):
+    return configure(device, list)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,78 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A tensor that is a plain attribute of a module is neither saved nor moved"
+# kind = "silent"
+# symptom = "the loaded model has the initial mean"
+# keywords = ["register_buffer", "missing from the state_dict", "tensor stays on the CPU after model.to(device)", "statistics lost after loading"]
+# origin = "design"
+# reports = [
+#     "https://github.com/styalai/xLSTM-pytorch/issues/2",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/1978",
+#     "https://github.com/Fraunhofer-IIS/prosper_nn/issues/13",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer",
+#     "https://github.com/pytorch/pytorch/issues/18056",
+# ]
+# wrong = '''
+# self.mean = torch.zeros(2)
+# '''
+# right = '''
+# self.register_buffer("mean", torch.zeros(2))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The checkpoint loads without a complaint, and what the model had measured is gone; on a GPU the
+tensor stays where it was made (styalai/xLSTM-pytorch#2).
+
+state_dict(), to() and double() know parameters and buffers alone (pytorch#18056), and an
+attribute that is a tensor is neither.
+"""
+
+import torch
+
+
+class Plain(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.zeros(2)
+
+
+class Buffer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(2))
+
+
+def save_and_load(device, module):
+    model = module().to(device)
+    model.mean += 5.0
+    loaded = module().to(device)
+    loaded.load_state_dict(model.state_dict())
+    if not loaded.mean.any():
+        return "the loaded model has the initial mean"
+
+
+def reproduce(device):
+    return save_and_load(device, Plain)
+
+
+def control(device):
+    return save_and_load(device, Buffer)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

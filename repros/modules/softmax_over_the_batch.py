@@ -1,0 +1,63 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A softmax over dim=0 shares the probability among the samples of the batch"
+# kind = "silent"
+# symptom = "the probabilities of a sample depend on its batch"
+# keywords = ["softmax dim=0 or dim=1", "probabilities do not sum to one", "a single sample gets probability 1 for every class", "wrong predictions with batch size 1"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/perone/euclidesdb/issues/2",
+#     "https://github.com/DeepReinforcementLearning/DeepReinforcementLearningInAction/issues/32",
+#     "https://github.com/Lackel/DPN/issues/1",
+#     "https://github.com/ctallec/world-models/issues/10",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.Softmax.html"]
+# wrong = '''
+# probabilities = logits.softmax(dim=0)  # [batch, classes]
+# '''
+# right = '''
+# probabilities = logits.softmax(dim=-1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The probabilities of a sample do not sum to one, and change with the samples beside it.
+
+softmax makes the elements along dim sum to one (docs: torch.nn.Softmax); dim=0 is right
+for a single sample without a batch dimension, where such code often comes from
+(DeepReinforcementLearning/DeepReinforcementLearningInAction#32).
+"""
+
+import torch
+
+
+def predict(device, dim):
+    logits = torch.tensor([[1.0, 3.0], [4.0, 2.0]], device=device)
+    probabilities = logits.softmax(dim=dim)
+    alone = logits[:1].softmax(dim=dim)
+    if not torch.allclose(alone, probabilities[:1]):
+        return "the probabilities of a sample depend on its batch"
+
+
+def reproduce(device):
+    return predict(device, dim=0)
+
+
+def control(device):
+    return predict(device, dim=-1)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,71 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "softmax() without dim works on the batch dimension of a three-dimensional input"
+# kind = "silent"
+# symptom = "implicit dimension 0 mixes the samples"
+# messages = ["Implicit dimension choice for (?:log_|gumbel_)?soft(?:max|min) has been deprecated"]
+# keywords = ["UserWarning softmax", "which dim for softmax", "attention weights do not sum to one", "Change the call to include dim=X as an argument"]
+# origin = "design"
+# reports = [
+#     "https://github.com/svishwa/crowdcount-cascaded-mtl/issues/22",
+#     "https://github.com/natanielruiz/deep-head-pose/issues/118",
+#     "https://github.com/pytorch/pytorch/issues/5733",
+# ]
+# documents = [
+#     "https://github.com/motokimura/capsnet_pytorch/pull/1",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
+# ]
+# wrong = '''
+# weights = softmax(scores)  # [batch, queries, keys]
+# '''
+# right = '''
+# weights = softmax(scores, dim=-1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A warning, and weights that are normalized over the samples of the batch.
+
+Without dim it is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
+(torch/nn/functional.py). For [batch, classes] the guess is right, so that the warning is
+easily ignored; a softmax over the wrong dimension came of it in
+motokimura/capsnet_pytorch#1.
+"""
+
+import warnings
+
+import torch
+from torch.nn.functional import softmax
+
+
+def attend(device, **options):
+    scores = torch.arange(8.0, device=device).view(2, 2, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        weights = softmax(scores, **options)
+    if not torch.allclose(weights.sum(-1), torch.ones(2, 2, device=device)):
+        return "the implicit dimension 0 mixes the samples"
+
+
+def reproduce(device):
+    return attend(device)
+
+
+def control(device):
+    return attend(device, dim=-1)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,79 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "view() of a permuted or transposed tensor raises"
+# kind = "error"
+# symptom = "view size is not compatible with input tensor"
+# messages = [
+#     "view size is not compatible with input tensor.s size and stride",
+#     "Cannot view a tensor with shape .{1,60}? and strides .{1,60}? as a tensor with shape",
+#     "input is not contiguous at ",
+# ]
+# keywords = ["use reshape instead", "contiguous()", "view after transpose", "correct[:k].view(-1)", "topk accuracy"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/examples/issues/836",
+#     "https://github.com/dmlc/gluon-cv/issues/1618",
+#     "https://github.com/agrimgupta92/sgan/issues/22",
+#     "https://github.com/pytorch/pytorch/issues/764",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html",
+#     "https://github.com/jeya-maria-jose/TransWeather/issues/2",
+# ]
+# wrong = '''
+# y = x.transpose(1, 2).view(2, -1)
+# '''
+# right = '''
+# y = x.transpose(1, 2).reshape(2, -1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A view() that worked raises after a transpose(), a permute() or a new release.
+
+view() never copies: the new shape has to be possible with the strides of the tensor
+(docs: torch.Tensor.view), which transpose() has exchanged. reshape() copies where it has
+to. A view() or reshape() in the place of the transpose, as in
+jeya-maria-jose/TransWeather#2, does not move the axes: it runs, and gives the elements in
+another order.
+"""
+
+import torch
+
+
+def rearrange(device, move):
+    x = torch.arange(12, device=device).view(2, 3, 2)
+    try:
+        y = move(x)
+    except RuntimeError as error:
+        return str(error)
+    if y[0].tolist() != [0, 2, 4, 1, 3, 5]:
+        return f"the elements are in the order {y[0].tolist()}"
+
+
+def reproduce(device):
+    return rearrange(device, lambda x: x.transpose(1, 2).view(2, -1))
+
+
+def control(device):
+    return rearrange(device, lambda x: x.transpose(1, 2).reshape(2, -1))
+
+
+def popular_fix(device):
+    return rearrange(device, lambda x: x.reshape(2, 2, 3).reshape(2, -1))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

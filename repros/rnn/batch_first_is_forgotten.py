@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "An LSTM without batch_first reads the batch as time: samples flow into each other"
+# kind = "silent"
+# symptom = "the output of a sample depends on the one before it"
+# keywords = ["batch_first", "[batch, seq, features]", "LSTM does not learn", "output depends on batch order", "hidden state leaks between samples"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/AndersonJo/dqn-pytorch/issues/1",
+#     "https://github.com/salesforce/cove/issues/10",
+#     "https://github.com/Cadene/vqa.pytorch/issues/40",
+#     "https://github.com/pytorch/pytorch/issues/1538",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"]
+# wrong = '''
+# lstm = LSTM(1, 2)  # x: [batch, time, features]
+# '''
+# right = '''
+# lstm = LSTM(1, 2, batch_first=True)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Shapes fit, the loss falls (AndersonJo/dqn-pytorch#1), and the model sees nothing of the time.
+
+By default the first dimension is the time and the second the batch (docs:
+torch.nn.LSTM): a batch of sequences runs as one sequence per time step, from sample to
+sample.
+"""
+
+import torch
+from torch.nn import LSTM
+
+
+def predict(device, **options):
+    lstm = LSTM(1, 2, **options).to(device)
+    x = torch.ones(3, 5, 1, device=device)
+    changed = x.clone()
+    changed[0] = 9.0  # another first sample
+    with torch.no_grad():
+        last, other = lstm(x)[0][-1], lstm(changed)[0][-1]
+    if not torch.allclose(last, other, atol=1e-6):
+        return "the output of a sample depends on the one before it"
+
+
+def reproduce(device):
+    return predict(device)
+
+
+def control(device):
+    return predict(device, batch_first=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "pack_padded_sequence() wants the lengths on the CPU, one number per sequence"
+# kind = "error"
+# symptom = "lengths. argument should be a 1D CPU int64 tensor"
+# messages = ["lengths. argument should be a 1D CPU int64 tensor, but got"]
+# keywords = ["lengths on cuda", "lengths.cpu()", "pack_padded_sequence fails on the GPU", "worked with torch 1.6"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/43227",
+#     "https://github.com/pytorch/tutorials/issues/1300",
+#     "https://github.com/bentrevett/pytorch-sentiment-analysis/issues/93",
+#     "https://github.com/songyouwei/ABSA-PyTorch/issues/173",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html"]
+# wrong = '''
+# lengths = torch.tensor([2, 1], device=x.device)
+# packed = pack_padded_sequence(x, lengths)
+# '''
+# right = '''
+# lengths = torch.tensor([2, 1])
+# packed = pack_padded_sequence(x, lengths)
+# '''
+# stand_in = { cpu = "a meta tensor plays lengths on a GPU" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The model works on the CPU and raises on a GPU, where the whole batch was moved.
+
+Lengths are read on the host to lay out the packed batch, so they have to be there
+(docs: pack_padded_sequence, pytorch#43227).
+"""
+
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence
+
+
+def pack(device, lengths):
+    x = torch.ones(2, 2, 1, device=device)
+    try:
+        pack_padded_sequence(x, lengths)
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    on_device = "meta" if device == "cpu" else device
+    return pack(device, torch.tensor([2, 1], device=on_device))
+
+
+def control(device):
+    return pack(device, torch.tensor([2, 1]))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,75 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "pack_padded_sequence() raises on unsorted lengths; sorting the lengths alone mixes them up"
+# kind = "error"
+# symptom = "array must be sorted in decreasing order when"
+# messages = [
+#     "lengths. array must be sorted in decreasing order when .enforce_sorted. is True",
+#     "lengths array has to be sorted in decreasing order",
+# ]
+# keywords = ["sort the batch by length", "enforce_sorted=False", "variable length sequences", "packed sequence order"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/8026",
+#     "https://github.com/facebookresearch/fairseq/issues/1692",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html",
+#     "https://github.com/pytorch/pytorch/issues/23079",
+# ]
+# wrong = '''
+# packed = pack_padded_sequence(x, lengths)
+# '''
+# right = '''
+# packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A batch raises unless its longest sequence happens to come first, and so on.
+
+enforce_sorted is True by default, for an export to ONNX, and False sorts the batch
+itself (docs: pack_padded_sequence). To sort the array, as pytorch#8026 was told, without
+sorting the sequences in the same way gives each sequence the length of another.
+"""
+
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+def pack(device, lengths, **options):
+    x = torch.tensor([[1.0, 2.0], [0.0, 2.0]], device=device)  # lengths 1 and 2
+    try:
+        packed = pack_padded_sequence(x, lengths, **options)
+    except RuntimeError as error:
+        return str(error)
+    if pad_packed_sequence(packed)[1].tolist() != [1, 2]:
+        return "each sequence has the length of the other"
+
+
+def reproduce(device):
+    return pack(device, torch.tensor([1, 2]))
+
+
+def control(device):
+    return pack(device, torch.tensor([1, 2]), enforce_sorted=False)
+
+
+def popular_fix(device):
+    return pack(device, torch.tensor([1, 2]).sort(descending=True).values)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
