@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Checkpointing an attention that appends to a cache raises: recomputed tensors have other shapes"
 # kind = "error"
-# symptom = "Recomputed values for the following tensors have different metadata|the gradient of the keys is"
+# symptom = "Recomputed values for the following tensors have different metadata|The size of tensor a \\(3\\) must match the size of tensor b \\(6\\)|the gradient of the keys is"
 # messages = ["Recomputed values for the following tensors have different metadata than during the forward pass"]
 # keywords = ["gradient checkpointing with use_cache", "CheckpointError different metadata", "saved metadata and recomputed metadata differ", "key value cache doubled in training"]
 # origin = "design"
@@ -23,12 +23,11 @@
 # def attend(x):
 #     return torch.cat(cache + [x]).tanh().sum()
 # '''
-# requires = ">=2.1"
-# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The second run of the block, in backward(), finds what the first has left in the cache and
 appends once more: tensors have twice the length, and the check of the shapes fails
-(torch/utils/checkpoint.py). The numbers in pytorch#155171 double so, from 171 to 342.
+(torch/utils/checkpoint.py). Before 2.1 there was none, and backward() failed by itself. The numbers in pytorch#155171 double so, from 171 to 342.
 
 use_reentrant=True, the usual advice (2U1/Phi3-Vision-Finetune#32), compares nothing: the
 gradient is that of another sum.

@@ -5,8 +5,11 @@
 # [tool.repro]
 # title = "Checkpointing a block whose path depends on Python's random raises in backward()"
 # kind = "error"
-# symptom = "A different number of tensors was saved during the original forward and recomputation|ran in the forward and has no gradient"
-# messages = ["A different number of tensors was saved during the original forward and recomputation"]
+# symptom = "A different number of tensors was saved during the original forward and recomputation|Attempt to retrieve a tensor saved by autograd multiple times|ran in the forward and has no gradient"
+# messages = [
+#     "A different number of tensors was saved during the original forward and recomputation",
+#     "Attempt to retrieve a tensor saved by autograd multiple times without checkpoint recomputation",
+# ]
 # keywords = ["CheckpointError in backward", "gradient checkpointing with stochastic depth", "layer drop and gradient checkpointing", "recomputation differs from the forward"]
 # origin = "design"
 # documents = [
@@ -20,8 +23,7 @@
 # right = '''
 # def block(x): return layer(x).tanh() if torch.rand(()) < 0.5 else x
 # '''
-# requires = ">=2.1"
-# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The error comes in backward(), where the block runs once more and takes the other path.
 

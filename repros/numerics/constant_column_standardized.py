@@ -6,6 +6,7 @@
 # title = "A column that is constant in the training data makes the loss nan from the first step"
 # kind = "silent"
 # symptom = "the first loss is nan"
+# messages = ["\\bloss: nan\\b", "\\bloss = nan\\b", "\\bloss=nan\\b", "\\bloss nan\\b"]
 # keywords = ["loss is nan from the start", "nan after normalizing the features", "standard deviation is zero", "loss nan in the first iteration", "all predictions are nan"]
 # origin = "usage"
 # reports = ["https://github.com/fastai/fastai/issues/889"]

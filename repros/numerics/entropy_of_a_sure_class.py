@@ -6,6 +6,7 @@
 # title = "An entropy written as p * log(p) is nan as soon as one probability is zero"
 # kind = "silent"
 # symptom = "entropy nan, gradient nan|entropy 0, gradient nan"
+# messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
 # keywords = ["entropy loss is nan", "zero times log zero", "entropy bonus nan in reinforcement learning", "distillation loss nan with masked logits", "loss is nan after some steps"]
 # origin = "usage"
 # reports = [

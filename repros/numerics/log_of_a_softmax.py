@@ -6,6 +6,7 @@
 # title = "A cross entropy written as -log(softmax) is inf, and its gradient nan, for a confident mistake"
 # kind = "silent"
 # symptom = "loss inf, gradient nan|loss 18\\.\\d, gradient 0 "
+# messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
 # keywords = ["loss is inf then nan", "own cross entropy gives nan", "log of zero probability", "torch.log of softmax nan gradient", "loss is nan after some steps"]
 # origin = "usage"
 # reports = [

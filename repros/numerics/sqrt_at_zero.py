@@ -6,6 +6,7 @@
 # title = "The gradient of a Euclidean distance written with sqrt() is NaN where the distance is zero"
 # kind = "silent"
 # symptom = "loss 0 is finite, gradient nan"
+# messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
 # keywords = ["rmse loss nan", "siamese or triplet loss nan", "identical embeddings"]
 # origin = "design"
 # reports = [

@@ -6,7 +6,7 @@
 # title = "Standardizing a batch of one sample gives nan: std() of one value is nan"
 # kind = "silent"
 # symptom = "the standardized advantage of one sample is nan"
-# messages = ["std\\(\\): degrees of freedom is <= 0"]
+# messages = ["(std|var)\\(\\): degrees of freedom is <= 0"]
 # keywords = ["loss is nan in the last batch", "nan with batch size 1", "advantage normalization nan", "std returns nan", "nan when the last minibatch has one sample"]
 # origin = "design"
 # reports = [

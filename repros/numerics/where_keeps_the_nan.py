@@ -6,6 +6,7 @@
 # title = "torch.where hides a NaN in the forward and passes it on in the backward"
 # kind = "silent"
 # symptom = "loss is finite, gradient .*nan"
+# messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/23395",
