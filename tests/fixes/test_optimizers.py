@@ -432,6 +432,13 @@ def test_one_parameter_of_two_optimizers_is_missing_or_stale_in_the_right_one():
     )
 
 
+def test_a_loss_with_weights_goes_into_a_list_with_the_model():
+    model, loss = model_of(2), model_of(3)
+    optimizer = sgd(model.parameters(), loss.parameters())
+    assert "held, and not in the model: parameter 2 [3, 2]" in told(ValueError, model, optimizer)
+    optimizers.check_parameters(torch.nn.ModuleList([model, loss]), optimizer)
+
+
 def test_frozen_parameters_may_be_held_or_not():
     model = model_of(2, 2)
     model[0].requires_grad_(False)
