@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Optimizer states that are loaded as copies, and only where they fit.
+"""Optimizer states that are loaded as copies, and only where they fit, and a check that optimizers
+and model hold the same parameters.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/optimizers
 reproduces, other than what a newer torch fixes.
-Source of the failure: https://github.com/pytorch/pytorch/issues/196083
+Sources of the failures: https://github.com/pytorch/pytorch/issues/196083,
+https://github.com/pytorch/pytorch/issues/14467
 
 >>> weight = torch.nn.Parameter(torch.zeros(2))
 >>> source, copied = (torch.optim.SGD([weight], lr=1.0, momentum=0.9) for _ in range(2))
@@ -22,13 +24,90 @@ from typing import Any, Iterator, Mapping
 
 import torch
 
-__all__ = ["load_optimizer_state"]
+__all__ = ["check_parameters", "load_optimizer_state"]
 
 # What torch's optimizers keep for each element of a parameter.
 _PER_ELEMENT = (
     *("acc_delta", "ax", "exp_avg", "exp_avg_sq", "exp_inf", "grad_avg", "max_exp_avg_sq"),
     *("momentum_buffer", "prev", "square_avg", "step_size", "sum"),
 )
+
+_SHOWN = 5  # parameters of each problem in an error
+
+
+def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> None:
+    """Raises unless the optimizers, together, hold what the model trains, each parameter once.
+
+    An optimizer holds parameters, not their model. One that was built before a layer was replaced
+    goes on with those of the old layer, and a layer that no group lists stays as it is, without
+    an error. Call this before the first step, and again after a change of the model.
+
+    Frozen parameters may be held or not. A weight that layers share counts once.
+
+    Args:
+        model: what is trained; several modules, as a model and a loss with weights, go into a
+            torch.nn.ModuleList.
+        optimizers: one or more.
+
+    Raises:
+        TypeError: the model is no module, or no optimizer was given, or something else as one.
+        ValueError: a parameter of the model that requires a gradient is in no optimizer; an
+            optimizer holds one that the model does not have; one is listed twice, in an optimizer
+            or in two. The text has the names, the shapes, and the positions over all groups.
+
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> check_parameters(model, optimizer)
+    >>> model[1] = torch.nn.Linear(2, 3, bias=False)
+    >>> check_parameters(model, optimizer)
+    Traceback (most recent call last):
+    ValueError: in no optimizer: 1.weight [3, 2]; held, and not in the model: parameter 2 [2, 2], ...
+    """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(
+            f"expected a torch.nn.Module, got {type(model).__name__}; several modules go into a "
+            "torch.nn.ModuleList"
+        )
+    if not optimizers:
+        raise TypeError("expected one optimizer or more, got none")
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    held: dict[int, str] = {}
+    stale, twice = [], []
+    for number, optimizer in enumerate(optimizers):
+        groups = getattr(optimizer, "param_groups", None)
+        if not isinstance(groups, list):
+            raise TypeError(f"expected an optimizer, got {type(optimizer).__name__}")
+        given = _names(groups)
+        parameters = [parameter for group in groups for parameter in group["params"]]
+        for n, parameter in enumerate(parameters):
+            where = f"parameter {n}" + (f" ({given[n]})" if given else "")
+            where += f" of optimizer {number}" if len(optimizers) > 1 else ""
+            key = id(parameter)
+            if key not in names:
+                stale.append(f"{where} {_shape(parameter)}")
+            elif key in held:
+                twice.append(f"{names[key]} {_shape(parameter)} as {held[key]} and as {where}")
+            held.setdefault(key, where)
+    missing = [
+        f"{name} {_shape(parameter)}"
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad and id(parameter) not in held
+    ]
+    problems = [
+        f"{title}: {', '.join(found[:_SHOWN])}"
+        + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+        for title, found in (
+            ("in no optimizer", missing),
+            ("held, and not in the model", stale),
+            ("listed twice", twice),
+        )
+        if found
+    ]
+    if problems:
+        raise ValueError(
+            f"{'; '.join(problems)}; was the optimizer built before the model changed, or a group "
+            "left out?"
+        )
 
 
 def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
@@ -105,6 +184,11 @@ def _problems(groups: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator[st
             if kind in _PER_ELEMENT and shape != parameter.shape:
                 shapes = list(parameter.shape), list(shape)
                 yield f"{name} has shape {shapes[0]}, its {kind} in the state {shapes[1]}"
+
+
+def _shape(parameter: torch.Tensor) -> str:
+    lazy = torch.nn.parameter.is_lazy(parameter)  # it has no shape yet
+    return "[not initialized]" if lazy else str(list(parameter.shape))
 
 
 def _names(groups: Any) -> list[str]:

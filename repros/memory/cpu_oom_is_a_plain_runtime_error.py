@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "can't allocate memory|not enough memory|Invalid buffer size|out of memory"
 # messages = [
-#   "DefaultCPUAllocator: (can't allocate|not enough) memory",
+#   "DefaultCPUAllocator: (can.t allocate|not enough) memory",
 #   "MPS backend out of memory",
 #   "Invalid buffer size",
 #   "CUBLAS_STATUS_ALLOC_FAILED",

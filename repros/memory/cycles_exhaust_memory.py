@@ -6,7 +6,15 @@
 # title = "Dropped models that refer to themselves stay in memory until the collector runs"
 # kind = "leak"
 # symptom = "dropped models are still in memory"
-# messages = ["DefaultCPUAllocator: can't allocate memory", "CUDA out of memory. Tried to allocate"]
+# messages = [
+#     "DefaultCPUAllocator: can.t allocate memory",
+#     "CUDA out of memory",
+#     "CUDA error: out of memory",
+#     "cuda runtime error \\(2\\) ?: out of memory",
+#     "THCudaCheck FAIL .{0,150}?out of memory",
+#     "Unable to find a valid cuDNN algorithm to run convolution",
+#     "(torch|cuda)\\.OutOfMemoryError",
+# ]
 # keywords = ["memory not freed after del model", "reference cycle", "circular reference"]
 # origin = "design"
 # reports = [

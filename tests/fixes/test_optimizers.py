@@ -364,3 +364,154 @@ def test_the_error_is_about_the_first_parameter_that_does_not_fit():
     for key in (1, 2):
         state["state"][key]["exp_avg_sq"] = torch.zeros(9)
     assert re.match(r"parameter 1 has .* its exp_avg_sq", refused(ValueError, trained(), state))
+
+
+def model_of(*sizes):
+    return torch.nn.Sequential(*(torch.nn.Linear(2, size) for size in sizes))
+
+
+def sgd(*groups):
+    return torch.optim.SGD([{"params": list(group)} for group in groups], lr=0.1)
+
+
+def told(error, *arguments):
+    with pytest.raises(error) as raised:
+        optimizers.check_parameters(*arguments)
+    return str(raised.value)
+
+
+END = "; was the optimizer built before the model changed, or a group left out?"
+
+
+def test_a_layer_replaced_after_the_optimizer_is_told_with_names_and_shapes(device):
+    model = model_of(2, 2).to(device)
+    optimizer = sgd(model.parameters())
+    model[1] = torch.nn.Linear(2, 3).to(device)
+    assert told(ValueError, model, optimizer) == (
+        "in no optimizer: 1.weight [3, 2], 1.bias [3]; "
+        "held, and not in the model: parameter 2 [2, 2], parameter 3 [2]" + END
+    )
+    optimizers.check_parameters(model, sgd(model.parameters()))
+
+
+def test_a_model_that_was_built_again_is_told():
+    optimizer, model = sgd(model_of(2).parameters()), model_of(2)
+    text = told(ValueError, model, optimizer)
+    assert text.startswith("in no optimizer: 0.weight [2, 2], 0.bias [2]; held, and not in")
+
+
+def test_a_layer_that_no_group_lists_is_told():
+    model = model_of(2, 3)
+    optimizer = sgd([model[0].weight], [model[0].bias, model[1].weight])
+    assert told(ValueError, model, optimizer) == f"in no optimizer: 1.bias [3]{END}"
+
+
+def test_a_parameter_that_is_listed_twice_is_told():
+    embedding, head = torch.nn.Embedding(3, 2), torch.nn.Linear(2, 3)
+    head.weight = embedding.weight
+    model = torch.nn.ModuleDict({"embedding": embedding, "head": head})
+    with pytest.warns(UserWarning, match="duplicate parameters"):
+        optimizer = sgd([*embedding.parameters(), *head.parameters()])
+    assert told(ValueError, model, optimizer) == (
+        f"listed twice: embedding.weight [3, 2] as parameter 0 and as parameter 1{END}"
+    )
+    both = (sgd(embedding.parameters()), sgd(head.parameters()))
+    assert told(ValueError, model, *both) == (
+        "listed twice: embedding.weight [3, 2] as parameter 0 of optimizer 0 and as parameter 0 of "
+        f"optimizer 1{END}"
+    )
+    optimizers.check_parameters(model, sgd(model.parameters()))  # shared, and counted once
+
+
+def test_one_parameter_of_two_optimizers_is_missing_or_stale_in_the_right_one():
+    model = model_of(2, 2)
+    first, second = sgd(model[0].parameters()), sgd([model[1].weight], [torch.ones(4)])
+    assert told(ValueError, model, first, second) == (
+        "in no optimizer: 1.bias [2]; "
+        f"held, and not in the model: parameter 1 of optimizer 1 [4]{END}"
+    )
+
+
+def test_a_loss_with_weights_goes_into_a_list_with_the_model():
+    model, loss = model_of(2), model_of(3)
+    optimizer = sgd(model.parameters(), loss.parameters())
+    assert "held, and not in the model: parameter 2 [3, 2]" in told(ValueError, model, optimizer)
+    optimizers.check_parameters(torch.nn.ModuleList([model, loss]), optimizer)
+
+
+def test_frozen_parameters_may_be_held_or_not():
+    model = model_of(2, 2)
+    model[0].requires_grad_(False)
+    for held in (model.parameters(), model[1].parameters()):
+        optimizers.check_parameters(model, sgd(held))
+    assert "held, and not in the model" in told(ValueError, model[1], sgd(model.parameters()))
+
+
+def test_the_names_that_an_optimizer_was_given_are_told():
+    old = model_of(2)[0]
+    group = {"params": list(old.parameters()), "param_names": ["head.weight", "head.bias"]}
+    text = told(ValueError, torch.nn.Module(), torch.optim.SGD([group], lr=0.1))
+    assert text == (
+        "held, and not in the model: parameter 0 (head.weight) [2, 2], parameter 1 (head.bias) [2]"
+        + END
+    )
+
+
+@pytest.mark.parametrize(
+    ("layers", "end"), [(5, "4.weight [2, 2]"), (7, "4.weight [2, 2] and 2 more")]
+)
+def test_five_parameters_of_a_kind_are_shown_and_the_others_counted(layers, end):
+    model = torch.nn.Sequential(*(torch.nn.Linear(2, 2, bias=False) for _ in range(layers)))
+    text = told(ValueError, model, sgd([torch.ones(1)]))
+    assert text.startswith("in no optimizer: 0.weight [2, 2], ")
+    assert f", {end}; held" in text
+
+
+def test_a_lazy_layer_has_no_shape_and_is_the_same_parameter_afterwards():
+    model = torch.nn.Sequential(torch.nn.LazyLinear(3, bias=False))
+    assert "0.weight [not initialized]" in told(ValueError, model, sgd([torch.ones(1)]))
+    optimizer = sgd(model.parameters())
+    model(torch.ones(1, 2))
+    optimizers.check_parameters(model, optimizer)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            (None,),
+            "expected a torch.nn.Module, got NoneType; several modules go into a torch.nn.ModuleList",
+        ),
+        (
+            ([torch.nn.Module()],),
+            "expected a torch.nn.Module, got list; several modules go into a torch.nn.ModuleList",
+        ),
+        ((torch.nn.Module(),), "expected one optimizer or more, got none"),
+        ((torch.nn.Module(), None), "expected an optimizer, got NoneType"),
+        ((torch.nn.Module(), [1]), "expected an optimizer, got list"),
+    ],
+)
+def test_what_is_no_model_or_no_optimizer_is_refused(arguments, text):
+    assert told(TypeError, *arguments) == text
+
+
+@given(
+    sizes=st.lists(st.integers(1, 3), min_size=1, max_size=4),
+    data=st.data(),
+    name=st.sampled_from(sorted(set(CLASSES) - {"Muon"})),
+)
+def test_every_way_to_share_out_the_parameters_passes_and_every_gap_raises(sizes, data, name):
+    model = model_of(*sizes)
+    named = dict(model.named_parameters())
+    count = data.draw(st.integers(1, 3))
+    shares = [[] for _ in range(count)]
+    for parameter in data.draw(st.permutations(list(named))):
+        shares[data.draw(st.integers(0, count - 1))].append(named[parameter])
+    made_of = [CLASSES[name](share) for share in shares if share]
+    optimizers.check_parameters(model, *made_of)
+    gone = data.draw(st.sampled_from(list(named)))
+    for optimizer in made_of:
+        for group in optimizer.param_groups:
+            group["params"] = [each for each in group["params"] if each is not named[gone]]
+    text = told(ValueError, model, *made_of)
+    assert text == f"in no optimizer: {gone} {list(named[gone].shape)}{END}"

@@ -891,6 +891,16 @@ def _(x: Any) -> Any:
     return bool((drawn >= -5).all() and (drawn <= x).all())
 
 
+@use("optimizers.check_parameters", "model", only_an_error)
+def _(x: Any) -> Any:
+    return optimizers.check_parameters(x, with_momentum(torch.ones(2)))
+
+
+@use("optimizers.check_parameters", "optimizers", only_an_error)
+def _(x: Any) -> Any:
+    return optimizers.check_parameters(nn.Linear(2, 2), x)
+
+
 @use("optimizers.load_optimizer_state", "optimizer", only_an_error)
 def _(x: Any) -> Any:
     return optimizers.load_optimizer_state(x, with_momentum(torch.ones(2)).state_dict())

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Collecting one slice of each output keeps the whole outputs in memory"
+# kind = "leak"
+# symptom = "5 kept rows of 100 hold 500 rows"
+# keywords = ["memory grows although only a small part is kept", "cls token features run out of memory", "extracting features fills the memory", "detach and cpu do not free memory", "view keeps the large tensor alive"]
+# origin = "design"
+# documents = [
+#     "https://github.com/ViCCo-Group/thingsvision/pull/150",
+#     "https://github.com/pytorch/pytorch/issues/33101",
+#     "https://docs.pytorch.org/docs/stable/tensor_view.html",
+# ]
+# wrong = '''
+# kept.append(output[0])
+# '''
+# right = '''
+# kept.append(output[0].clone())
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Features of one token per image are kept, and the memory of all tokens with them
+(ViCCo-Group/thingsvision#150): a slice is a view, and a view keeps the storage of its base
+(docs: tensor_view; pytorch#33101 met it in saved files).
+
+detach() makes another view.
+"""
+
+import torch
+
+
+def collect(device, keep):
+    kept = []
+    for _ in range(5):
+        output = torch.ones(100, 8, device=device)
+        kept.append(keep(output))
+    storages = [getattr(each, "untyped_storage", each.storage)() for each in kept]
+    rows = sum(storage.nbytes() for storage in storages) // (8 * 4)
+    if rows > 5:
+        return f"5 kept rows of 100 hold {rows} rows"
+
+
+def reproduce(device):
+    return collect(device, lambda output: output[0])
+
+
+def control(device):
+    return collect(device, lambda output: output[0].clone())
+
+
+def popular_fix(device):
+    return collect(device, lambda output: output[0].detach())
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

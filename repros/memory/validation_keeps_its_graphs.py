@@ -1,0 +1,86 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Validation in eval() mode without no_grad keeps the graph of every output it collects"
+# kind = "leak"
+# symptom = "5 of 5 graphs are alive after validation"
+# keywords = ["out of memory during validation", "training fits and evaluation does not", "model.eval() uses more and more memory", "memory grows in the evaluation loop", "test runs out of GPU memory"]
+# origin = "design"
+# reports = [
+#     "https://github.com/hszhao/semseg/issues/60",
+#     "https://github.com/pytorch/pytorch/issues/4932",
+#     "https://github.com/facebookresearch/votenet/issues/30",
+# ]
+# documents = [
+#     "https://github.com/lshiwjx/2s-AGCN/issues/12",
+#     "https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation",
+# ]
+# wrong = '''
+# layer.eval()
+# outputs.append(model(x))
+# '''
+# right = '''
+# layer.eval()
+# with torch.no_grad():
+#     outputs.append(model(x))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Training fits, and the first validation runs out of memory: each output refers to its
+graph, and the graph to what the layers saved for a backward that never comes.
+
+eval() changes dropout and batch norm, and leaves autograd on (docs: notes/autograd).
+Collecting garbage, as is tried (lshiwjx/2s-AGCN#12), frees nothing that is referred to.
+"""
+
+import contextlib
+import gc
+import weakref
+
+import torch
+
+
+def validate(device, context, after=lambda: None):
+    layer, outputs, saved = torch.nn.Linear(3, 3).to(device), [], []
+
+    def model(x):
+        hidden = layer(x)
+        saved.append(weakref.ref(hidden))  # square() saves it for the backward
+        return hidden.square()
+
+    layer.eval()
+    for _ in range(5):
+        with context():
+            outputs.append(model(torch.ones(2, 3, device=device)))
+        after()
+    alive = sum(hidden() is not None for hidden in saved)
+    if alive:
+        return f"{alive} of 5 graphs are alive after validation"
+
+
+def reproduce(device):
+    return validate(device, contextlib.nullcontext)
+
+
+def control(device):
+    return validate(device, torch.no_grad)
+
+
+def popular_fix(device):
+    return validate(device, contextlib.nullcontext, after=gc.collect)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

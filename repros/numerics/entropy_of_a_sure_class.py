@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "An entropy written as p * log(p) is nan as soon as one probability is zero"
+# kind = "silent"
+# symptom = "entropy nan, gradient nan|entropy 0, gradient nan"
+# messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
+# keywords = ["entropy loss is nan", "zero times log zero", "entropy bonus nan in reinforcement learning", "distillation loss nan with masked logits", "loss is nan after some steps"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/OpenBMB/ModelCenter/issues/14",
+#     "https://github.com/kkirchheim/pytorch-ood/issues/84",
+# ]
+# documents = [
+#     "https://github.com/huggingface/trl/pull/7224",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.special.xlogy.html",
+# ]
+# wrong = '''
+# p = logits.softmax(-1)
+# entropy = -(p * p.log()).sum()
+# '''
+# right = '''
+# logp = logits.log_softmax(-1)
+# entropy = -(logp.exp() * logp).sum()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""0 * log(0) is 0 * -inf, which is nan (OpenBMB/ModelCenter#14): a model that becomes
+sure of one class ends the training.
+
+xlogy() counts 0 * log(0) as 0 and is proposed for it (huggingface/trl#7224). It cures the
+value; its gradient at 0 is inf, and the softmax makes a nan of that. With log_softmax() the logs are
+finite.
+"""
+
+import torch
+
+
+def train(device, entropy_of):
+    logits = torch.tensor([0.0, 200.0], device=device, requires_grad=True)
+    entropy = entropy_of(logits)
+    entropy.backward()
+    if entropy.isnan() or logits.grad.isnan().any():
+        return f"entropy {abs(entropy.item()):g}, gradient {logits.grad[0].item():g}"
+
+
+def naive(logits):
+    p = logits.softmax(-1)
+    return -(p * p.log()).sum()
+
+
+def from_logs(logits):
+    logp = logits.log_softmax(-1)
+    return -(logp.exp() * logp).sum()
+
+
+def with_xlogy(logits):
+    p = logits.softmax(-1)
+    return -torch.xlogy(p, p).sum()
+
+
+def reproduce(device):
+    return train(device, naive)
+
+
+def control(device):
+    return train(device, from_logs)
+
+
+def popular_fix(device):
+    return train(device, with_xlogy)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,70 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A cross entropy written as -log(softmax) is inf, and its gradient nan, for a confident mistake"
+# kind = "silent"
+# symptom = "loss inf, gradient nan|loss 18\\.\\d, gradient 0 "
+# messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
+# keywords = ["loss is inf then nan", "own cross entropy gives nan", "log of zero probability", "torch.log of softmax nan gradient", "loss is nan after some steps"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/1620",
+#     "https://github.com/summerlvsong/Aggregation-Cross-Entropy/issues/2",
+# ]
+# documents = [
+#     "https://github.com/NVIDIA/apex/issues/358",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.log_softmax.html",
+# ]
+# wrong = '''
+# loss = -logits.softmax(-1).log()[0]
+# '''
+# right = '''
+# loss = -logits.log_softmax(-1)[0]
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Once the logits of one sample are far apart, the softmax rounds its probability to 0, the log
+is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
+
+log_softmax() never forms the probability (docs: torch.nn.functional.log_softmax). Adding
+1e-8 in the log is the usual advice (NVIDIA/apex#358): the loss is finite then, and the gradient
+0, where a mistake ought to have the largest.
+"""
+
+import torch
+
+
+def train(device, loss_of):
+    logits = torch.tensor([0.0, 200.0], device=device, requires_grad=True)
+    loss = loss_of(logits)
+    loss.backward()
+    if not logits.grad[0] < -0.9:  # that of the cross entropy is -1
+        return f"loss {loss.item():.4g}, gradient {logits.grad[0].item():g} instead of -1"
+
+
+def reproduce(device):
+    return train(device, lambda logits: -logits.softmax(-1).log()[0])
+
+
+def control(device):
+    return train(device, lambda logits: -logits.log_softmax(-1)[0])
+
+
+def popular_fix(device):
+    return train(device, lambda logits: -(logits.softmax(-1) + 1e-8).log()[0])
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

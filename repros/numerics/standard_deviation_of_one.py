@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Standardizing a batch of one sample gives nan: std() of one value is nan"
+# kind = "silent"
+# symptom = "the standardized advantage of one sample is nan"
+# messages = ["(std|var)\\(\\): degrees of freedom is <= 0"]
+# keywords = ["loss is nan in the last batch", "nan with batch size 1", "advantage normalization nan", "std returns nan", "nan when the last minibatch has one sample"]
+# origin = "design"
+# reports = [
+#     "https://github.com/DLR-RM/stable-baselines3/issues/325",
+#     "https://github.com/DLR-RM/stable-baselines3/issues/265",
+#     "https://github.com/pytorch/pytorch/issues/29372",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.std.html"]
+# wrong = '''
+# advantage = (x - x.mean()) / (x.std() + 1e-8)
+# '''
+# right = '''
+# advantage = (x - x.mean()) / (x.std(unbiased=False) + 1e-8)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Training goes well up to the last batch of the epoch, which holds one sample, and
+everything is nan from there on.
+
+std() divides by n - 1 unless it is told not to, and 0 / 0 is nan (pytorch#29372). The 1e-8
+guards against a standard deviation of zero, not against one of nan
+(DLR-RM/stable-baselines3#325).
+"""
+
+import warnings
+
+import torch
+
+
+def standardize(device, deviation):
+    x = torch.tensor([2.0], device=device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer releases warn of the degrees of freedom
+        advantage = (x - x.mean()) / (deviation(x) + 1e-8)
+    if advantage.isnan().all():
+        return "the standardized advantage of one sample is nan"
+
+
+def reproduce(device):
+    return standardize(device, lambda x: x.std())
+
+
+def control(device):
+    return standardize(device, lambda x: x.std(unbiased=False))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

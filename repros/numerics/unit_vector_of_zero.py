@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Dividing vectors by their norm gives nan where a vector is zero"
+# kind = "silent"
+# symptom = "the unit vector of zeros is nan"
+# keywords = ["cosine similarity is nan", "normalized embeddings are nan", "padding rows become nan", "division by norm nan", "embedding of an unknown word is nan"]
+# origin = "usage"
+# reports = ["https://github.com/huggingface/sentence-transformers/issues/625"]
+# documents = [
+#     "https://github.com/CorentinJ/Real-Time-Voice-Cloning/pull/678",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html",
+# ]
+# wrong = '''
+# unit = x / x.norm(dim=1, keepdim=True)
+# '''
+# right = '''
+# unit = torch.nn.functional.normalize(x, dim=1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A row of zeros, of an unknown word (huggingface/sentence-transformers#625) or after a ReLU
+(CorentinJ/Real-Time-Voice-Cloning#678), becomes 0 / 0.
+
+normalize() divides by at least 1e-12 (docs: torch.nn.functional.normalize).
+"""
+
+import torch
+
+
+def normalized(device, unit_of):
+    x = torch.tensor([[3.0, 4.0], [0.0, 0.0]], device=device)
+    unit = unit_of(x)
+    if unit[1].isnan().all():
+        return "the unit vector of zeros is nan"
+
+
+def reproduce(device):
+    return normalized(device, lambda x: x / x.norm(dim=1, keepdim=True))
+
+
+def control(device):
+    return normalized(device, lambda x: torch.nn.functional.normalize(x, dim=1))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

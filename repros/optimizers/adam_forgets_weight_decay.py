@@ -1,0 +1,69 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "weight_decay of Adam does nothing to a weight whose gradients are large"
+# kind = "silent"
+# symptom = "weight decay changed the weight by 0\\.0%"
+# keywords = ["Adam weight decay has no effect", "Adam or AdamW", "L2 regularization instead of weight decay", "weights grow despite weight_decay"]
+# origin = "design"
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/41679",
+#     "https://github.com/pytorch/pytorch/pull/21250",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html",
+# ]
+# wrong = '''
+# optimizer = torch.optim.Adam([weight], lr=0.1, weight_decay=0.1)
+# '''
+# right = '''
+# optimizer = torch.optim.AdamW([weight], lr=0.1, weight_decay=0.1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The weights are the same with weight_decay as without it, and nothing tells.
+
+Adam adds weight_decay * weight to the gradient, which is L2 regularization, and divides
+the sum by the size of the gradients (pytorch#41679): the larger they are, the less of the decay
+is left. AdamW shrinks the weight itself (pytorch#21250).
+"""
+
+import torch
+
+
+def train(device, algorithm, weight_decay):
+    weight = torch.full((1,), 10.0, device=device, requires_grad=True)
+    optimizer = algorithm([weight], lr=0.1, weight_decay=weight_decay)
+    for _ in range(5):
+        optimizer.zero_grad()
+        (weight * 1e4).sum().backward()
+        optimizer.step()
+    return weight.item()
+
+
+def decay(device, algorithm):
+    without, with_it = (train(device, algorithm, each) for each in (0.0, 0.1))
+    if (without - with_it) / without < 0.001:
+        return f"weight decay changed the weight by {abs(1 - with_it / without):.1%}"
+
+
+def reproduce(device):
+    return decay(device, torch.optim.Adam)
+
+
+def control(device):
+    return decay(device, torch.optim.AdamW)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

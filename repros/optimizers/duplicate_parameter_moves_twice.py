@@ -1,0 +1,77 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A parameter that one group lists twice is updated twice per step"
+# kind = "silent"
+# symptom = "optimizer contains a parameter group with duplicate parameters.*moved by 2, not 1"
+# messages = ["optimizer contains a parameter group with duplicate parameters"]
+# keywords = ["duplicate parameters warning", "tied weights learn twice as fast", "shared layer in the parameter list"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/40967",
+#     "https://github.com/qinenergy/corda/issues/13",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/pull/41597"]
+# wrong = '''
+# parameters = list(embedding.parameters()) + list(head.parameters())
+# optimizer = torch.optim.SGD(parameters, lr=1.0)
+# '''
+# right = '''
+# optimizer = torch.optim.SGD(dict.fromkeys(parameters), lr=1.0)
+# '''
+# fix = "optimizers.check_parameters"
+# affected = { cpu = ">=1.13" }
+# ///
+"""One warning at the start, "in future, this will cause an error", and the tied weight has
+twice the learning rate.
+
+Across groups the same parameter is an error (pytorch#40967). Within a group it was to be
+one too, and became the warning since it broke a library's tests (pytorch#41597).
+"""
+
+import warnings
+
+import torch
+
+
+def train(device, once):
+    embedding = torch.nn.Embedding(3, 2, device=device)
+    head = torch.nn.Linear(2, 3, bias=False, device=device)
+    head.weight = embedding.weight
+    parameters = list(embedding.parameters()) + list(head.parameters())
+    before = head.weight.detach().clone()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if once:
+            optimizer = torch.optim.SGD(dict.fromkeys(parameters), lr=1.0)
+        else:
+            optimizer = torch.optim.SGD(parameters, lr=1.0)
+    head.weight.sum().backward()
+    optimizer.step()
+    moved = round((before - head.weight).mean().item(), 2)
+    if moved != 1:
+        return f"{caught[0].message}; moved by {moved:g}, not 1"
+
+
+def reproduce(device):
+    return train(device, once=False)
+
+
+def control(device):
+    return train(device, once=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

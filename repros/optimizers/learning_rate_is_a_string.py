@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A learning rate of 1e-4 in a YAML file is a string, and the optimizer cannot compare it"
+# kind = "error"
+# symptom = "'<=' not supported between instances of 'float' and 'str'"
+# messages = [
+#     ".<=. not supported between instances of .float. and .str.",
+#     "torch.optim.\\w{1,20}\\.py.{0,200}?.<. not supported between instances of .str. and .float.",
+# ]
+# keywords = ["learning rate from yaml config", "1e-4 in yaml is a string", "lr is str instead of float", "scientific notation in the config file"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/salesforce/ALBEF/issues/128",
+#     "https://github.com/funcwj/deep-clustering/issues/3",
+#     "https://github.com/lseventeen/FR-UNet/issues/10",
+# ]
+# documents = ["https://github.com/hiyouga/LlamaFactory/issues/4014", "https://github.com/huggingface/trl/pull/1450"]
+# wrong = '''
+# optimizer = torch.optim.Adam([weight], lr=config["lr"])
+# '''
+# right = '''
+# optimizer = torch.optim.Adam([weight], lr=float(config["lr"]))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The file says lr: 1e-4 and looks like a number. YAML 1.1 wants a dot in one, 1.0e-4, and
+its readers return 1e-4 as a string (hiyouga/LlamaFactory#4014, huggingface/trl#1450). The
+optimizer's check of the range is the first to stumble over it (funcwj/deep-clustering#3);
+SGD's says that '<' is not supported between 'str' and 'float' (torch/optim/sgd.py).
+"""
+
+import torch
+
+config = {"lr": "1e-4"}  # what a reader of YAML 1.1 returns for "lr: 1e-4"
+
+
+def build(device, read):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    try:
+        torch.optim.Adam([weight], lr=read(config["lr"]))
+    except TypeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return build(device, read=str)
+
+
+def control(device):
+    return build(device, read=float)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,71 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Without zero_grad() each step adds the gradients of all steps before it"
+# kind = "silent"
+# symptom = "three steps of 1 ended at -6, not -3"
+# keywords = ["forgot zero_grad", "loss explodes after a few steps", "model does not converge", "gradients get larger with every step", "no zero_grad in the training loop"]
+# origin = "design"
+# reports = [
+#     "https://github.com/yastrebksv/TennisCourtDetector/issues/7",
+#     "https://github.com/wenet-e2e/wekws/issues/72",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/47175",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
+# ]
+# wrong = '''
+# loss.backward()
+# optimizer.step()
+# '''
+# right = '''
+# loss.backward()
+# optimizer.step()
+# optimizer.zero_grad()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The steps grow and never turn back, with no error and no warning.
+
+backward() adds to what .grad holds, so that losses can be added up, and step() does not
+clear it; a warning has been asked for (pytorch#47175).
+"""
+
+import torch
+
+
+def train(device, clear):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    for _ in range(3):
+        loss = weight.sum()
+        loss.backward()
+        optimizer.step()
+        if clear:
+            optimizer.zero_grad()
+    if weight.item() != -3.0:
+        return f"three steps of 1 ended at {weight.item():g}, not -3"
+
+
+def reproduce(device):
+    return train(device, clear=False)
+
+
+def control(device):
+    return train(device, clear=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

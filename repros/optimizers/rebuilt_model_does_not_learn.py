@@ -1,0 +1,78 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A model that is built again after its optimizer does not learn"
+# kind = "silent"
+# symptom = "five steps left the loss at 1\\.0"
+# keywords = ["loss stays the same in every epoch", "optimizer.step has no effect", "manual update works and the optimizer does not", "model recreated after optimizer", "loss does not decrease"]
+# origin = "usage"
+# reports = [
+#     "https://github.com/spro/practical-pytorch/issues/9",
+#     "https://github.com/pytorch/pytorch/issues/54765",
+# ]
+# wrong = '''
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# model = Net().to(device)
+# '''
+# right = '''
+# model = Net().to(device)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# '''
+# fix = "optimizers.check_parameters"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The loss does not fall, whatever the learning rate: the optimizer holds the parameters of
+the first model, which have no gradients, and step() leaves those alone
+(torch/optim/sgd.py).
+
+It happens where a notebook's cell or a helper builds the model a second time
+(spro/practical-pytorch#9, pytorch#54765).
+"""
+
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self):
+        return self.weight.square().sum()
+
+
+def train(device, again):
+    model = Net().to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if again:
+        model = Net().to(device)
+    for _ in range(5):
+        optimizer.zero_grad()
+        model().backward()
+        optimizer.step()
+    if model().item() == 1.0:
+        return "five steps left the loss at 1.0"
+
+
+def reproduce(device):
+    return train(device, again=True)
+
+
+def control(device):
+    return train(device, again=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

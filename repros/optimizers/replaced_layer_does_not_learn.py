@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A layer that replaces another one after the optimizer was built does not learn"
+# kind = "silent"
+# symptom = "the new layer has a gradient and did not move"
+# keywords = ["new head is not trained", "fine-tuning does not change the last layer", "parameters not updated after pruning", "replaced fc layer stays random", "loss does not decrease"]
+# origin = "usage"
+# reports = ["https://github.com/microsoft/nni/issues/4521"]
+# documents = ["https://github.com/pytorch/pytorch/issues/14467"]
+# wrong = '''
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# model[1] = torch.nn.Linear(2, 3)
+# '''
+# right = '''
+# model[1] = torch.nn.Linear(2, 3)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# '''
+# fix = "optimizers.check_parameters"
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""backward() fills the gradients of the new layer, and step() passes them by, with no error.
+
+An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py): it
+goes on with those of the old layer. Pruning and surgery that swap layers do the same
+(microsoft/nni#4521).
+"""
+
+import torch
+
+
+def train(device, build_last):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model[1] = torch.nn.Linear(2, 3).to(device)
+    if build_last:
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    before = model[1].bias.detach().clone()
+    model(torch.ones(4, 2, device=device)).sum().backward()
+    optimizer.step()
+    if model[1].bias.grad.any() and model[1].bias.equal(before):
+        return "the new layer has a gradient and did not move"
+
+
+def reproduce(device):
+    return train(device, build_last=False)
+
+
+def control(device):
+    return train(device, build_last=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

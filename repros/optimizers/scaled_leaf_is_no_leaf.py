@@ -1,0 +1,67 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "can't optimize a non-leaf Tensor: the tensor was scaled or moved after requires_grad=True"
+# kind = "error"
+# symptom = "can't optimize a non-leaf Tensor"
+# messages = ["can.t optimize a non-leaf (Tensor|Variable)"]
+# keywords = ["optimizer does not accept my tensor", "requires_grad before .cuda or .to", "non-leaf tensor in optimizer", "own learnable tensor on the GPU"]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/140469",
+#     "https://github.com/vinsis/ternary-quantization/issues/4",
+#     "https://github.com/Linardos/SalEMA/issues/7",
+# ]
+# documents = ["https://github.com/mazzzystar/randomCNN-voice-transfer/issues/16"]
+# wrong = '''
+# image = torch.ones(2, requires_grad=True, device=device) * 0.01
+# optimizer = torch.optim.SGD([image], lr=0.1)
+# '''
+# right = '''
+# image = (torch.ones(2, device=device) * 0.01).requires_grad_()
+# optimizer = torch.optim.SGD([image], lr=0.1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The optimizer refuses the tensor: what it was given is the result of an operation, and the
+leaf that holds the gradient has no name.
+
+A factor of 0.01 does it (pytorch#140469), and so does .cuda() or .to() from the CPU to a
+device (vinsis/ternary-quantization#4, mazzzystar/randomCNN-voice-transfer#16).
+requires_grad_() belongs at the end.
+"""
+
+import torch
+
+
+def build(image):
+    try:
+        torch.optim.SGD([image], lr=0.1)
+    except ValueError as error:
+        return str(error)
+
+
+def reproduce(device):
+    image = torch.ones(2, requires_grad=True, device=device) * 0.01
+    return build(image)
+
+
+def control(device):
+    image = (torch.ones(2, device=device) * 0.01).requires_grad_()
+    return build(image)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,73 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "An optimizer with a group per layer refuses a model whose layers share a weight"
+# kind = "error"
+# symptom = "some parameters appear in more than one parameter group"
+# messages = ["some parameters appear in more than one parameter group"]
+# keywords = ["tied embeddings in the optimizer", "different learning rates for shared layers", "add_param_group raises ValueError"]
+# origin = "design"
+# reports = ["https://github.com/zhuhanqing/APOLLO/issues/4"]
+# documents = ["https://docs.pytorch.org/docs/stable/optim.html#per-parameter-options"]
+# wrong = '''
+# groups = [{"params": embedding.parameters()}, {"params": head.parameters()}]
+# optimizer = torch.optim.SGD(groups, lr=0.1)
+# '''
+# right = '''
+# own = [p for p in head.parameters() if p is not embedding.weight]
+# groups = [{"params": embedding.parameters()}, {"params": own}]
+# optimizer = torch.optim.SGD(groups, lr=0.1)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A ValueError where the optimizer is built: the head of a language model is its embedding,
+and parameters() of each layer lists the one weight (zhuhanqing/APOLLO#4).
+
+model.parameters() of the whole model lists it once (torch/nn/modules/module.py); groups
+that are made per layer have to leave it out of all but one.
+"""
+
+import torch
+
+
+def build(device, groups_of):
+    embedding = torch.nn.Embedding(3, 2, device=device)
+    head = torch.nn.Linear(2, 3, device=device)
+    head.weight = embedding.weight
+    try:
+        torch.optim.SGD(groups_of(embedding, head), lr=0.1)
+    except ValueError as error:
+        return str(error)
+
+
+def per_layer(embedding, head):
+    return [{"params": embedding.parameters()}, {"params": head.parameters()}]
+
+
+def each_once(embedding, head):
+    own = [p for p in head.parameters() if p is not embedding.weight]
+    return [{"params": embedding.parameters()}, {"params": own}]
+
+
+def reproduce(device):
+    return build(device, per_layer)
+
+
+def control(device):
+    return build(device, each_once)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,64 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "zero_grad() between backward() and step() leaves nothing to learn from"
+# kind = "silent"
+# symptom = "the step moved nothing"
+# keywords = ["weights never change", "loss does not decrease", "optimizer.step does nothing", "all gradients are None after backward", "wrong place of zero_grad"]
+# origin = "usage"
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
+# wrong = '''
+# loss.backward()
+# optimizer.zero_grad()
+# optimizer.step()
+# '''
+# right = '''
+# optimizer.zero_grad()
+# loss.backward()
+# optimizer.step()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The loss stays where it was, with no error: step() passes by a parameter without a gradient
+(docs: torch.optim.Optimizer.zero_grad), and zero_grad() has just taken it.
+"""
+
+import torch
+
+
+def train(device, clear_first):
+    weight = torch.ones(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    loss = weight.sum()
+    if clear_first:
+        optimizer.zero_grad()
+    loss.backward()
+    if not clear_first:
+        optimizer.zero_grad()
+    optimizer.step()
+    if weight.item() == 1.0:
+        return "the step moved nothing"
+
+
+def reproduce(device):
+    return train(device, clear_first=False)
+
+
+def control(device):
+    return train(device, clear_first=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "zero_grad() inside the accumulation loop leaves the gradient of the last micro-batch alone"
+# kind = "silent"
+# symptom = "1 of 4 micro-batches reached the weight"
+# keywords = ["gradient accumulation has no effect", "accumulation gives worse results than a large batch", "effective batch size is one micro-batch", "gradients are cleared every micro-batch"]
+# origin = "usage"
+# reports = ["https://github.com/bytetriper/RAE/issues/67"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
+# wrong = '''
+# for batch in micro_batches:
+#     optimizer.zero_grad()
+#     (weight * batch).sum().backward()
+# '''
+# right = '''
+# optimizer.zero_grad()
+# for batch in micro_batches:
+#     (weight * batch).sum().backward()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Training runs as if without accumulation, and costs four times as much.
+
+Accumulation is nothing but the adding up in .grad; zero_grad() before every backward() drops what
+the micro-batches before it have added (bytetriper/RAE#67).
+"""
+
+import torch
+
+
+def train(device, each):
+    weight = torch.zeros(4, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    micro_batches = torch.eye(4, device=device)  # one element of the weight each
+    optimizer.zero_grad()
+    for batch in micro_batches:
+        if each:
+            optimizer.zero_grad()
+        (weight * batch).sum().backward()
+    optimizer.step()
+    reached = int((weight != 0).sum())
+    if reached < 4:
+        return f"{reached} of 4 micro-batches reached the weight"
+
+
+def reproduce(device):
+    return train(device, each=True)
+
+
+def control(device):
+    return train(device, each=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

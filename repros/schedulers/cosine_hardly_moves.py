@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "CosineAnnealingLR with T_max in batches keeps the learning rate when stepped once per epoch"
+# kind = "silent"
+# symptom = "the learning rate ended at 0\\.9\\d, eta_min is 0"
+# keywords = ["learning rate hardly changes", "cosine schedule does not decay", "learning rate stays constant with CosineAnnealingLR", "T_max epochs or iterations"]
+# origin = "usage"
+# reports = ["https://github.com/sthalles/SimCLR/issues/8"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html"]
+# wrong = '''
+# scheduler = CosineAnnealingLR(optimizer, T_max=epochs * batches)
+# for _ in range(epochs): scheduler.step()
+# '''
+# right = '''
+# scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+# for _ in range(epochs): scheduler.step()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The training ends with the learning rate that it started with, nearly.
+
+T_max is a number of calls of step() (torch/optim/lr_scheduler.py), whatever a call stands
+for. Counted in batches with a call per epoch, the training sees the flat beginning of the
+cosine (sthalles/SimCLR#8).
+"""
+
+import torch
+from torch.optim.lr_scheduler import CosineAnnealingLR
+
+
+def train(device, t_max, epochs):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    scheduler = CosineAnnealingLR(optimizer, T_max=t_max)
+    for _ in range(epochs):
+        optimizer.step()
+        scheduler.step()
+    rate = scheduler.get_last_lr()[0]
+    if rate > 0.9:
+        return f"the learning rate ended at {rate:.2f}, eta_min is 0"
+
+
+def reproduce(device, epochs=10, batches=10):
+    return train(device, t_max=epochs * batches, epochs=epochs)
+
+
+def control(device, epochs=10):
+    return train(device, t_max=epochs, epochs=epochs)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

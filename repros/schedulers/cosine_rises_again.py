@@ -1,0 +1,68 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "CosineAnnealingLR stepped per batch with T_max in epochs raises the learning rate again"
+# kind = "silent"
+# symptom = "the learning rate ended at 1\\.00, eta_min is 0"
+# keywords = ["learning rate goes up and down", "learning rate oscillates", "learning rate increases at the end", "several cosine cycles in one training"]
+# origin = "usage"
+# reports = ["https://github.com/ivadomed/ivadomed/issues/57"]
+# documents = [
+#     "https://github.com/CodefyUI/CodefyUI/issues/205",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html",
+# ]
+# wrong = '''
+# scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+# for _ in range(epochs * batches): scheduler.step()
+# '''
+# right = '''
+# scheduler = CosineAnnealingLR(optimizer, T_max=epochs * batches)
+# for _ in range(epochs * batches): scheduler.step()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The learning rate falls and rises several times, and training ends at its peak.
+
+CosineAnnealingLR does not stop at T_max calls of step(): it goes on along the cosine
+(torch/optim/lr_scheduler.py), here to the top of a wave. Stepped per batch with T_max in
+epochs, it makes a wave every two times T_max batches (ivadomed/ivadomed#57).
+"""
+
+import torch
+from torch.optim.lr_scheduler import CosineAnnealingLR
+
+
+def train(device, t_max, steps):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    scheduler = CosineAnnealingLR(optimizer, T_max=t_max)
+    for _ in range(steps):
+        optimizer.step()
+        scheduler.step()
+    rate = scheduler.get_last_lr()[0]
+    if rate > 0.9:
+        return f"the learning rate ended at {rate:.2f}, eta_min is 0"
+
+
+def reproduce(device, epochs=4, batches=2):
+    return train(device, t_max=epochs, steps=epochs * batches)
+
+
+def control(device, epochs=4, batches=2):
+    return train(device, t_max=epochs * batches, steps=epochs * batches)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "OneCycleLR raises in the middle of training: it was stepped more often than total_steps"
+# kind = "error"
+# symptom = "Tried to step \\d times. The specified number of total steps is 2"
+# messages = ["Tried to step \\d{1,12} times\\. The specified number of total steps is \\d{1,12}"]
+# keywords = ["OneCycleLR ValueError after some epochs", "a smaller batch size makes the scheduler fail", "number of total steps exceeded on resume"]
+# origin = "usage"
+# reports = ["https://github.com/A4Bio/PiFold/issues/6"]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.OneCycleLR.html"]
+# wrong = '''
+# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs)
+# for _ in range(epochs * batches): scheduler.step()
+# '''
+# right = '''
+# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
+# for _ in range(epochs * batches): scheduler.step()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A ValueError, hours into the training: the schedule is over, and the training is not.
+
+total_steps is the number of calls of step(), one per batch, and OneCycleLR has no rate for
+one more (torch/optim/lr_scheduler.py). It was counted in epochs here; in
+A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smaller.
+"""
+
+import torch
+from torch.optim.lr_scheduler import OneCycleLR
+
+
+def train(device, total_steps, steps):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9)
+    scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=total_steps)
+    try:
+        for _ in range(steps):
+            optimizer.step()
+            scheduler.step()
+    except ValueError as error:
+        return str(error)
+
+
+def reproduce(device, epochs=2, batches=3):
+    return train(device, total_steps=epochs, steps=epochs * batches)
+
+
+def control(device, epochs=2, batches=3):
+    return train(device, total_steps=epochs * batches, steps=epochs * batches)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,75 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "OneCycleLR with total_steps in batches never leaves its warm-up when stepped once per epoch"
+# kind = "silent"
+# symptom = "the highest learning rate was 0\\.\\d\\d, max_lr is 1"
+# keywords = ["onecycle learning rate too small", "learning rate only goes up", "scheduler stepped per epoch instead of per batch", "learning rate never reaches max_lr"]
+# origin = "usage"
+# reports = ["https://github.com/pytorch/pytorch/issues/65417"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.OneCycleLR.html",
+#     "https://github.com/espnet/espnet/pull/3319",
+# ]
+# wrong = '''
+# for _ in range(epochs):
+#     for _ in range(batches): optimizer.step()
+#     scheduler.step()
+# '''
+# right = '''
+# for _ in range(epochs):
+#     for _ in range(batches):
+#         optimizer.step(); scheduler.step()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The learning rate climbs for the whole training and ends far below max_lr.
+
+OneCycleLR is made for a step after every batch (docs:
+torch.optim.lr_scheduler.OneCycleLR). Trainers that step their schedulers once per epoch
+see a fraction of the schedule (pytorch#65417, espnet/espnet#3319).
+"""
+
+import torch
+from torch.optim.lr_scheduler import OneCycleLR
+
+
+def train(device, per_epoch, epochs=4, batches=10):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9)
+    scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
+    rates = []
+    for _ in range(epochs):
+        for _ in range(batches):
+            optimizer.step()
+            rates += scheduler.get_last_lr()
+            if not per_epoch:
+                scheduler.step()
+        if per_epoch:
+            scheduler.step()
+    if max(rates) < 0.9:
+        return f"the highest learning rate was {max(rates):.2f}, max_lr is 1"
+
+
+def reproduce(device):
+    return train(device, per_epoch=True)
+
+
+def control(device):
+    return train(device, per_epoch=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

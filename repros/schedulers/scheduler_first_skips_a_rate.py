@@ -1,0 +1,73 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A scheduler stepped before the optimizer skips the first learning rate of its schedule"
+# kind = "silent"
+# symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
+# messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
+# keywords = ["warning about the order of scheduler and optimizer", "warmup starts one step late", "first learning rate is never used"]
+# origin = "design"
+# reports = ["https://github.com/ThilinaRajapakse/pytorch-transformers-classification/issues/21"]
+# documents = ["https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"]
+# wrong = '''
+# scheduler.step()
+# optimizer.step()
+# '''
+# right = '''
+# optimizer.step()
+# scheduler.step()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""A warning, once, and a schedule that is one step ahead of the training.
+
+The constructor of a scheduler has set the first rate, and every step() sets that of the
+next update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler came first, and
+examples of that time still have it so
+(ThilinaRajapakse/pytorch-transformers-classification#21).
+"""
+
+import warnings
+
+import torch
+
+
+def train(device, scheduler_first):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    weight.sum().backward()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if scheduler_first:
+            scheduler.step()
+            optimizer.step()
+        else:
+            optimizer.step()
+            scheduler.step()
+    if caught:
+        return f"{caught[0].message}; the first update used {-weight.item()}, not 1.0"
+
+
+def reproduce(device):
+    return train(device, scheduler_first=True)
+
+
+def control(device):
+    return train(device, scheduler_first=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
