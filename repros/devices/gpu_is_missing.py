@@ -1,0 +1,82 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A script asks for a GPU that this machine, or this build of torch, does not have"
+# kind = "error"
+# symptom = "not compiled with CUDA|no NVIDIA driver|No CUDA GPUs are available|invalid device ordinal"
+# messages = [
+#     "Torch not compiled with CUDA enabled",
+#     "Found no NVIDIA driver on your system",
+#     "No CUDA GPUs are available",
+#     "CUDA error: invalid device ordinal",
+# ]
+# keywords = [
+#     "how to run on a CPU",
+#     "torch.cuda.is_available() is False",
+#     "laptop without an NVIDIA card",
+#     "pip installed the CPU version of torch",
+#     "cuda:1 on a machine with one GPU",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/28111",
+#     "https://github.com/feiyuhuahuo/Yolact_minimal/issues/5",
+#     "https://github.com/xinntao/ESRGAN/issues/88",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code"]
+# wrong = '''
+# torch.ones(1, device=f"cuda:{index}")
+# '''
+# right = '''
+# there = index < torch.cuda.device_count()
+# torch.ones(1, device=f"cuda:{index}" if there else device)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# ///
+"""A device written into the code is missing where the code runs: a CPU-only build says "not
+compiled with CUDA", a CUDA build without a driver "no NVIDIA driver". Ask before use
+(docs: notes/cuda).
+
+Where the machine has a GPU, install the build of torch for it (pytorch.org).
+"""
+
+from unittest.mock import patch
+
+import torch
+
+
+def start(device, ask_first):
+    index = torch.cuda.device_count()  # one more than there are
+    try:
+        with patch.dict("os.environ"):  # torch 1.13 leaves a variable there
+            if ask_first:
+                there = index < torch.cuda.device_count()
+                torch.ones(1, device=f"cuda:{index}" if there else device)
+            else:
+                torch.ones(1, device=f"cuda:{index}")
+    except (AssertionError, RuntimeError) as error:
+        return str(error)
+
+
+def reproduce(device):
+    return start(device, ask_first=False)
+
+
+def control(device):
+    return start(device, ask_first=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,97 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Layers in a Python list stay on the CPU when the model moves to the GPU"
+# kind = "error"
+# symptom = "(?:Expected all tensors to be on the same device|is not on the expected device)"
+# messages = [
+#     "Expected all tensors to be on the same device",
+#     "is not on the expected device",
+#     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
+#     "Input type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) and weight type \\((?:torch\\.|CPU)\\w{1,20}\\) should be the same",
+# ]
+# keywords = [
+#     "some of the nn.Module still on CPU",
+#     "ModuleList instead of list",
+#     "layers not moved by model.cuda()",
+#     "weight type torch.FloatTensor although model is on the GPU",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/2623",
+#     "https://github.com/rish-16/tokenlearner-pytorch/issues/4",
+#     "https://github.com/Adlik/zen_nas/issues/7",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html"]
+# wrong = '''
+# self.layers = [torch.nn.LayerNorm(3)]
+# '''
+# right = '''
+# self.layers = torch.nn.ModuleList([torch.nn.LayerNorm(3)])
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
+# ///
+"""A module registers the layers that are its attributes, and a list is no layer: to(), and
+parameters(), do not find what is in it (docs: torch.nn.ModuleList).
+
+Moving the layers of the list by hand (Adlik/zen_nas#7) ends the error. They are still
+missing from parameters(), so that an optimizer never trains them.
+"""
+
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, register):
+        super().__init__()
+        if register:
+            self.layers = torch.nn.ModuleList([torch.nn.LayerNorm(3)])
+        else:
+            self.layers = [torch.nn.LayerNorm(3)]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def run(device, register, move_by_hand=False):
+    gpu = "meta" if device == "cpu" else device
+    model = Net(register).to(gpu)
+    if move_by_hand:
+        model.layers = [layer.to(gpu) for layer in model.layers]
+    try:
+        model(torch.ones(2, 3, device=gpu))
+    except RuntimeError as error:
+        return str(error)
+    if not list(model.parameters()):
+        return "no error, and the model has no parameters to train"
+
+
+def reproduce(device):
+    return run(device, register=False)
+
+
+def control(device):
+    return run(device, register=True)
+
+
+def popular_fix(device):
+    return run(device, register=False, move_by_hand=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

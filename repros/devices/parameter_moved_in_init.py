@@ -1,0 +1,80 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "nn.Parameter(...).to(device) is no parameter any more and never trains"
+# kind = "silent"
+# symptom = "the model has 0 parameters"
+# messages = ["can.t optimize a non-leaf Tensor"]
+# keywords = [
+#     "parameter missing from model.parameters() on the GPU",
+#     "parameter not registered after .cuda()",
+#     "trains on the CPU, weight does not change on the GPU",
+#     "state_dict is empty",
+#     "requires_grad=True then .to(device): grad is None",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/17484",
+#     "https://github.com/pytorch/pytorch/issues/20089",
+#     "https://github.com/pytorch/pytorch/issues/94828",
+#     "https://github.com/mazzzystar/randomCNN-voice-transfer/issues/16",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/issues/9303"]
+# wrong = '''
+# self.weight = torch.nn.Parameter(torch.ones(3)).to(device)
+# '''
+# right = '''
+# self.weight = torch.nn.Parameter(torch.ones(3, device=device))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# stand_in = { cpu = "the meta device for a GPU: moving there makes another tensor" }
+# ///
+"""The forward works, and an optimizer never sees the weight. to() of a parameter that is on
+another device returns a tensor computed from it, not a parameter (pytorch#9303), so that
+the module does not register it. On the CPU to() has nothing to do and returns the
+parameter itself.
+
+Given to an optimizer directly, it raises "can't optimize a non-leaf Tensor"
+(mazzzystar/randomCNN-voice-transfer#16).
+"""
+
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, device, move):
+        super().__init__()
+        if move:
+            self.weight = torch.nn.Parameter(torch.ones(3)).to(device)
+        else:
+            self.weight = torch.nn.Parameter(torch.ones(3, device=device))
+
+
+def count(device, move):
+    parameters = list(Net("meta" if device == "cpu" else device, move).parameters())
+    if len(parameters) != 1:
+        return f"the model has {len(parameters)} parameters"
+
+
+def reproduce(device):
+    return count(device, move=True)
+
+
+def control(device):
+    return count(device, move=False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,89 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A mask or table kept as a plain attribute does not move with the model"
+# kind = "error"
+# symptom = "(?:Expected all tensors to be on the same device|is not on the expected device)"
+# messages = [
+#     "Expected all tensors to be on the same device",
+#     "is not on the expected device",
+#     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
+#     "indices should be either on .{0,12}?or on the same device as the indexed tensor",
+# ]
+# keywords = [
+#     "positional encoding on the wrong device",
+#     "register_buffer",
+#     "model.to does not move my tensor",
+#     "noise schedule indexed by a GPU tensor",
+#     "mask stays on the CPU after model.cuda()",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/wingedsheep/transformer/issues/4",
+#     "https://github.com/modelscope/modelscope/issues/220",
+# ]
+# documents = [
+#     "https://github.com/pytorch/audio/pull/457",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py",
+# ]
+# wrong = '''
+# self.mask = torch.ones(3)
+# '''
+# right = '''
+# self.register_buffer("mask", torch.ones(3))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
+# ///
+"""model.to(device) moves what is registered: parameters and buffers
+(torch/nn/modules/module.py). A tensor set as an attribute is neither, stays where it was
+made, and is missing from state_dict() too.
+
+persistent=False keeps a buffer out of the checkpoint (torch/nn/modules/module.py).
+"""
+
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, register):
+        super().__init__()
+        if register:
+            self.register_buffer("mask", torch.ones(3))
+        else:
+            self.mask = torch.ones(3)
+
+    def forward(self, x):
+        return x * self.mask
+
+
+def run(device, register):
+    gpu = "meta" if device == "cpu" else device
+    try:
+        Net(register).to(gpu)(torch.ones(2, 3, device=gpu))
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return run(device, register=False)
+
+
+def control(device):
+    return run(device, register=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

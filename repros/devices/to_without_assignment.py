@@ -1,0 +1,77 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "x.to(device) on a tensor has no effect: the result was not assigned"
+# kind = "error"
+# symptom = "(?:Expected all tensors to be on the same device|is not on the expected device)"
+# messages = [
+#     "Expected all tensors to be on the same device",
+#     "is not on the expected device",
+#     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
+#     "Input type \\((?:torch\\.|CPU)\\w{1,20}\\) and weight type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) should be the same",
+#     "Placeholder storage has not been allocated on MPS device",
+# ]
+# keywords = [
+#     "moved the tensor to cuda and it is still on the cpu",
+#     "to(device) does not work",
+#     "batch.to(device) has no effect",
+#     "cannot change the device of a tensor",
+#     "input is on the CPU, model on the GPU",
+# ]
+# origin = "usage"
+# reports = [
+#     "https://github.com/huggingface/accelerate/issues/2251",
+#     "https://github.com/pytorch/pytorch/issues/14068",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"]
+# wrong = '''
+# x.to(device)
+# '''
+# right = '''
+# x = x.to(device)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
+# ///
+"""The batch is still on the CPU. to() of a module changes the module; to() of a tensor
+returns another tensor and leaves the first as it was (docs: torch.Tensor.to).
+"""
+
+import torch
+
+
+def run(device, assign):
+    model, x = torch.nn.LayerNorm(3), torch.ones(2, 3)
+    model.to(device)
+    if assign:
+        x = x.to(device)
+    else:
+        x.to(device)
+    try:
+        model(x)
+    except RuntimeError as error:
+        return str(error)
+
+
+def reproduce(device):
+    return run("meta" if device == "cpu" else device, assign=False)
+
+
+def control(device):
+    return run("meta" if device == "cpu" else device, assign=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

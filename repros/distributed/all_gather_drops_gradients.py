@@ -1,0 +1,84 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A contrastive loss over all_gather() misses the gradients of the gathered features"
+# kind = "silent"
+# symptom = "half of the gradient is missing"
+# keywords = [
+#     "all_gather is not differentiable",
+#     "SimCLR or CLIP loss on several GPUs does not converge as well",
+#     "gathered negatives have no gradient",
+#     "contrastive learning with DDP worse than on one GPU",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/huggingface/accelerate/issues/1154",
+#     "https://github.com/HobbitLong/SupContrast/issues/26",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/distributed/nn/functional.py",
+# ]
+# wrong = '''
+# dist.all_gather(gathered, features)
+# '''
+# right = '''
+# gathered = functional.all_gather(features)
+# '''
+# affected = { cpu = ">=1.13" }
+# platform = "linux"
+# ///
+"""The loss is right and its gradient is not: all_gather() fills the given tensors in place
+and records no graph. The features of each rank are trained as anchors and never as the
+counterparts of others.
+
+all_gather() of torch.distributed.nn.functional has a backward.
+"""
+
+import torch
+import torch.distributed as dist
+from torch.distributed.nn import functional
+
+
+def gradient(gather):
+    weight = torch.ones(2, requires_grad=True)
+    features = weight * 1.0
+    if gather is None:
+        gathered = [torch.empty_like(features)]
+        dist.all_gather(gathered, features)
+    else:
+        gathered = gather(features)
+    (features * torch.cat(list(gathered))).sum().backward()  # the gradient of w * w: 2 w
+    if torch.equal(weight.grad, weight):
+        return "half of the gradient is missing"
+
+
+def train(*args):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        return gradient(*args)
+    finally:
+        dist.destroy_process_group()
+
+
+def reproduce(device):
+    return train(None)
+
+
+def control(device):
+    return train(functional.all_gather)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

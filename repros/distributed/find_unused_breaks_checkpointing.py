@@ -1,0 +1,97 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "find_unused_parameters=True makes gradient checkpointing fail under DDP"
+# kind = "error"
+# symptom = "Expected to mark a variable ready only once"
+# messages = [
+#     "Expected to mark a variable ready only once",
+#     "Incorrect unused parameter detection",
+# ]
+# keywords = [
+#     "gradient checkpointing and ddp find_unused_parameters at the same time",
+#     "ddp_find_unused_parameters false fixes it",
+#     "fine-tuning with gradient checkpointing on several GPUs fails",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/huggingface/accelerate/issues/2017",
+#     "https://github.com/pytorch/pytorch/issues/24005",
+#     "https://github.com/allenai/longformer/issues/63",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+#     "https://github.com/huggingface/transformers/pull/4659",
+# ]
+# wrong = '''
+# model = DistributedDataParallel(net, find_unused_parameters=True)
+# hidden = checkpoint(self.layer, self.stem(x), use_reentrant=True)  # in its forward
+# '''
+# right = '''
+# model = DistributedDataParallel(net, find_unused_parameters=False)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# platform = "linux"
+# ///
+"""Every layer is used once, and DDP says that one was marked ready twice.
+
+The search for unused parameters walks the graph behind the output (docs:
+DistributedDataParallel). What a reentrant checkpoint recomputes later is not in that
+graph: its parameters are marked ready as unused before the backward, and again when
+their gradients arrive. use_reentrant=False puts them back into the graph.
+"""
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.layer = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return checkpoint(self.layer, self.stem(x), use_reentrant=True)
+
+
+def step(device, find_unused_parameters):
+    net = Net().to(device)
+    model = DistributedDataParallel(net, find_unused_parameters=find_unused_parameters)
+    try:
+        model(torch.ones(1, 3, device=device)).sum().backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+def train(*args):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        return step(*args)  # the wrapper is gone before its process group
+    finally:
+        dist.destroy_process_group()
+
+
+def reproduce(device):
+    return train(device, True)
+
+
+def control(device):
+    return train(device, False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,94 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A forward through model.module trains without synchronizing any gradient"
+# kind = "silent"
+# symptom = "0 reductions in 2 steps"
+# keywords = [
+#     "ranks diverge under DDP",
+#     "gradients are not averaged across GPUs",
+#     "calling a method of the wrapped model bypasses DDP",
+#     "model.module.forward",
+#     "multi-GPU training no better than one GPU",
+#     "each rank has different weights",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/jingyaogong/minimind/issues/853",
+#     "https://github.com/moojink/openvla-oft/issues/160",
+#     "https://github.com/rosinality/swapping-autoencoder-pytorch/issues/22",
+# ]
+# documents = [
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/parallel/distributed.py",
+# ]
+# wrong = '''
+# model.module(x).sum().backward()
+# '''
+# right = '''
+# model(x).sum().backward()
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# platform = "linux"
+# ///
+"""Nothing raises, and the ranks drift apart (jingyaogong/minimind#853). DDP prepares its
+reducer in its own forward (torch/nn/parallel/distributed.py). A call of model.module, or
+of any method of it, passes that by, and the backward reduces nothing.
+
+Give the model one forward that does it all, and call that through the wrapper.
+"""
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+
+def two_steps(device, through_module):
+    model, reductions = DistributedDataParallel(torch.nn.Linear(3, 1).to(device)), []
+
+    def count(state, bucket):
+        reductions.append(bucket.index())
+        future = torch.futures.Future()
+        future.set_result(bucket.buffer())
+        return future
+
+    model.register_comm_hook(None, count)
+    x = torch.ones(1, 3, device=device)
+    for _ in range(2):
+        if through_module:
+            model.module(x).sum().backward()
+        else:
+            model(x).sum().backward()
+    if len(reductions) != 2:
+        return f"{len(reductions)} reductions in 2 steps"
+
+
+def train(*args):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        return two_steps(*args)  # the wrapper is gone before its process group
+    finally:
+        dist.destroy_process_group()
+
+
+def reproduce(device):
+    return train(device, True)
+
+
+def control(device):
+    return train(device, False)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,85 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Wrapping a frozen model in DDP raises"
+# kind = "error"
+# symptom = "DistributedDataParallel is not needed when a module doesn't have any parameter"
+# messages = [
+#     "DistributedDataParallel is not needed when a module doesn.t have any parameters? that requires? a gradient",
+#     "tensors\\.size\\(\\) > 0 INTERNAL ASSERT FAILED .{0,120}?reducer\\.cpp",
+# ]
+# keywords = [
+#     "frozen teacher or VGG loss under DDP",
+#     "loss module without parameters in accelerator.prepare",
+#     "LoRA model has no trainable parameters on several GPUs",
+#     "all weights frozen, DistributedDataParallel fails",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/45326",
+#     "https://github.com/huggingface/accelerate/issues/760",
+#     "https://github.com/guoqincode/Open-AnimateAnyone/issues/32",
+# ]
+# documents = ["https://github.com/pytorch/pytorch/issues/25552"]
+# wrong = '''
+# model = DistributedDataParallel(teacher)
+# '''
+# right = '''
+# model = DistributedDataParallel(teacher) if any(p.requires_grad for p in teacher.parameters()) else teacher
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# platform = "linux"
+# ///
+"""DDP refuses a module that has nothing to reduce: a frozen teacher, a perceptual loss
+(pytorch#45326), or a stage of training in which nothing was left to train
+(guoqincode/Open-AnimateAnyone#32). Use it without the wrapper.
+
+If layers were meant to train, freezing caught too much.
+"""
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+
+def forward(device, only_if_trainable):
+    teacher = torch.nn.Linear(3, 1).to(device).requires_grad_(False)
+    model = teacher
+    if not only_if_trainable or any(p.requires_grad for p in teacher.parameters()):
+        try:
+            model = DistributedDataParallel(teacher)
+        except RuntimeError as error:
+            return str(error)
+    model(torch.ones(1, 3, device=device))
+
+
+def train(*args):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        return forward(*args)
+    finally:
+        dist.destroy_process_group()
+
+
+def reproduce(device):
+    return train(device, False)
+
+
+def control(device):
+    return train(device, True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

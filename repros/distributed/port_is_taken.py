@@ -1,0 +1,76 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "A second training on the same machine cannot start: the address is already in use"
+# kind = "error"
+# symptom = "[Aa]ddress already in use"
+# messages = [
+#     "server socket has failed to listen on any local network address",
+#     "server socket has failed to (?:bind|listen) (?:to|on) .{1,80}?Address already in use",
+#     "EADDRINUSE",
+#     "RuntimeError: Address already in use",
+# ]
+# keywords = [
+#     "run two DDP trainings on one machine",
+#     "port 29500 already in use",
+#     "errno 98 master_port",
+#     "torchrun fails while another job is running",
+#     "zombie process keeps the port after a crash",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/meta-pytorch/torchtune/issues/392",
+#     "https://github.com/openseg-group/openseg.pytorch/issues/100",
+#     "https://github.com/facebookresearch/XLM/issues/53",
+# ]
+# documents = ["https://docs.pytorch.org/docs/stable/elastic/run.html"]
+# wrong = '''
+# TCPStore("127.0.0.1", port, is_master=True)  # the port of the other training
+# '''
+# right = '''
+# TCPStore("127.0.0.1", 0, is_master=True)  # any free port: torchrun --rdzv-endpoint=localhost:0
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# platform = "linux"
+# ///
+"""Rank 0 of every training listens on MASTER_PORT; launchers take 29500 where nobody says
+otherwise (meta-pytorch/torchtune#392). The second training on a machine, or one that is
+started while processes of a crashed one still live, finds it taken.
+
+Port 0 asks the system for a free one.
+"""
+
+from torch.distributed import TCPStore
+
+
+def second_training(port=None):
+    first = TCPStore("127.0.0.1", 0, is_master=True)
+    try:
+        second = TCPStore("127.0.0.1", first.port if port is None else port, is_master=True)
+    except RuntimeError as error:
+        return str(error)
+    assert second.port != first.port
+
+
+def reproduce(device):
+    return second_training()
+
+
+def control(device):
+    return second_training(port=0)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,72 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "DistributedSampler delivers the same order in every epoch"
+# kind = "silent"
+# symptom = "3 epochs, 1 order"
+# keywords = [
+#     "same batches in each epoch",
+#     "shuffle=True does not shuffle between epochs",
+#     "forgot set_epoch",
+#     "loss curve repeats the same pattern every epoch on several GPUs",
+#     "distributed data not reshuffled",
+# ]
+# origin = "design"
+# reports = ["https://github.com/kan-bayashi/ParallelWaveGAN/issues/177"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",
+# ]
+# wrong = '''
+# for epoch in range(3):
+#     orders.append(list(loader))
+# '''
+# right = '''
+# for epoch in range(3):
+#     sampler.set_epoch(epoch)
+#     orders.append(list(loader))
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""The samples come shuffled, and in the same order in every epoch. All ranks have to draw
+one permutation, so the sampler draws it from a generator of its own with seed + epoch,
+and the epoch stays 0 unless set_epoch() is called (torch/utils/data/distributed.py).
+"""
+
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+
+def train(tell_epoch):
+    dataset, orders = list(range(1000)), []
+    sampler = DistributedSampler(dataset, num_replicas=2, rank=0, shuffle=True)
+    loader = DataLoader(dataset, batch_size=None, sampler=sampler)
+    for epoch in range(3):
+        if tell_epoch:
+            sampler.set_epoch(epoch)
+        orders.append(list(loader))
+    if orders[0] == orders[1] == orders[2]:
+        return "3 epochs, 1 order"
+
+
+def reproduce(device):
+    return train(tell_epoch=False)
+
+
+def control(device):
+    return train(tell_epoch=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

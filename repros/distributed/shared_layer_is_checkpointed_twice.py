@@ -1,0 +1,107 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Checkpointing a shared layer under DDP: marked ready twice"
+# kind = "error"
+# symptom = "Expected to mark a variable ready only once"
+# messages = [
+#     "Expected to mark a variable ready only once",
+#     "Reused parameters in multiple reentrant backward passes",
+#     "Parameter at index \\d{1,9} .{0,200}?has been marked as ready twice",
+# ]
+# keywords = [
+#     "gradient checkpointing does not work with DistributedDataParallel",
+#     "activation checkpointing with tied weights on several GPUs",
+#     "marked as ready twice",
+#     "use_reentrant under DDP",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/huggingface/accelerate/issues/389",
+#     "https://github.com/pytorch/pytorch/issues/24005",
+#     "https://github.com/microsoft/FocalNet/issues/4",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+#     "https://github.com/pytorch/pytorch/pull/106985",
+# ]
+# wrong = '''
+# for _ in range(2):
+#     x = checkpoint(self.layer, x, use_reentrant=True)
+# '''
+# right = '''
+# for _ in range(2):
+#     x = checkpoint(self.layer, x, use_reentrant=False)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# platform = "linux"
+# ///
+"""A layer that is used twice, each time under a reentrant checkpoint, is marked ready
+twice in one backward. A reentrant checkpoint runs a backward of its own within the
+backward (torch/utils/checkpoint.py), so that the layer's gradient arrives once per use;
+without reentrance autograd adds up both uses first.
+
+find_unused_parameters=True, a usual answer to errors of the reducer, leaves the error.
+"""
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+
+class Net(torch.nn.Module):
+    def __init__(self, use_reentrant):
+        super().__init__()
+        self.stem, self.layer = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+        self.use_reentrant = use_reentrant
+
+    def forward(self, x):
+        x = self.stem(x)
+        for _ in range(2):
+            x = checkpoint(self.layer, x, use_reentrant=self.use_reentrant)
+        return x
+
+
+def step(device, use_reentrant, **options):
+    model = DistributedDataParallel(Net(use_reentrant).to(device), **options)
+    try:
+        model(torch.ones(1, 3, device=device)).sum().backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+def train(*args, **options):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        return step(*args, **options)  # the wrapper is gone before its process group
+    finally:
+        dist.destroy_process_group()
+
+
+def reproduce(device):
+    return train(device, use_reentrant=True)
+
+
+def control(device):
+    return train(device, use_reentrant=False)
+
+
+def popular_fix(device):
+    return train(device, use_reentrant=True, find_unused_parameters=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,83 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "With a summed loss, the same batch on two ranks gives half the gradient"
+# kind = "silent"
+# symptom = "gradient 1.5 on 2 ranks, 3.0 on one"
+# keywords = [
+#     "DDP averages gradients, loss with reduction sum",
+#     "loss multiplied by world size, why",
+#     "learning rate has to change with the number of GPUs",
+#     "results depend on the number of GPUs",
+#     "are gradients summed or averaged in DistributedDataParallel",
+# ]
+# origin = "design"
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+# ]
+# wrong = '''
+# loss = model(x).sum()
+# '''
+# right = '''
+# loss = model(x).sum() * dist.get_world_size()
+# '''
+# affected = { cpu = ">=1.13" }
+# platform = "linux"
+# ///
+"""DDP divides the sum of the ranks' gradients by their number. That is right for a loss
+that is a mean over the batch; with a sum the gradient is smaller by the number of ranks
+than that of one process with the whole batch (docs: DistributedDataParallel).
+"""
+
+import tempfile
+from multiprocessing import get_context
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+
+def gradient(rank, folder, scale):
+    url = f"file://{folder}/store"
+    dist.init_process_group("gloo", init_method=url, rank=rank, world_size=2)
+    model = DistributedDataParallel(torch.nn.Linear(1, 1))
+    x = torch.full((1, 1), rank + 1.0)
+    if scale:
+        loss = model(x).sum() * dist.get_world_size()
+    else:
+        loss = model(x).sum()
+    loss.backward()
+    return model.module.weight.grad.item()
+
+
+def train(scale):
+    alone = torch.nn.Linear(1, 1)
+    alone(torch.tensor([[1.0], [2.0]])).sum().backward()
+    with tempfile.TemporaryDirectory() as folder, get_context("fork").Pool(2) as ranks:
+        shared = ranks.starmap(gradient, [(rank, folder, scale) for rank in range(2)])
+    if shared != [alone.weight.grad.item()] * 2:
+        return f"gradient {shared[0]} on 2 ranks, {alone.weight.grad.item()} on one"
+
+
+def reproduce(device):
+    return train(scale=False)
+
+
+def control(device):
+    return train(scale=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,100 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Training on several ranks hangs at the end of an epoch: one rank has a batch more"
+# kind = "hang"
+# symptom = "(?:Timed out waiting|Wait timeout|timed out).*|Connection closed by peer"
+# messages = [
+#     "Watchdog caught collective operation timeout",
+#     "Timed out waiting \\d{1,12}ms for (?:recv|send) operation to complete",
+#     "Some NCCL operations have failed or timed out",
+#     "Detected uneven workload distribution",
+# ]
+# keywords = [
+#     "DDP hangs at the end of the epoch",
+#     "GPU utilization 100 percent but training is stuck",
+#     "ranks have different numbers of batches",
+#     "NCCL timeout after 30 minutes",
+#     "early stopping on one rank only",
+#     "stuck after validation on rank 0",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/microsoft/PyMarlin/issues/80",
+#     "https://github.com/QwenAudio/CosyVoice/issues/297",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group",
+#     "https://docs.pytorch.org/tutorials/advanced/generic_join.html",
+# ]
+# wrong = '''
+# for _ in range(3 + rank):
+#     dist.all_reduce(gradient)
+# '''
+# right = '''
+# for _ in range(3):
+#     dist.all_reduce(gradient)
+# '''
+# affected = { cpu = ">=1.13" }
+# platform = "linux"
+# ///
+"""A collective, such as the reduction of the gradients in a backward of DDP, waits until
+every rank has entered it. The rank with one batch more waits until the time limit of the
+process group, 30 minutes with gloo unless told otherwise (docs: init_process_group). Data
+that someone split by hand is often uneven (QwenAudio/CosyVoice#297).
+
+A longer time limit only makes it wait longer. Give all ranks the same number of steps, or
+join() them (tutorials: generic_join).
+"""
+
+import tempfile
+from datetime import timedelta
+from multiprocessing import get_context
+
+import torch
+import torch.distributed as dist
+
+
+def epoch(rank, folder, batches, seconds):
+    url, limit = f"file://{folder}/store", timedelta(seconds=seconds)
+    dist.init_process_group("gloo", init_method=url, rank=rank, world_size=2, timeout=limit)
+    gradient = torch.ones(1)
+    try:
+        for _ in range(batches):
+            dist.all_reduce(gradient)
+    except RuntimeError as error:
+        return str(error)
+
+
+def train(extra, seconds=3):
+    with tempfile.TemporaryDirectory() as folder, get_context("fork").Pool(2) as ranks:
+        seen = [(rank, folder, 3 + extra * rank, seconds) for rank in range(2)]
+        return next(filter(None, ranks.starmap(epoch, seen)), None)
+
+
+def reproduce(device):
+    return train(extra=1)
+
+
+def control(device):
+    return train(extra=0)
+
+
+def popular_fix(device):
+    return train(extra=1, seconds=5)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

@@ -1,0 +1,90 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Layers unfrozen after DDP was built train without synchronizing their gradients"
+# kind = "silent"
+# symptom = "2 of 4 gradients were reduced"
+# keywords = [
+#     "gradual unfreezing with several GPUs",
+#     "BackboneFinetuning with DDP gets worse",
+#     "unfreeze backbone during distributed training",
+#     "ranks diverge after unfreezing",
+#     "requires_grad = True after DistributedDataParallel",
+# ]
+# origin = "design"
+# reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/20340"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+# ]
+# wrong = '''
+# model = DistributedDataParallel(net)
+# net[0].requires_grad_(True)
+# '''
+# right = '''
+# net[0].requires_grad_(True)
+# model = DistributedDataParallel(net)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# platform = "linux"
+# ///
+"""The unfrozen layer gets gradients, each rank its own. DDP registers its hooks when it is
+built, on the parameters that require a gradient then, and wants no change after that
+(docs: DistributedDataParallel); it does not check.
+
+Build the wrapper anew after unfreezing.
+"""
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+
+def step(device, unfreeze_first):
+    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)).to(device)
+    net[0].requires_grad_(unfreeze_first)
+    model, reduced = DistributedDataParallel(net), []
+
+    def count(state, bucket):
+        reduced.extend(bucket.parameters())
+        future = torch.futures.Future()
+        future.set_result(bucket.buffer())
+        return future
+
+    model.register_comm_hook(None, count)
+    net[0].requires_grad_(True)
+    model(torch.ones(1, 3, device=device)).sum().backward()
+    gradients = sum(parameter.grad is not None for parameter in net.parameters())
+    if len(reduced) != gradients:
+        return f"{len(reduced)} of {gradients} gradients were reduced"
+
+
+def train(*args):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        return step(*args)  # the wrapper is gone before its process group
+    finally:
+        dist.destroy_process_group()
+
+
+def reproduce(device):
+    return train(device, False)
+
+
+def control(device):
+    return train(device, True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

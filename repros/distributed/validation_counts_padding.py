@@ -1,0 +1,80 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Validation with DistributedSampler counts some samples twice"
+# kind = "silent"
+# symptom = "12 predictions for 9 samples"
+# keywords = [
+#     "validation accuracy depends on the number of GPUs",
+#     "test metric differs between one and several GPUs",
+#     "DistributedSampler duplicates samples in evaluation",
+#     "more predictions than samples in the dataset",
+#     "gathered results have too many rows",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/25162",
+#     "https://github.com/roboflow/rf-detr/issues/1507",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/2398",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",
+#     "https://github.com/pytorch/pytorch/pull/41171",
+# ]
+# wrong = '''
+# sampler = DistributedSampler(dataset, num_replicas=4, rank=rank, shuffle=False)
+# '''
+# right = '''
+# sampler = range(rank, len(dataset), 4)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# ///
+"""Every rank has to run the same number of batches in training, so the sampler repeats
+the first samples until the ranks have equally many (torch/utils/data/distributed.py). In
+a validation they count twice, and the metric depends on the number of ranks.
+
+drop_last=True, which was added for this (pytorch#41171), makes the ranks equal by leaving samples out.
+Without a collective in the loop the ranks need not be equal: slice the dataset.
+"""
+
+from torch.utils.data import DataLoader
+from torch.utils.data.distributed import DistributedSampler
+
+
+def validate(slice_it=False, **options):
+    dataset, seen = list(range(9)), []
+    for rank in range(4):
+        sampler = DistributedSampler(dataset, num_replicas=4, rank=rank, shuffle=False, **options)
+        if slice_it:
+            sampler = range(rank, len(dataset), 4)
+        seen += DataLoader(dataset, batch_size=None, sampler=sampler)
+    if sorted(seen) != dataset:
+        return f"{len(seen)} predictions for {len(dataset)} samples"
+
+
+def reproduce(device):
+    return validate()
+
+
+def control(device):
+    return validate(slice_it=True)
+
+
+def popular_fix(device):
+    return validate(drop_last=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, popular_fix):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
