@@ -41,8 +41,9 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.8", cuda = ">=2.8" }
 # ///
-"""Every call compiles a new graph. After eight of them Dynamo warns once and runs the frame
-uncompiled for good.
+"""Every call compiles a new graph, until Dynamo reaches its limit of eight, warns once and
+runs the frame uncompiled (pytorch#128319 is the same counter with a few graphs, before
+2.8).
 
 An integer attribute of a module is a constant of the graph, guarded by its value
 (allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338).

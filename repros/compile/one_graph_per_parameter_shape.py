@@ -38,9 +38,9 @@
 # affected = { cpu = ">=2.1", cuda = ">=2.1" }
 # ///
 """Sizes become dynamic when they change, but not those of a parameter: each one is a
-constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py,
-microsoft/dion#23). After eight graphs Dynamo runs the function uncompiled, or raises
-with fullgraph=True.
+constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its
+limit, eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled, or raises with
+fullgraph=True (microsoft/dion#23).
 
 A tensor that is no parameter has dynamic sizes (control). A higher limit
 (HomebrewML/HeavyBall#16) compiles once per shape (popular fix).
