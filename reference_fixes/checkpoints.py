@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checkpoints of which every key is accounted for, and from which training goes on as it would have.
+
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/checkpoints
+reproduces, other than what a newer torch or a right argument of torch.load() fixes.
+Source of the failures: https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html
+
+>>> trained, model = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+>>> state = torch.nn.DataParallel(trained).state_dict()
+>>> print(load_matching(model, {"epoch": 9, "state_dict": state}))
+loaded 2 of 2 from 'state_dict' (2 renamed, such as module.weight -> weight)
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import dataclasses
+import os
+import random
+import shutil
+import sys
+import uuid
+from typing import Any, Iterator, Mapping
+
+import torch
+
+__all__ = ["LoadReport", "capture", "load_matching", "restore", "save"]
+
+# Under what the weights are found in a checkpoint, and what wrappers put before a name.
+_CONTAINERS = ("state_dict", "model_state_dict", "model", "net", "weights", "objects", "module")
+_WRAPPERS = ("module", "_orig_mod", "model", "net")
+_PLAIN = (str, bytes, bool, int, float, complex, torch.dtype, torch.device, torch.Size)
+
+
+@dataclasses.dataclass(frozen=True)
+class LoadReport:
+    """Which key went where; str() of it is one line per kind.
+
+    Attributes:
+        loaded: the key of the model -> the key of the state that it was loaded from.
+        missing: keys of the model that nothing was loaded into; those that share their tensor with
+            a loaded one are none.
+        unexpected: keys of the state that were not used.
+        mismatched: the key of the model -> why its value was not loaded, with both shapes.
+        container: where in the state the weights were, such as "state_dict"; "" for the state.
+    """
+
+    loaded: dict[str, str]
+    missing: list[str]
+    unexpected: list[str]
+    mismatched: dict[str, str]
+    container: str
+
+    def __str__(self) -> str:
+        renamed = [f"{old} -> {new}" for new, old in self.loaded.items() if old != new]
+        total = len(self.loaded) + len(self.missing) + len(self.mismatched)
+        lines = [f"loaded {len(self.loaded)} of {total}"]
+        if self.container:
+            lines[0] += f" from {self.container!r}"
+        if renamed:
+            lines[0] += f" ({len(renamed)} renamed, such as {renamed[0]})"
+        lines += [f"not loaded: {key}: {why}" for key, why in self.mismatched.items()]
+        if self.missing:
+            lines.append(f"missing: {_some(self.missing)}")
+        if self.unexpected:
+            lines.append(f"unexpected: {_some(self.unexpected)}")
+        return "\n".join(lines)
+
+
+def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadReport:
+    """Copies into a model what fits it of a state or a checkpoint, and accounts for every key.
+
+    The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either side
+    may have been wrapped: a key without its match is compared without `_orig_mod` in it and
+    without `module`, `model` and `net` at its start. A value of another shape is left out: the
+    head for another number of classes.
+
+    Args:
+        model: on any device but meta.
+        state: what state_dict() returned, or torch.load() of a file that holds it.
+
+    Raises:
+        TypeError: the state is no mapping, such as the path of its file.
+        ValueError: no key matches, or no value fits; without wrappers two keys are the same; the
+            model is on the meta device. Nothing was loaded then.
+
+    >>> head = torch.nn.Linear(2, 10)
+    >>> print(load_matching(head, {"weight": torch.ones(3, 2), "bias": torch.ones(10)}))
+    loaded 1 of 2
+    not loaded: weight: has shape [3, 2] in the state, [10, 2] in the model
+    """
+    if not isinstance(state, Mapping):
+        hint = "pass what torch.load() returns" if isinstance(state, (str, os.PathLike)) else ""
+        hint = "pass its state_dict()" if isinstance(state, torch.nn.Module) else hint
+        raise TypeError(
+            f"expected a state, which is a mapping of names to tensors; got {type(state).__name__}"
+            + (f": {hint}" if hint else "")
+        )
+    targets = model.state_dict(keep_vars=True)
+    found = [(where, each, _pairs(targets, each)) for where, each in _containers(state)]
+    where, weights, pairs = max(found, key=lambda one: len(one[2]))
+    if not pairs:
+        raise ValueError(
+            "no key of the state is one of the model, also not without module., _orig_mod., model. "
+            f"or net.; the state has {_some(list(weights))}; the model {_some(list(targets))}"
+        )
+    problems = {key: _problem(weights[old], targets[key]) for key, old in pairs.items()}
+    for key in pairs:
+        if getattr(targets[key], "is_meta", False):
+            raise ValueError(
+                f"{key} of the model is on the meta device, and has no memory to load into: call "
+                "model.to_empty(device=...) before"
+            )
+    mismatched = {key: why for key, why in problems.items() if why}
+    loaded = {key: old for key, old in pairs.items() if key not in mismatched}
+    if not loaded:
+        why = "; ".join(f"{key} {why}" for key, why in list(mismatched.items())[:3])
+        raise ValueError(f"no value of the state fits the model: {why}")
+    chosen = collections.OrderedDict((key, weights[old]) for key, old in loaded.items())
+    if hasattr(weights, "_metadata") and all(key == old for key, old in loaded.items()):
+        chosen._metadata = copy.deepcopy(weights._metadata)  # type: ignore[attr-defined]
+    model.load_state_dict(chosen, strict=False)
+    filled = {id(targets[key]) for key in loaded}
+    return LoadReport(
+        loaded,
+        [key for key in targets if key not in pairs and id(targets[key]) not in filled],
+        [key for key in weights if key not in pairs.values()],
+        mismatched,
+        where,
+    )
+
+
+def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    """The state, and what may be the weights in it."""
+    yield where, state
+    for name in _CONTAINERS:
+        if isinstance(state.get(name), Mapping):
+            yield from _containers(state[name], f"{where}.{name}" if where else name)
+
+
+def _pairs(targets: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, str]:
+    """The key of the model -> that of the state, in the order of the model."""
+    rest: dict[str, list[str]] = {}
+    for key in state:
+        if isinstance(key, str) and key not in targets:
+            rest.setdefault(_bare(key), []).append(key)
+    pairs, used = {}, set()
+    for key in targets:
+        if key in state:
+            pairs[key] = key
+        elif old := rest.get(_bare(key)):
+            if len(old) > 1:
+                raise ValueError(f"{key} of the model may be each of {_some(old)} of the state")
+            if old[0] in used:
+                raise ValueError(f"{old[0]} of the state may be {key} of the model, or another")
+            pairs[key] = old[0]
+            used.add(old[0])
+    return pairs
+
+
+def _bare(key: str) -> str:
+    parts = [part for part in key.split(".") if part != "_orig_mod"]
+    while len(parts) > 1 and parts[0] in _WRAPPERS:
+        del parts[0]
+    return ".".join(parts)
+
+
+def _problem(value: Any, target: Any) -> str:
+    """Why the value does not fit, or ""."""
+    if not isinstance(target, torch.Tensor):
+        return ""  # extra state of a module
+    if not isinstance(value, torch.Tensor):
+        return f"is a {type(value).__name__} in the state"
+    if value.is_meta:
+        return "is on the meta device in the state, and has no data"
+    if torch.nn.parameter.is_lazy(target):
+        return ""  # takes the shape of the value
+    if value.shape != target.shape:
+        return f"has shape {list(value.shape)} in the state, {list(target.shape)} in the model"
+    return ""
+
+
+def _some(names: list[Any], most: int = 4) -> str:
+    more = len(names) - most
+    return ", ".join(map(str, names[:most])) + (f" and {more} more" if more > 0 else "")
+
+
+def save(obj: Any, path: str | os.PathLike[str]) -> None:
+    """torch.save() that leaves either the new file or the old one, whatever interrupts it.
+
+    It writes to a new file in the same folder, waits until that is on the disk, and only then
+    gives it the name: there is room for both files, or an OSError. A link stays a link, and a
+    file that is replaced hands on its permissions. What cannot be saved leaves nothing behind; a
+    process that is killed may leave a file that ends in .tmp.
+
+    Args:
+        obj: what torch.save() takes.
+        path: of the file. Its folder exists.
+
+    Raises:
+        TypeError: the path is no path, such as an open file.
+        FileNotFoundError: there is no such folder.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"expected the path of a file, got {type(path).__name__}")
+    target = os.path.realpath(os.fspath(path))
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot save {os.fspath(path)!r}: there is no folder {folder!r}")
+    temporary = f"{target}.{uuid.uuid4().hex[:8]}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            torch.save(obj, file)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def capture(**parts: Any) -> dict[str, Any]:
+    """All that a run needs to go on, with the state of every random generator.
+
+    Tensors are copied to the CPU: later steps do not change them, and the file can be loaded on any
+    machine, with weights_only=True since 2.6. Random states are those of torch, of its CUDA
+    and MPS devices in use, of `random`, and of numpy.random if NumPy is imported; a generator of
+    one's own is a part.
+
+    Args:
+        parts: whatever has a state_dict() (a model, an optimizer, a scheduler, a GradScaler), a
+            torch.Generator, and plain values, such as the step.
+
+    Returns:
+        a dictionary: "objects", "values" by their names, "random", and "left_out", the functions
+        in a state, which are not saved.
+
+    Raises:
+        TypeError: a value that is not plain: not a number, a string, a tensor or a container of
+            such. The message says where it is.
+
+    >>> weight = torch.nn.Parameter(torch.zeros(2))
+    >>> checkpoint = capture(optimizer=torch.optim.SGD([weight], lr=0.5), step=7)
+    >>> checkpoint["values"], checkpoint["left_out"]
+    ({'step': 7}, [])
+    """
+    left_out: list[str] = []
+    objects, values = {}, {}
+    for name, part in parts.items():
+        if _has_state(part):
+            objects[name] = _copied(_state_of(part), name, left_out)
+        else:
+            values[name] = _copied(part, name, None)
+    return {"objects": objects, "values": values, "random": _random(), "left_out": left_out}
+
+
+def restore(checkpoint: Mapping[str, Any], **objects: Any) -> list[str]:
+    """Loads what capture() returned into the objects, and says what it could not restore.
+
+    A run that is restored goes on as if it had not been interrupted, if the objects were made as
+    before: the same model, parameters in the same order, the same schedule. The random states come
+    last. Nothing is shared with the checkpoint. The values are in checkpoint["values"].
+
+    Args:
+        checkpoint: from capture(), or torch.load() of the file that it was saved to.
+        objects: by the names that capture() was given.
+
+    Returns:
+        a line for each thing that was saved and is not restored, or has no saved state:
+        an object that was not given, a function of a scheduler, a generator of a device that is not
+        there. An empty list when all is restored.
+
+    Raises:
+        TypeError: the checkpoint is not from capture(), or an object has no state.
+        ValueError: an object has no state in the checkpoint.
+        Exception: whatever an object's own load_state_dict() raises. In each case the objects are
+            as they were, and so are the random states.
+    """
+    if not isinstance(checkpoint, Mapping) or not {"objects", "random"} <= set(checkpoint):
+        held = f" of {_some(list(checkpoint))}" if isinstance(checkpoint, Mapping) else ""
+        raise TypeError(f"expected what capture() returned, got {type(checkpoint).__name__}{held}")
+    saved = checkpoint["objects"]
+    for name, one in objects.items():
+        if not _has_state(one):
+            raise TypeError(f"{name} is a {type(one).__name__}, which has no state to load")
+        if name not in saved:
+            raise ValueError(f"the checkpoint has no state of {name}; it has {_some(list(saved))}")
+    before = {name: _copied(_state_of(one), name, []) for name, one in objects.items()}
+    touched = []
+    try:
+        for name, one in objects.items():
+            touched.append(name)
+            _load(one, saved[name])
+    except BaseException:
+        for name in touched:
+            _load(objects[name], before[name])
+        raise
+    problems = [f"{name} was saved and not given" for name in saved if name not in objects]
+    problems += [f"{where} is a function and was not saved" for where in checkpoint["left_out"]]
+    return problems + _set_random(checkpoint["random"])
+
+
+def _has_state(part: Any) -> bool:
+    return isinstance(part, torch.Generator) or (
+        callable(getattr(part, "state_dict", None)) and not isinstance(part, type)
+    )
+
+
+def _state_of(part: Any) -> Any:
+    return part.get_state() if isinstance(part, torch.Generator) else part.state_dict()
+
+
+def _load(part: Any, state: Any) -> None:
+    if isinstance(part, torch.Generator):
+        part.set_state(state)
+    else:
+        part.load_state_dict(copy.deepcopy(state))
+
+
+def _copied(value: Any, where: str, left_out: list[str] | None) -> Any:
+    """A copy in plain types on the CPU; functions in dictionaries are left out where they may be."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to("cpu", copy=True)
+    if value is None or type(value) in _PLAIN:
+        return value
+    if type(value) in (list, tuple, set):
+        return type(value)(_copied(each, f"{where}[{n}]", None) for n, each in enumerate(value))
+    if type(value) in (dict, collections.OrderedDict, collections.Counter, collections.defaultdict):
+        kind = type(value) if type(value) is not collections.defaultdict else dict
+        result = kind()
+        for key, each in value.items():
+            if left_out is not None and callable(each) and not isinstance(each, torch.Tensor):
+                left_out.append(f"{where}[{key!r}]")
+            else:
+                result[key] = _copied(each, f"{where}[{key!r}]", left_out)
+        if hasattr(value, "_metadata"):
+            result._metadata = copy.deepcopy(value._metadata)  # type: ignore[union-attr]
+        return result
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return value.item()  # a scalar, which weights_only refuses
+    raise TypeError(f"{where} is a {type(value).__name__}, which torch.load() would refuse")
+
+
+def _random() -> dict[str, Any]:
+    states: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
+    if _cuda():
+        states["cuda"] = [state.clone() for state in torch.cuda.get_rng_state_all()]
+    if _mps():
+        states["mps"] = torch.mps.get_rng_state()
+    if "numpy" in sys.modules:
+        name, keys, *rest = sys.modules["numpy"].random.get_state()
+        states["numpy"] = (name, keys.tolist(), *rest)
+    return states
+
+
+def _set_random(states: Mapping[str, Any]) -> list[str]:
+    """What could not be set."""
+    problems = []
+    torch.set_rng_state(states["torch"])
+    version, numbers, gauss = states["python"]
+    random.setstate((version, tuple(numbers), gauss))
+    here = {
+        "cuda": torch.cuda.is_available(),
+        "mps": _mps(),
+        "numpy": "numpy" in sys.modules,
+    }
+    for name, there in here.items():
+        if name in states and not there:
+            problems.append(f"the random state of {name} was saved, and {name} is not in use here")
+        elif name not in states and there and (name != "cuda" or _cuda()):
+            problems.append(f"{name} is in use here, and its random state was not saved")
+    if "cuda" in states and here["cuda"]:
+        count = min(len(states["cuda"]), torch.cuda.device_count())
+        if len(states["cuda"]) != torch.cuda.device_count():
+            problems.append(
+                f"{len(states['cuda'])} random states of cuda were saved, and there are "
+                f"{torch.cuda.device_count()} devices: {count} restored"
+            )
+        for device in range(count):
+            torch.cuda.set_rng_state(states["cuda"][device], device)
+    if "mps" in states and here["mps"]:
+        torch.mps.set_rng_state(states["mps"])
+    if "numpy" in states and here["numpy"]:
+        sys.modules["numpy"].random.set_state(states["numpy"])
+    return problems
+
+
+def _cuda() -> bool:
+    return bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
+
+
+def _mps() -> bool:
+    return hasattr(torch, "mps") and torch.backends.mps.is_available()

@@ -1,0 +1,592 @@
+import collections
+import io
+import os
+import random
+import stat
+import sys
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference_fixes import checkpoints
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of deprecations, and of layers without elements
+
+DTYPES = [torch.float32, torch.bfloat16, torch.complex64]
+
+
+def linear(outputs=3, value=None, device="cpu"):
+    model = torch.nn.Linear(2, outputs).to(device)
+    if value is not None:
+        for parameter in model.parameters():
+            torch.nn.init.constant_(parameter, value)
+    return model
+
+
+def equal(one, other):
+    one, other = one.state_dict(), other.state_dict()
+    return list(one) == list(other) and all(torch.equal(one[key], other[key]) for key in one)
+
+
+def refused(error, model, state):
+    """The text of the refusal, after which the model is as it was."""
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    with pytest.raises(error) as raised:
+        checkpoints.load_matching(model, state)
+    for key, value in model.state_dict().items():
+        assert value.is_meta or torch.equal(value, before[key])
+    return str(raised.value)
+
+
+# --- load_matching ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda state: state,
+        lambda state: {f"module.{key}": value for key, value in state.items()},
+        lambda state: {f"_orig_mod.{key}": value for key, value in state.items()},
+        lambda state: {f"module._orig_mod.{key}": value for key, value in state.items()},
+        lambda state: {f"_orig_mod.module.{key}": value for key, value in state.items()},
+        lambda state: {f"model.{key}": value for key, value in state.items()},
+        lambda state: {f"net.{key}": value for key, value in state.items()},
+        lambda state: {"epoch": 9, "state_dict": state},
+        lambda state: {"model": state, "optimizer": {"state": {}, "param_groups": []}},
+        lambda state: {"model_state_dict": {f"module.{k}": v for k, v in state.items()}},
+        lambda state: {"objects": {"model": state}, "random": {}},
+    ],
+)
+def test_wrapped_and_nested_weights_are_found(device, wrapped):
+    trained, model = linear(device=device), linear(device=device)
+    report = checkpoints.load_matching(model, wrapped(trained.state_dict()))
+    assert equal(model, trained)
+    assert list(report.loaded) == ["weight", "bias"]
+    assert (report.missing, report.unexpected, report.mismatched) == ([], [], {})
+
+
+def test_a_wrapped_model_takes_the_weights_of_a_plain_one():
+    trained = linear()
+    for model in (torch.nn.DataParallel(linear()), torch.nn.Sequential(linear())):
+        name = next(iter(model.state_dict())).split(".")[0]
+        if name == "0":  # a name that is no wrapper's
+            assert "no key of the state" in refused(ValueError, model, trained.state_dict())
+        else:
+            report = checkpoints.load_matching(model, trained.state_dict())
+            assert report.loaded == {"module.weight": "weight", "module.bias": "bias"}
+            assert equal(model.module, trained)
+
+
+def test_a_compiled_part_of_the_model_is_found():
+    model = torch.nn.Sequential(linear(), linear(3))
+    state = {key.replace("0.", "0._orig_mod."): v for key, v in model.state_dict().items()}
+    report = checkpoints.load_matching(model, state)
+    assert report.loaded["0.weight"] == "0._orig_mod.weight"
+    assert report.loaded["1.weight"] == "1.weight"
+
+
+def test_only_the_start_of_a_name_is_a_wrapper():
+    model = linear()
+    refused(ValueError, model, {"other.module.weight": torch.ones(3, 2)})
+    assert "missing" not in str(checkpoints.load_matching(model, model.state_dict()))
+
+
+def test_a_key_of_the_same_name_goes_before_a_renamed_one():
+    model = linear()
+    state = {"module.weight": torch.ones(3, 2), "weight": torch.zeros(3, 2)}
+    report = checkpoints.load_matching(model, state)
+    assert not model.weight.any()
+    assert report.unexpected == ["module.weight"]
+    assert report.missing == ["bias"]
+
+
+def test_a_name_of_the_model_itself_is_kept():
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = linear()
+            self.module = linear()
+
+    trained, outer = Outer(), Outer()
+    report = checkpoints.load_matching(outer, trained.state_dict())
+    assert equal(outer, trained)
+    assert all(key == old for key, old in report.loaded.items())
+
+
+def test_two_keys_for_one_are_refused():
+    state = {"module.weight": torch.ones(3, 2), "model.weight": torch.zeros(3, 2)}
+    text = refused(ValueError, linear(), state)
+    assert text == "weight of the model may be each of module.weight, model.weight of the state"
+
+
+def test_one_key_for_two_is_refused():
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = linear()
+            self.module = linear()
+
+    state = {"net.weight": torch.ones(3, 2)}
+    text = refused(ValueError, Outer(), state)
+    assert text == "net.weight of the state may be module.weight of the model, or another"
+
+
+def test_another_number_of_classes_is_left_out_and_told():
+    trained = torch.nn.Sequential(linear(3, 7.0), torch.nn.Linear(3, 1000))
+    model = torch.nn.Sequential(linear(3, 0.0), torch.nn.Linear(3, 10))
+    head = model[1].weight.detach().clone()
+    report = checkpoints.load_matching(model, trained.state_dict())
+    assert (model[0].weight == 7).all()
+    assert torch.equal(model[1].weight, head)
+    assert report.mismatched == {
+        "1.weight": "has shape [1000, 3] in the state, [10, 3] in the model",
+        "1.bias": "has shape [1000] in the state, [10] in the model",
+    }
+    assert str(report) == (
+        "loaded 2 of 4\n"
+        "not loaded: 1.weight: has shape [1000, 3] in the state, [10, 3] in the model\n"
+        "not loaded: 1.bias: has shape [1000] in the state, [10] in the model"
+    )
+
+
+def test_a_vector_is_not_loaded_into_a_scalar():
+    model = torch.nn.Module()
+    model.scale = torch.nn.Parameter(torch.tensor(1.0))
+    assert "has shape [3] in the state, [] in the model" in refused(
+        ValueError, model, {"scale": torch.ones(3)}
+    )
+
+
+def test_the_report_names_what_is_missing_and_unexpected():
+    model = torch.nn.Sequential(*[linear() for _ in range(3)])
+    state = {"0.weight": torch.ones(3, 2), **{f"old.{n}": torch.ones(1) for n in range(5)}}
+    report = checkpoints.load_matching(model, {"net": state})
+    assert report.container == "net"
+    assert str(report) == (
+        "loaded 1 of 6 from 'net'\n"
+        "missing: 0.bias, 1.weight, 1.bias, 2.weight and 1 more\n"
+        "unexpected: old.0, old.1, old.2, old.3 and 1 more"
+    )
+
+
+def test_a_tied_weight_is_not_missing():
+    model = torch.nn.Sequential(torch.nn.Embedding(3, 2), linear())
+    model[1].weight = model[0].weight
+    state = {"0.weight": torch.full((3, 2), 5.0), "1.bias": torch.ones(3)}
+    assert checkpoints.load_matching(model, state).missing == []
+    assert (model[1].weight == 5).all()
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        ("model.pt", "got str: pass what torch.load() returns"),
+        (torch.nn.Linear(1, 1), "got Linear: pass its state_dict()"),
+        (None, "got NoneType"),
+        ([("weight", 1)], "got list"),
+    ],
+)
+def test_what_is_no_mapping_is_refused(state, text):
+    assert refused(TypeError, linear(), state).endswith(text)
+
+
+@pytest.mark.parametrize("state", [{}, {"epoch": 1}, {"state_dict": {"encoder.weight": 1}}, {3: 4}])
+def test_a_state_of_which_no_key_matches_is_refused(state):
+    text = refused(ValueError, linear(), state)
+    assert "no key of the state is one of the model" in text
+    assert text.endswith("the model weight, bias")
+
+
+def test_a_value_that_is_no_tensor_is_refused():
+    text = refused(ValueError, linear(), {"weight": [1.0, 2.0]})
+    assert text == "no value of the state fits the model: weight is a list in the state"
+
+
+def test_a_value_without_data_is_refused():
+    state = torch.nn.Linear(2, 3, device="meta").state_dict()
+    assert "is on the meta device in the state" in refused(ValueError, linear(), state)
+
+
+def test_a_model_without_memory_is_refused():
+    model = torch.nn.Linear(2, 3, device="meta")
+    assert "call model.to_empty(device=...)" in refused(ValueError, model, linear().state_dict())
+
+
+def test_a_lazy_layer_takes_the_shape_of_the_state():
+    trained, model = linear(), torch.nn.LazyLinear(3)
+    checkpoints.load_matching(model, trained.state_dict())
+    assert equal(model, trained)
+
+
+def test_the_state_is_left_as_it_is_and_shares_nothing():
+    state, model = linear(value=2.0).state_dict(), linear()
+    checkpoints.load_matching(model, state)
+    torch.nn.init.zeros_(model.weight)
+    assert (state["weight"] == 2).all()
+
+
+@given(
+    widths=st.lists(st.integers(0, 3), min_size=1, max_size=3),
+    prefix=st.lists(st.sampled_from(["module", "_orig_mod", "model", "net"]), max_size=3),
+    dtype=st.sampled_from(DTYPES),
+    dropped=st.sets(st.integers(0, 5)),
+)
+def test_every_key_of_both_sides_is_accounted_for_once(widths, prefix, dtype, dropped):
+    layers = [torch.nn.Linear(2, width).to(dtype) for width in widths]
+    others = [torch.nn.Linear(2, max(1, width)).to(dtype) for width in widths]
+    trained, model = torch.nn.Sequential(*layers), torch.nn.Sequential(*others)
+    state = {
+        ".".join([*prefix, key]): value
+        for n, (key, value) in enumerate(trained.state_dict().items())
+        if n not in dropped
+    }
+    try:
+        report = checkpoints.load_matching(model, state)
+    except ValueError:
+        assert all(
+            value.numel() == 0 or n in dropped
+            for n, value in enumerate(trained.state_dict().values())
+        )
+        return
+    keys = [*report.loaded, *report.missing, *report.mismatched]
+    assert sorted(keys) == sorted(model.state_dict())
+    assert sorted([*report.loaded.values(), *report.unexpected]) == sorted(
+        key for key in state if key.split(".", len(prefix))[-1] not in report.mismatched
+    )
+    for key, old in report.loaded.items():
+        assert torch.equal(model.state_dict()[key], state[old])
+
+
+# --- save ---------------------------------------------------------------------------------------
+
+
+class Interrupt:
+    def __reduce__(self):
+        raise KeyboardInterrupt
+
+
+def read(path):
+    return torch.load(path)
+
+
+def test_an_interrupted_save_leaves_the_old_file(tmp_path):
+    path = tmp_path / "last.pt"
+    checkpoints.save({"step": 1}, path)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoints.save({"step": 2, "interrupt": Interrupt()}, path)
+    assert read(path) == {"step": 1}
+    assert os.listdir(tmp_path) == ["last.pt"]
+
+
+def test_what_cannot_be_saved_leaves_nothing(tmp_path):
+    with pytest.raises(Exception):
+        checkpoints.save(lambda: None, str(tmp_path / "new.pt"))
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
+    path, seen = str(tmp_path / "last.pt"), []
+    synced, replaced = os.fsync, os.replace
+
+    def fsync(number):
+        seen.append(("fsync", os.fstat(number).st_size > 100, os.path.exists(path)))
+        synced(number)
+
+    def replace(old, new):
+        seen.append(("replace", os.path.dirname(old) == os.path.dirname(new), read(old)))
+        replaced(old, new)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    checkpoints.save({"step": 1}, path)
+    assert seen == [("fsync", True, False), ("replace", True, {"step": 1})]
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "last.pt"
+    checkpoints.save({"step": 1}, path)
+
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        checkpoints.save({"step": 2}, path)
+    assert read(path) == {"step": 1}
+    assert os.listdir(tmp_path) == ["last.pt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions and links")
+def test_permissions_and_links_are_kept(tmp_path):
+    path, link = tmp_path / "step1.pt", tmp_path / "last.pt"
+    checkpoints.save({"step": 1}, path)
+    path.chmod(0o640)
+    link.symlink_to(path)
+    checkpoints.save({"step": 2}, link)
+    assert link.is_symlink()
+    assert read(path) == {"step": 2}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_path_that_is_none_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="got BytesIO"):
+        checkpoints.save({}, io.BytesIO())
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        checkpoints.save({}, tmp_path / "none" / "last.pt")
+
+
+# --- capture and restore ------------------------------------------------------------------------
+
+
+class Run:
+    """A training with everything in it that has a state."""
+
+    def __init__(self, device="cpu", optimizer="Adam", scheduler="StepLR", seed=0):
+        torch.manual_seed(seed)
+        random.seed(seed)
+        self.device = device
+        layers = torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3), torch.nn.Dropout(0.5)
+        self.model = torch.nn.Sequential(*layers).to(device)
+        options = {"SGD": {"momentum": 0.9}}.get(optimizer, {})
+        self.optimizer = getattr(torch.optim, optimizer)(self.model.parameters(), 0.1, **options)
+        make = getattr(torch.optim.lr_scheduler, scheduler)
+        arguments = {
+            "StepLR": {"step_size": 2},
+            "LambdaLR": {"lr_lambda": lambda epoch: 0.9**epoch},
+            "OneCycleLR": {"max_lr": 0.5, "total_steps": 50, "cycle_momentum": False},
+            "MultiStepLR": {"milestones": [2, 4]},
+            "CosineAnnealingLR": {"T_max": 9},
+        }[scheduler]
+        self.scheduler = make(self.optimizer, **arguments)
+        self.scaler = torch.cuda.amp.GradScaler(enabled=False)
+        self.generator = torch.Generator()
+        self.generator.manual_seed(seed)
+        self.step = 0
+
+    def parts(self):
+        return {
+            "model": self.model,
+            "optimizer": self.optimizer,
+            "scheduler": self.scheduler,
+            "scaler": self.scaler,
+            "generator": self.generator,
+        }
+
+    def train(self, steps):
+        losses = []
+        for _ in range(steps):
+            x = torch.rand(4, 2, generator=self.generator).to(self.device) * random.random()
+            loss = self.model(x + torch.rand(1).item()).square().mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            self.scheduler.step()
+            self.step += 1
+            losses.append((loss.item(), self.optimizer.param_groups[0]["lr"]))
+        return losses
+
+
+def through_a_file(checkpoint):
+    file = io.BytesIO()
+    torch.save(checkpoint, file)
+    file.seek(0)
+    return torch.load(file, weights_only=True)
+
+
+@given(
+    optimizer=st.sampled_from(["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"]),
+    scheduler=st.sampled_from(
+        ["StepLR", "LambdaLR", "OneCycleLR", "MultiStepLR", "CosineAnnealingLR"]
+    ),
+    before=st.integers(0, 4),
+    after=st.integers(1, 4),
+    file=st.booleans(),
+)
+def test_an_interrupted_run_is_the_uninterrupted_one(
+    device, optimizer, scheduler, before, after, file
+):
+    state, python = torch.get_rng_state(), random.getstate()
+    try:
+        run = Run(device, optimizer, scheduler)
+        run.train(before)
+        checkpoint = checkpoints.capture(**run.parts(), step=run.step)
+        expected = run.train(after)
+        if file and NEW:
+            checkpoint = through_a_file(checkpoint)
+        resumed = Run(device, optimizer, scheduler, seed=1)
+        problems = checkpoints.restore(checkpoint, **resumed.parts())
+        resumed.step = checkpoint["values"]["step"]
+        assert all("is a function and was not saved" in line for line in problems)
+        assert resumed.train(after) == expected
+        assert resumed.step == run.step
+        assert equal(resumed.model, run.model)
+    finally:
+        torch.set_rng_state(state)
+        random.setstate(python)
+
+
+# Older ones read fewer types with weights_only=True.
+NEW = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)
+
+
+@pytest.fixture
+def run():
+    state, python = torch.get_rng_state(), random.getstate()
+    run = Run()
+    run.train(2)
+    yield run
+    torch.set_rng_state(state)
+    random.setstate(python)
+
+
+def test_later_steps_do_not_change_what_was_captured(run):
+    checkpoint = checkpoints.capture(**run.parts(), tensor=run.model[0].weight)
+    weight = run.model[0].weight.detach().clone()
+    run.train(1)
+    assert torch.equal(checkpoint["objects"]["model"]["0.weight"], weight.cpu())
+    assert torch.equal(checkpoint["values"]["tensor"], weight.cpu())
+    assert not checkpoint["values"]["tensor"].requires_grad
+
+
+def test_steps_after_a_restore_do_not_change_the_checkpoint(run):
+    checkpoint = checkpoints.capture(**run.parts())
+    kept = checkpoints._copied(checkpoint["objects"], "", None)
+    checkpoints.restore(checkpoint, **run.parts())
+    run.train(2)
+    for one, other in zip(
+        checkpoint["objects"]["optimizer"]["state"][0].values(),
+        kept["optimizer"]["state"][0].values(),
+    ):
+        assert torch.equal(torch.as_tensor(one), torch.as_tensor(other))
+
+
+def test_random_states_are_restored():
+    numpy = pytest.importorskip("numpy")
+    checkpoint = checkpoints.capture()
+    drawn = torch.rand(3), random.random(), numpy.random.rand()
+    assert checkpoints.restore(checkpoint) == []
+    assert torch.equal(torch.rand(3), drawn[0])
+    assert (random.random(), numpy.random.rand()) == drawn[1:]
+
+
+def test_numpy_is_left_alone_where_it_is_not_imported(monkeypatch):
+    pytest.importorskip("numpy")
+    checkpoint = checkpoints.capture()
+    monkeypatch.delitem(sys.modules, "numpy")
+    assert "numpy" not in checkpoints.capture()["random"]
+    (line,) = checkpoints.restore(checkpoint)
+    assert line == "the random state of numpy was saved, and numpy is not in use here"
+
+
+def test_a_random_state_that_was_not_saved_is_told():
+    pytest.importorskip("numpy")
+    checkpoint = checkpoints.capture()
+    del checkpoint["random"]["numpy"]
+    (line,) = checkpoints.restore(checkpoint)
+    assert line == "numpy is in use here, and its random state was not saved"
+
+
+def test_what_is_not_restored_is_told(run, monkeypatch):
+    checkpoint = checkpoints.capture(**run.parts())
+    assert checkpoints.restore(checkpoint, model=run.model, generator=run.generator) == [
+        f"{name} was saved and not given" for name in ("optimizer", "scheduler", "scaler")
+    ]
+    checkpoint["random"]["cuda"] = [torch.zeros(16, dtype=torch.uint8)]
+    if not torch.cuda.is_available():
+        assert checkpoints.restore(checkpoint, **run.parts()) == [
+            "the random state of cuda was saved, and cuda is not in use here"
+        ]
+
+
+def test_a_function_in_a_state_is_left_out_and_told(run):
+    class Schedule:
+        def state_dict(self):
+            return {"step": 3, "inner": {"anneal": len, "rate": 0.5}}
+
+        def load_state_dict(self, state):
+            self.state = state
+
+    schedule = Schedule()
+    checkpoint = checkpoints.capture(schedule=schedule)
+    assert checkpoint["left_out"] == ["schedule['inner']['anneal']"]
+    assert checkpoint["objects"] == {"schedule": {"step": 3, "inner": {"rate": 0.5}}}
+    assert checkpoints.restore(checkpoint, schedule=schedule) == [
+        "schedule['inner']['anneal'] is a function and was not saved"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": [1, object()]}, "part['a'][1] is a object, which torch.load() would refuse"),
+        (len, "part is a builtin_function_or_method"),
+        (collections.namedtuple("Pair", "a b")(1, 2), "part is a Pair"),
+        ({"f": print}, "part['f'] is a builtin_function_or_method"),
+    ],
+)
+def test_what_is_not_plain_is_refused(value, text):
+    with pytest.raises(TypeError) as raised:
+        checkpoints.capture(part=value)
+    assert text in str(raised.value)
+
+
+def test_plain_values_come_back_as_they_were():
+    numpy = pytest.importorskip("numpy")
+    values = {
+        "a": [1, (2.5, None), {"x": True}],
+        "b": {1, 2},
+        "c": b"x",
+        "d": 1j,
+        "e": torch.float16,
+        "f": collections.Counter("aab"),
+        "g": collections.OrderedDict(x=1),
+        "h": torch.Size([2]),
+        "i": collections.defaultdict(list, x=[1]),
+    }
+    checkpoint = checkpoints.capture(**values, score=numpy.float64(0.5))
+    checkpoint = through_a_file(checkpoint) if NEW else checkpoint
+    assert checkpoint["values"] == {**values, "score": 0.5}
+    assert type(checkpoint["values"]["score"]) is float
+
+
+@pytest.mark.parametrize("checkpoint", [None, {}, {"model": 1, "optimizer": 2}, "last.pt"])
+def test_what_is_not_from_capture_is_refused(checkpoint):
+    with pytest.raises(TypeError, match="expected what capture"):
+        checkpoints.restore(checkpoint)
+
+
+def test_objects_without_a_state_are_refused(run):
+    checkpoint = checkpoints.capture(model=run.model)
+    with pytest.raises(TypeError, match="step is a int, which has no state to load"):
+        checkpoints.restore(checkpoint, model=run.model, step=3)
+    with pytest.raises(ValueError, match="no state of optimizer; it has model"):
+        checkpoints.restore(checkpoint, model=run.model, optimizer=run.optimizer)
+    with pytest.raises(TypeError, match="Linear is a type"):
+        checkpoints.restore(checkpoint, Linear=torch.nn.Linear)
+
+
+def test_a_restore_that_fails_leaves_everything_as_it_was(run):
+    checkpoint = checkpoints.capture(**run.parts())
+    run.train(1)
+    before = checkpoints.capture(**run.parts())
+    del checkpoint["objects"]["optimizer"]["param_groups"]
+    with pytest.raises(KeyError):
+        checkpoints.restore(checkpoint, **run.parts())
+    after = checkpoints.capture(**run.parts())
+    for key, value in before["objects"]["model"].items():
+        assert torch.equal(after["objects"]["model"][key], value)
+    assert torch.equal(after["random"]["torch"], before["random"]["torch"])
+    assert after["objects"]["scheduler"] == before["objects"]["scheduler"]
+
+
+def test_a_model_that_fails_half_way_is_put_back(run):
+    checkpoint = checkpoints.capture(model=run.model)
+    run.train(1)
+    before = {key: value.clone() for key, value in run.model.state_dict().items()}
+    checkpoint["objects"]["model"]["1.weight"] = torch.zeros(9)
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        checkpoints.restore(checkpoint, model=run.model)
+    for key, value in run.model.state_dict().items():
+        assert torch.equal(value, before[key])
