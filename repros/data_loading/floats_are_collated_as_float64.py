@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Python floats in a dataset come out of the DataLoader as float64"
 # kind = "error"
-# symptom = "Double|double"
+# symptom = "expected scalar type (?:Double|Float) but found (?:Double|Float)|mat1 and mat2 (?:must|to) have the same dtype"
 # messages = [
 #     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double|Float)(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?(?:Double|Float)",
 #     "mat1 and mat2 (?:must|to) have the same dtype, but got:? (?:Double and Float|Float and Double|double != float|float != double)",

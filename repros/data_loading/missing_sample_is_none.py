@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A dataset that returns None for a bad sample breaks the batch"
 # kind = "error"
-# symptom = "found <class 'NoneType'>|list index out of range"
+# symptom = "^TypeError: .*found <class 'NoneType'>|^IndexError: list index out of range"
 # messages = [
 #     "batch must contain tensors, (?:numpy arrays, )?numbers, dicts,? or lists; found <(?:class|type) .NoneType.>",
 #     "batch must contain tensors, (?:numpy arrays, )?numbers, dicts,? or lists; found object",
@@ -56,7 +56,7 @@ def load(device, select=list, **options):
         loader = DataLoader(rows, batch_size=2, **options)
         list(loader)
     except (TypeError, IndexError) as error:
-        return str(error)
+        return f"{type(error).__name__}: {error}"
 
 
 def reproduce(device):

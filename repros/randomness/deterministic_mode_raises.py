@@ -21,6 +21,8 @@
 # ]
 # origin = "design"
 # reports = [
+#     "https://github.com/pytorch/pytorch/issues/107999",
+#     "https://github.com/pytorch/pytorch/issues/68961",
 #     "https://github.com/happyharrycn/actionformer_release/issues/20",
 # ]
 # documents = [
