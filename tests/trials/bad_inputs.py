@@ -34,6 +34,7 @@ from reference_fixes import (
     data_loading,
     loss,
     memory,
+    modules,
     numerics,
     optimizers,
     randomness,
@@ -872,6 +873,18 @@ def _(x: Any) -> Any:
 def _(x: Any) -> Any:
     drawn = randomness.trunc_normal_(torch.empty(1000), a=-5.0, b=x)
     return bool((drawn >= -5).all() and (drawn <= x).all())
+
+
+@use("modules.freeze", "module", only_an_error)
+def _(x: Any) -> Any:
+    modules.freeze(x)
+    return "frozen"
+
+
+@use("modules.unfreeze", "module", only_an_error)
+def _(x: Any) -> Any:
+    modules.unfreeze(x)
+    return "unfrozen"
 
 
 @use("optimizers.load_optimizer_state", "optimizer", only_an_error)
