@@ -22,10 +22,10 @@
 # backbone.train()
 # '''
 # right = '''
-# backbone.requires_grad_(False)
-# backbone.train()
 # freeze(backbone)
+# backbone.train()
 # '''
+# fix = "modules.freeze"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Nothing of the backbone is in the optimizer, and what it computes drifts all the same.

@@ -34,6 +34,7 @@ from reference_fixes import (
     data_loading,
     loss,
     memory,
+    modules,
     numerics,
     optimizers,
     randomness,
@@ -899,6 +900,18 @@ def _(x: Any) -> Any:
 @use("optimizers.check_parameters", "optimizers", only_an_error)
 def _(x: Any) -> Any:
     return optimizers.check_parameters(nn.Linear(2, 2), x)
+
+
+@use("modules.freeze", "module", only_an_error)
+def _(x: Any) -> Any:
+    modules.freeze(x)
+    return "frozen"
+
+
+@use("modules.unfreeze", "module", only_an_error)
+def _(x: Any) -> Any:
+    modules.unfreeze(x)
+    return "unfrozen"
 
 
 @use("optimizers.load_optimizer_state", "optimizer", only_an_error)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parts of a model that stay frozen: parameters, running statistics and mode.
+
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes
+repros/modules/frozen_batchnorm_moves.py.
+Source of the failure: https://github.com/pytorch/pytorch/issues/86590
+
+>>> backbone, head = torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1)
+>>> model = torch.nn.Sequential(backbone, head)
+>>> freeze(backbone)
+>>> _ = model.train()
+>>> _ = model(torch.ones(3, 2))
+>>> backbone.running_mean, backbone.training, head.training
+(tensor([0., 0.]), False, True)
+>>> unfreeze(backbone)
+>>> backbone.training, backbone.weight.requires_grad
+(True, True)
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+import torch
+
+__all__ = ["freeze", "unfreeze"]
+
+_MEMORY = "_before_freeze"  # of a frozen module: its mode, and the flags of its own parameters
+
+
+def freeze(module: torch.nn.Module) -> None:
+    """The module gives what it gives in eval mode, and neither training nor train() changes that.
+
+    requires_grad_(False) alone lets BatchNorm update its running statistics, and the next train()
+    of the model ends an eval(). Here every submodule stays in eval mode, also one without
+    statistics, such as dropout: the features of a frozen part are the same in every epoch.
+    Whoever sets the attribute training, or requires_grad of a parameter, still does so.
+
+    Gradients are dropped: with one that is zero an optimizer goes on by momentum and weight decay.
+    A parameter that is shared with another part is frozen there too. A layer that is put into the
+    module later, such as a new head, is not frozen and follows train().
+
+    What was frozen before stays so, and unfreeze() returns to the state before the first time.
+
+    The state_dict, print() and what the hooks do are as before; a copy or a pickle of the module is
+    frozen too. Its type is a subclass with the same name, so that nothing is added to a forward.
+
+    Raises:
+        TypeError: this is not a module, or one that is scripted: freeze it before it is scripted.
+        ValueError: a lazy layer has no parameters yet: run a batch through it first.
+
+    >>> model = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(2, 2))
+    >>> freeze(model)
+    >>> _ = model.train()
+    >>> model.training, model[0].training, model[1].weight.requires_grad
+    (False, False, False)
+    """
+    _check(module)
+    parts = [part for part in module.modules() if _MEMORY not in vars(part) and not _is_shell(part)]
+    for part in parts:
+        if isinstance(part, torch.jit.ScriptModule):
+            raise TypeError(f"{_name(module, part)} is scripted: freeze it before torch.jit.script")
+        lazy = getattr(part, "has_uninitialized_params", None)
+        if lazy is not None and lazy():
+            raise ValueError(
+                f"{_name(module, part)} has no parameters yet: run a batch through it first"
+            )
+    memories = [(part.training, _flags(part)) for part in parts]
+    module.eval()
+    for part, memory in zip(parts, memories):
+        for parameter in part._parameters.values():
+            if parameter is not None:
+                parameter.requires_grad_(False)
+                parameter.grad = None
+        vars(part)[_MEMORY] = memory
+        _swap(part)
+
+
+def unfreeze(module: torch.nn.Module) -> None:
+    """What freeze() has changed in the module is as it was: modes and flags of requires_grad.
+
+    Also where the model has been in another mode in between: call train() or eval() afterwards.
+
+    Raises:
+        TypeError: this is not a module, or one was given another class after freeze(), as
+            parametrizations do: take those off first.
+        ValueError: nothing in the module is frozen by freeze().
+
+    >>> layer = torch.nn.Linear(2, 2)
+    >>> layer.bias.requires_grad = False
+    >>> freeze(layer)
+    >>> unfreeze(layer)
+    >>> layer.weight.requires_grad, layer.bias.requires_grad
+    (True, False)
+    """
+    _check(module)
+    frozen = [part for part in module.modules() if _MEMORY in vars(part)]
+    if not frozen:
+        raise ValueError(f"nothing in this {type(module).__name__} is frozen by freeze()")
+    for part in frozen:
+        if "_thawed" not in vars(type(part)):
+            raise TypeError(
+                f"{_name(module, part)} has become a {type(part).__name__} after freeze(): undo "
+                "that first"
+            )
+    modes = {part: part.training for part in module.modules()}
+    flags = []
+    for part in frozen:
+        part.__class__ = vars(type(part))["_thawed"]
+        modes[part], own = vars(part).pop(_MEMORY)
+        flags += [(part._parameters.get(name), flag) for name, flag in own.items()]
+    # False first: of a shared parameter, a part that was frozen later remembers no more than that.
+    for parameter, flag in sorted(flags, key=lambda pair: pair[1]):
+        if parameter is not None:
+            parameter.requires_grad_(flag)
+    for part, training in modes.items():
+        if part.training != training:  # train() itself, as LoRA layers unmerge weights there
+            part.train(training)
+    for part, training in modes.items():
+        part.training = training
+
+
+def _swap(part: torch.nn.Module) -> None:
+    original: Any = type(part)
+    part.__class__ = _frozen(original)
+
+
+@functools.cache
+def _frozen(original: Any) -> Any:
+    """A subclass whose modules stay in eval mode; it looks like its base and is pickled as that."""
+
+    def train(self: Any, mode: bool = True) -> Any:
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = False
+        for child in self.children():
+            child.train(mode)  # those that were put in later are not frozen
+        return self
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        function, arguments, *rest = original.__reduce_ex__(self, protocol)
+        arguments = tuple(original if each is frozen else each for each in arguments)
+        return (_make, (function, arguments), *rest)
+
+    names = {name: getattr(original, name) for name in ("__module__", "__qualname__", "__doc__")}
+    methods = {"train": train, "__reduce_ex__": __reduce_ex__, "_thawed": original}
+    frozen = type(original.__name__, (original,), {**names, **methods})
+    return frozen
+
+
+def _make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """What a pickle of a frozen module calls: it makes one of the original class first."""
+    module = function(*arguments)
+    _swap(module)
+    return module
+
+
+def _flags(part: torch.nn.Module) -> dict[str, bool]:
+    own = part._parameters.items()
+    return {name: parameter.requires_grad for name, parameter in own if parameter is not None}
+
+
+def _is_shell(part: torch.nn.Module) -> bool:
+    """Whether this is what torch.compile() returns, around the module that holds everything."""
+    return "_orig_mod" in part._modules
+
+
+def _name(module: torch.nn.Module, part: torch.nn.Module) -> str:
+    name = next(name for name, each in module.named_modules() if each is part)
+    return f"{name or 'the module'} ({type(part).__name__})"
+
+
+def _check(module: object) -> None:
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"expected a torch.nn.Module, got {type(module).__name__}")

@@ -1,0 +1,371 @@
+import copy
+import gc
+import io
+import pickle
+import warnings
+import weakref
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from reference_fixes import modules
+
+
+def backbone():
+    return nn.Sequential(
+        nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.Sequential(nn.Dropout(), nn.InstanceNorm1d(3))
+    )
+
+
+def batch(device="cpu"):
+    return torch.arange(24.0, device=device).view(3, 2, 4)
+
+
+def modes(model):
+    return [part.training for part in model.modules()]
+
+
+def flags(model):
+    return [parameter.requires_grad for parameter in model.parameters()]
+
+
+def all_frozen(model):
+    return not any(modes(model)) and not any(flags(model))
+
+
+def test_running_statistics_stay_through_training_86590(device):
+    norm = nn.BatchNorm1d(2).to(device)
+    model = nn.Sequential(norm, nn.Linear(4, 1)).to(device)
+    expected = copy.deepcopy(norm).eval()(batch(device))
+    modules.freeze(norm)
+    for _ in range(3):
+        model.train()
+        model(batch(device)).sum().backward()
+    torch.testing.assert_close(norm(batch(device)), expected)
+    assert norm.num_batches_tracked == 0
+    assert model[1].weight.grad is not None
+    assert model[1].training
+
+
+@pytest.mark.parametrize(
+    "norm",
+    [
+        nn.BatchNorm1d(2),
+        nn.InstanceNorm1d(2, track_running_stats=True),
+        nn.SyncBatchNorm(2),
+        nn.LayerNorm(4),
+        nn.Dropout(),
+        nn.RReLU(),
+    ],
+    ids=lambda norm: type(norm).__name__,
+)
+def test_a_frozen_layer_gives_what_it_gives_in_eval_mode(norm):
+    expected = copy.deepcopy(norm).eval()(batch())
+    modules.freeze(norm)
+    for _ in range(2):
+        torch.testing.assert_close(norm.train()(batch()), expected, rtol=0, atol=0)
+
+
+@given(
+    before=st.lists(st.booleans(), min_size=5, max_size=5),
+    trainable=st.lists(st.booleans(), min_size=4, max_size=4),
+    calls=st.lists(st.booleans(), max_size=3),
+    times=st.integers(1, 2),
+)
+def test_unfreeze_restores_every_mode_and_flag_whatever_was_called_in_between(
+    before, trainable, calls, times
+):
+    model = backbone()
+    for part, mode in zip(model.modules(), before):
+        part.training = mode
+    for parameter, flag in zip(model.parameters(), trainable):
+        parameter.requires_grad = flag
+    modes_before, classes = modes(model), [type(part) for part in model.modules()]
+    entries = [set(vars(part)) for part in model.modules()]
+    for _ in range(times):
+        modules.freeze(model)
+    for mode in calls:
+        assert model.train(mode) is model
+        assert all_frozen(model)
+    modules.unfreeze(model)
+    assert modes(model) == modes_before
+    assert flags(model) == trainable[: len(flags(model))]
+    assert [type(part) for part in model.modules()] == classes
+    assert [set(vars(part)) for part in model.modules()] == entries
+
+
+@given(first=st.sampled_from([0, 1, 2]), whole=st.booleans())
+def test_what_was_frozen_before_is_remembered_as_it_was_before_the_first_time(first, whole):
+    model = backbone()
+    modules.freeze(model[first])
+    modules.freeze(model)
+    assert all_frozen(model.train())
+    modules.unfreeze(model if whole else model[first])
+    assert all(modes(model[first]))
+    assert all(flags(model[first]))
+    assert model.training == whole
+
+
+def test_each_submodule_stays_in_eval_mode_when_it_is_asked_itself():
+    model = backbone()
+    modules.freeze(model)
+    model.apply(lambda part: part.train())
+    for part in model.modules():
+        part.train()
+    assert all_frozen(model)
+    with pytest.raises(ValueError, match="training mode is expected to be boolean"):
+        model.train("yes")
+
+
+def test_the_attributes_are_still_set_by_whoever_sets_them():
+    layer = nn.Linear(2, 2)
+    modules.freeze(layer)
+    layer.training = layer.weight.requires_grad = True
+    assert layer.training
+    assert layer.weight.requires_grad
+    assert not layer.train().training
+
+
+def test_an_optimizer_with_momentum_and_weight_decay_leaves_a_frozen_parameter_alone():
+    layer = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9, weight_decay=0.1)
+    layer(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    modules.freeze(layer)
+    before = layer.weight.clone()
+    optimizer.zero_grad(set_to_none=False)
+    optimizer.step()
+    assert torch.equal(layer.weight, before)
+
+
+def test_a_parameter_that_another_part_shares_is_frozen_and_comes_back():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2))
+    model[2].weight = model[0].weight
+    modules.freeze(model[0])
+    assert not model[2].weight.requires_grad
+    modules.freeze(model)
+    modules.unfreeze(model)
+    assert flags(model) == [True] * 5
+
+
+def test_a_new_head_is_trained_and_follows_train_alone():
+    model = backbone()
+    modules.freeze(model)
+    model.head = nn.Dropout()
+    model[2][0] = nn.Dropout()
+    model.train()
+    assert [model.head.training, model[2][0].training, model[2].training] == [True, True, False]
+    model.head.eval()
+    modules.unfreeze(model)
+    assert [model.head.training, model[2][0].training, model[2].training] == [False, True, True]
+
+
+def test_a_parameter_that_was_replaced_or_removed_does_not_stand_in_the_way():
+    layer = nn.Linear(2, 2)
+    modules.freeze(layer)
+    layer.weight, layer.bias = nn.Parameter(torch.ones(2, 2)), None
+    modules.unfreeze(layer)
+    assert layer.weight.requires_grad
+    del layer.weight
+    modules.freeze(layer)
+
+
+def test_state_dict_print_and_hooks_are_as_before():
+    model, seen = backbone(), []
+    before = str(model), list(model.state_dict()), [name for name, _ in model.named_modules()]
+    handle = model.register_forward_hook(lambda *given: seen.append(given))
+    modules.freeze(model)
+    assert before == (
+        str(model),
+        list(model.state_dict()),
+        [name for name, _ in model.named_modules()],
+    )
+    assert isinstance(model[0], nn.Conv1d)
+    assert type(model[0]).__module__ == nn.Conv1d.__module__
+    model(batch())
+    assert len(seen) == 1
+    handle.remove()
+    other = backbone()
+    other.load_state_dict(model.state_dict())
+
+
+def saved(model):
+    file = io.BytesIO()
+    torch.save(model, file)
+    file.seek(0)
+    new = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 0)
+    return torch.load(file, weights_only=False) if new else torch.load(file)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.deepcopy,
+        copy.copy,
+        saved,
+        *(lambda model, n=n: pickle.loads(pickle.dumps(model, n)) for n in range(6)),
+    ],
+)
+def test_a_copy_or_a_pickle_is_frozen_too_and_can_be_unfrozen(copied):
+    model = backbone()
+    model[1].eval()
+    modules.freeze(model)
+    expected = model(batch())
+    other = copied(model)
+    assert all_frozen(other.train())
+    assert torch.equal(other(batch()), expected)
+    assert [type(part) for part in other.modules()] == [type(part) for part in model.modules()]
+    modules.unfreeze(other)
+    assert modes(other) == [True, True, False, True, True, True]
+    assert all(flags(other))
+    if copied is not copy.copy:  # which shares its submodules
+        assert all_frozen(model)
+
+
+def test_a_replica_of_data_parallel_is_frozen():
+    model = backbone()
+    modules.freeze(model)
+    replica = model[1]._replicate_for_data_parallel()
+    assert not replica.train().training
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert all_frozen(nn.DataParallel(model).train().module)
+
+
+def test_a_traced_and_a_scripted_copy_answer_as_the_frozen_module_does():
+    model = backbone()
+    modules.freeze(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for made in (torch.jit.script(model), torch.jit.trace(model, batch())):
+            assert torch.equal(made(batch()), model(batch()))
+
+
+needs_compile = pytest.mark.skipif(
+    not hasattr(torch, "compile") or not torch._dynamo.is_dynamo_supported()
+    if hasattr(getattr(torch, "_dynamo", None), "is_dynamo_supported")
+    else not hasattr(torch, "compile"),
+    reason="no torch.compile here",
+)
+
+
+@needs_compile
+def test_what_torch_compile_returns_is_frozen_and_unfrozen():
+    torch._dynamo.reset()
+    model = nn.BatchNorm1d(2)
+    compiled = torch.compile(model, backend="eager")
+    modules.freeze(compiled)
+    for _ in range(2):
+        compiled.train()
+        compiled(batch())
+    assert not model.running_mean.any()
+    modules.unfreeze(compiled)
+    compiled.train()
+    compiled(batch())
+    assert model.running_mean.any()
+
+
+@needs_compile
+def test_a_frozen_part_of_a_compiled_model_stays_as_it_is():
+    torch._dynamo.reset()
+    model = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(4, 1))
+    modules.freeze(model[0])
+    compiled = torch.compile(model, backend="eager")
+    for _ in range(2):
+        compiled.train()
+        compiled(batch()).sum().backward()
+    assert not model[0].running_mean.any()
+    assert model[1].weight.grad is not None
+
+
+class Merging(nn.Module):
+    """As LoRA layers do: train() changes more than the flag."""
+
+    def __init__(self):
+        super().__init__()
+        self.merged, self.calls = False, 0
+
+    def train(self, mode=True):
+        self.merged = not mode
+        self.calls += 1
+        return super().train(mode)
+
+
+def test_train_of_the_module_itself_is_called_where_the_mode_changes():
+    layer = Merging()
+    modules.freeze(layer)
+    layer.train()
+    assert layer.merged
+    assert layer.calls == 1
+    modules.unfreeze(layer)
+    assert not layer.merged
+    assert layer.calls == 2
+    layer.eval()
+    modules.freeze(layer)
+    modules.unfreeze(layer)
+    assert layer.merged
+    assert layer.calls == 4
+
+
+def test_a_frozen_model_is_released_as_soon_as_nobody_holds_it():
+    model = backbone()
+    modules.freeze(model)
+    there = weakref.ref(model)
+    gc.disable()
+    try:
+        del model
+        assert there() is None
+    finally:
+        gc.enable()
+
+
+def test_two_modules_of_a_class_have_one_frozen_class():
+    layers = [nn.Linear(2, 2), nn.Linear(2, 2)]
+    for layer in layers:
+        modules.freeze(layer)
+    assert type(layers[0]) is type(layers[1])
+
+
+def test_wrong_use_is_refused_with_its_name_and_changes_nothing():
+    for function in (modules.freeze, modules.unfreeze):
+        with pytest.raises(TypeError, match=r"expected a torch\.nn\.Module, got list"):
+            function([nn.Linear(2, 2)])
+    model = nn.Sequential(nn.Linear(2, 2))
+    with pytest.raises(ValueError, match="nothing in this Sequential is frozen"):
+        modules.unfreeze(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.append(nn.LazyLinear(2))
+        with pytest.raises(ValueError, match=r"1 \(LazyLinear\) has no parameters yet"):
+            modules.freeze(model)
+        model[1] = torch.jit.script(nn.Linear(2, 2))
+        with pytest.raises(TypeError, match=r"1 \(RecursiveScriptModule\) is scripted"):
+            modules.freeze(model)
+        with pytest.raises(TypeError, match=r"the module \(RecursiveScriptModule\) is scripted"):
+            modules.freeze(model[1])
+    assert all(modes(model))
+    assert all(flags(model))
+
+
+def test_a_lazy_layer_that_has_seen_a_batch_is_frozen():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        layer = nn.LazyLinear(2)
+    layer(torch.ones(1, 3))
+    modules.freeze(layer)
+    assert all_frozen(layer.train())
+
+
+def test_a_module_that_was_given_another_class_is_not_unfrozen():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    modules.freeze(model)
+    nn.utils.parametrize.register_parametrization(model[1], "weight", nn.Identity())
+    with pytest.raises(TypeError, match=r"1 \(ParametrizedLinear\) has become a Param"):
+        modules.unfreeze(model)
+    assert not model[1].train().training
+    nn.utils.parametrize.remove_parametrizations(model[1], "weight")
+    modules.unfreeze(model)
+    assert all(modes(model))
