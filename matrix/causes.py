@@ -15,7 +15,7 @@ CAUSES = Path(__file__).with_name("causes.toml")
 @cache
 def load() -> list[dict[str, Any]]:
     """The groups: {"title", "causes": [{"cause", "check", "see"}]}, likeliest cause first; "see",
-    an id, is optional.
+    an id, is optional. With "keywords", the symptom in users' words, `search` finds the list.
     """
     groups: list[dict[str, Any]] = toml.loads(CAUSES.read_text(encoding="utf-8"))["message"]
     return groups

@@ -116,19 +116,27 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
     "--limit", type=click.IntRange(1), default=5, show_default=True, help="Show at most this many."
 )
 def search(words: tuple[str, ...], limit: int) -> None:
-    """Find a silent failure by its symptom.
+    """Find a silent failure by its symptom, in your own words.
 
     \b
     torch-repros search "loss stays constant"
+    torch-repros search memory of the host grows with every epoch
+
+    Several words about what you see find more than one. What is not close is not shown. For an
+    error's text, use explain.
 
     Exit status: 0 something was found, 1 nothing was.
     """
     found = searching.search(" ".join(words), options.select(()))[:limit]
-    for reproducer in found:
-        click.secho(reproducer.id, bold=True)
-        click.echo(f"  {reproducer.title}\n  fix: {text.fix(reproducer)}")
+    for one in found:
+        click.secho(one.title if one.causes else one.ids[0], bold=True)
+        if not one.causes:
+            click.echo(f"  {one.title}\n  fix: {text.fix(one.reproducers[0])}")
+        for cause in one.causes:
+            see = f" ({cause['see']})" if "see" in cause else ""
+            click.echo(f"  - {cause['cause']}{see}")
     if not found:
-        click.echo("No reproducer matches these words. `torch-repros list` names them all.")
+        click.echo("Nothing here is close to these words. `torch-repros list` names all there is.")
         sys.exit(options.FINDINGS)
     click.echo("\n`torch-repros show ID` shows everything about one of them.")
 
