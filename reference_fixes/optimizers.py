@@ -2,8 +2,8 @@
 """Optimizer states that are loaded as copies, and only where they fit, and a check that optimizers
 and model hold the same parameters.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/optimizers
-reproduces, other than what a newer torch fixes.
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what the reproducers of
+repros/optimizers show that name it.
 Sources of the failures: https://github.com/pytorch/pytorch/issues/196083,
 https://github.com/pytorch/pytorch/issues/14467
 

@@ -420,6 +420,9 @@ def test_a_parameter_that_is_listed_twice_is_told():
         "listed twice: embedding.weight [3, 2] as parameter 0 of optimizer 0 and as parameter 0 of "
         f"optimizer 1{END}"
     )
+    assert "as parameter 0 of optimizer 0 and as parameter 0 of optimizer 2" in told(
+        ValueError, model, *both, sgd(embedding.parameters())
+    )
     optimizers.check_parameters(model, sgd(model.parameters()))  # shared, and counted once
 
 
