@@ -31,7 +31,7 @@
 # right = '''
 # model = DistributedDataParallel(net, broadcast_buffers=False)
 # '''
-# affected = { cpu = ">=1.13,<2.13", cuda = ">=1.13,<2.13" }
+# affected = { cpu = ">=1.13,<2.12", cuda = ">=1.13,<2.12" }
 # platform = "linux"
 # ///
 """The backward names a tensor as long as BatchNorm has channels. Before each forward DDP
