@@ -302,8 +302,7 @@ def _misfit(batch: Any) -> str | None:
     if not samples:
         return f"the batch has no sample: {batch!r}"
     first = samples[0]
-    part = next(([sample] for sample in samples if _fails([sample])), None)
-    part = part or next(([first, other] for other in samples if _fails([first, other])), None)
+    part = next(([first, other] for other in samples if _fails([first, other])), None)
     if part is None:
         return None
     where, fields = "sample", samples

@@ -1248,8 +1248,12 @@ def row(**changes):
             "sample[0] does not fit: float32 [1] in 0; float32 [2] in 1; nothing in 2",
         ),
         (
-            [torch.ones(2), torch.ones(2, device="meta")],
-            "sample does not fit: float32 [2] in 0; float32 [2] on meta in 1",
+            [{"a": torch.ones(1)}, {"a": torch.ones(2)}, [1], {"b": 1}],
+            "sample['a'] does not fit: float32 [1] in 0; float32 [2] in 1; nothing in 2, 3",
+        ),
+        (
+            [torch.ones(2), torch.ones(3, device="meta")],
+            "sample does not fit: float32 [2] in 0; float32 [3] on meta in 1",
         ),
         (
             [torch.ones(2), torch.ones(2).to_sparse()],
