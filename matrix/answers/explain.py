@@ -21,7 +21,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import BinaryIO, NamedTuple
 
@@ -65,7 +65,10 @@ FRAME = (  # of Python, then of rich, IPython and a warning, then of a notebook
     r"|([^\s:]{1,500}\.py):(\d{1,9})(?:,? in |: \w{0,60}Warning: )"
     r"|(Cell In ?\[\d{1,9}\]), line (\d{1,9})"
 )
-LIBRARY = r"[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
+LIBRARY = (
+    r"(?:^|[/\\])torch[/\\](?:_|amp|autograd|cuda|nn|optim|utils)"
+    r"|[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
+)
 LONGEST_SYMPTOM = 1000  # characters of a text that is compared with what reproducers print
 JS_DATA = {
     "escapes": ESCAPES,
@@ -155,11 +158,15 @@ def _closing(file: BinaryIO) -> Iterator[str]:
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:
     """UTF-8, or the UTF-16 that PowerShell's `>` writes; other bytes are replaced."""
-    data = stream.read(PIECE)
-    decoder = codecs.getincrementaldecoder(_encoding(data[:4096]))("replace")
-    while data:
-        yield decoder.decode(data)
-        data = stream.read(PIECE)
+    first = stream.read(PIECE)
+    rest = iter(lambda: stream.read(PIECE), b"")
+    return decoded(chain([first], rest), _encoding(first[:4096]))
+
+
+def decoded(pieces: Iterable[bytes], encoding: str = "utf-8") -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for piece in pieces:
+        yield decoder.decode(piece)
     yield decoder.decode(b"", final=True)
 
 

@@ -27,8 +27,8 @@ def memory(*sizes: str) -> str:
     if unused >= asked and unused > 0.1 * (tensors + unused):
         return (
             f"fragmentation: PyTorch has reserved far more than the {held} that tensors hold, "
-            f"and no piece of it is {asking} long. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True "
-            "(before torch 2.1 max_split_size_mb:128) before the program starts."
+            f"and no piece of it is {asking} long. Set PYTORCH_CUDA_ALLOC_CONF="
+            "expandable_segments:True (max_split_size_mb:128 before torch 2.1)."
         )
     if total - free - tensors - unused > 0.5 * total:
         return (
@@ -57,9 +57,9 @@ def products(rows: str, columns: str, features: str, out: str) -> str:
     if 0 < given < wanted and wanted % given == 0 and n % (wanted // given) == 0:
         samples = n * given // wanted
         return (
-            f"{n} rows of {given} are also {samples} of {wanted}: if the batch has {samples} "
-            "samples, a flatten is missing: x.flatten(1). "
-            f"If it has {n}, the layer needs in_features={given}."
+            f"{n} rows of {given} numbers are also {samples} of {wanted}. With a batch of "
+            f"{samples} a flatten is missing: x.flatten(1); with a batch of {n} the layer needs "
+            f"in_features={given}."
         )
     common = math.gcd(given, wanted)
     sides = [math.isqrt(number // max(1, common)) for number in (given, wanted)]
@@ -110,14 +110,14 @@ def stacked(first: str, other: str, at: str) -> str:
     a, b = _sizes(first), _sizes(other)
     if len(a) == len(b) == 3 and a[1:] == b[1:] and {a[0], b[0]} <= {1, 3, 4}:
         return (
-            f"sample {at} has {b[0]} channels and the first one {a[0]}: grey or transparent images "
-            'among the others. Load every one with image.convert("RGB").'
+            f"the channels differ, {a[0]} in sample 0 and {b[0]} in sample {at}: grey or "
+            'transparent images among the others. Load every one with image.convert("RGB").'
         )
     if len(a) == len(b) and a:
         dims = [dim for dim in range(len(a)) if a[dim] != b[dim]]
         return (
-            f"sample {at} differs from the first one in dim {', '.join(map(str, dims))}: "
-            "resize or crop to one size, or pad in a collate_fn."
+            f"sample {at} differs from sample 0 in dim {', '.join(map(str, dims))}: resize or crop "
+            "to one size, or pad in a collate_fn."
         )
     return ""
 
@@ -157,8 +157,8 @@ def _shown(sizes: list[int]) -> str:
 # The patterns work in Python and in JavaScript, in any case.
 READINGS: list[tuple[str, Callable[..., str]]] = [
     (
-        rf"Tried to allocate {SIZE}\. GPU \d{{1,3}} has a total capaci?ty of {SIZE} of which {SIZE} "
-        rf"is free.{{0,500}}?Of the allocated memory {SIZE} is allocated by PyTorch,"
+        rf"Tried to allocate {SIZE}\. GPU \d{{1,3}} has a total capaci?ty of {SIZE} of which "
+        rf"{SIZE} is free.{{0,500}}?Of the allocated memory {SIZE} is allocated by PyTorch,"
         rf".{{0,90}}? {SIZE} is reserved by PyTorch",
         memory,
     ),

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 import pytest
+import texts
 
 from matrix import catalog, causes, toml, torches
 from matrix.answers import compare, explain
@@ -27,7 +28,13 @@ TEXTS = (
         "│ RuntimeError: Inference tensors cannot be saved for │\n│ backward. Please do not use Tensors │",
         "\x1b[31mRuntimeError\x1b[0m: Inference tensors \x1b[1mcannot\x1b[0m be saved for backward",
         "UserWarning: None of the inputs have requires_grad=True. Gradients will be None\nAttempting to unscale FP16 gradients.",
+        "UserWarning: None of the inputs have requires_grad=True. Gradients will be None",
     ]
+    + list(texts.LAYOUTS.values())
+    + texts.TRACEBACKS
+    + [text for text, _ in texts.READ]
+    + texts.NOT_READ
+    + texts.NAMED
 )
 PASTED = "PyTorch version: 2.4.1\nValueError: Attempting to unscale FP16 gradients."
 
@@ -41,12 +48,14 @@ def visible(tab):
 def test_the_page_explains_every_text_as_the_command_line_does(open_page):
     tab = open_page()
     script = """texts => { const data = JSON.parse(document.getElementById("data").textContent);
-        const found = text => find(text, data).map(a => [a.ids, a.matched, a.title]);
-        return texts.map(text => ({ answers: found(text), torch: torchVersion(text, data) })); }"""
+        const found = text => find(text, data).map(a => [a.ids, a.matched, a.title, a.line, a.named]);
+        return texts.map(text => ({ answers: found(text), torch: torchVersion(text, data), readings: readingsOf(text, data) })); }"""
     for text, found in zip(TEXTS, tab.evaluate(script, TEXTS)):
         assert found["answers"] == [
-            [answer.ids, answer.matched, answer.title] for answer in explain.find(text, REPRODUCERS)
+            [answer.ids, answer.matched, answer.title, answer.line, answer.named]
+            for answer in explain.find(text, REPRODUCERS)
         ], text
+        assert found["readings"] == explain.look_up(text, REPRODUCERS).readings, text
         assert found["torch"] == explain.torch_version(text), text
 
 

@@ -442,6 +442,7 @@ def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
     assert sum(map(bool, expected)) > 100
     monkeypatch.setattr(explain, "PIECE", 100)
     monkeypatch.setattr(explain, "OVERLAP", 2000)
+    monkeypatch.setattr(explain, "TRACEBACK", 1000)
     assert [found(text) for text in whole] == expected
 
 
@@ -455,6 +456,7 @@ def test_no_message_goes_on_in_the_lines_of_another_process():
 def test_a_warning_on_a_line_of_many_pieces_remains_one(monkeypatch):
     monkeypatch.setattr(explain, "PIECE", 100)
     monkeypatch.setattr(explain, "OVERLAP", 2000)
+    monkeypatch.setattr(explain, "TRACEBACK", 1000)
     warning = f"UserWarning: {'x ' * 300}None of the inputs have requires_grad=True. Gradients will be None "
     assert first_ids(FP16 + warning + "y " * 3000) == ["amp/unscale_fp16_parameters"]
 
