@@ -91,6 +91,7 @@ PIECE = 1 << 18  # bytes read at a time
 # Characters that are searched again with the next piece: a message, with TRACEBACK, spans as many.
 OVERLAP = 1 << 14
 WAYS = 5000  # in which the gaps of one pattern may be filled
+FAR = 1 << 60  # characters between the texts of one program
 END = "\0"  # of the lines of a process: no message goes on in those of another
 SHORTEST_LITERAL = 6  # characters that a text must hold before a pattern is tried
 
@@ -361,15 +362,17 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
 
 
 def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
-    """What the texts of one program mean.
+    """What the texts of one program mean, the one that counts most last.
 
     Errors come before warnings, then the longest matched text, and of equals the one nearest to
     the end, where a traceback names the error. A text of one line is also compared with what
     reproducers print, for what raises nothing.
     """
     found: dict[str, Match] = {}
-    for pattern, match in (pair for scan in scans for pair in scan.found.items()):
-        found[pattern] = min(found.get(pattern, match), match)
+    for number, one in enumerate(scans):
+        for pattern, match in one.found.items():
+            match = match._replace(minus_start=match.minus_start - number * FAR)
+            found[pattern] = min(found.get(pattern, match), match)
     best = {
         one.id: min(found[pattern] for pattern in one.messages if pattern in found)
         for one in reproducers
@@ -390,7 +393,8 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
         blank=not texts,
         readings=list(dict.fromkeys(filter(None, readings))),
         last_error=next(
-            (scan.last_error for scan in scans if scan.last_error), texts[0].first if short else ""
+            (scan.last_error for scan in reversed(scans) if scan.last_error),
+            texts[0].first if short else "",
         ),
     )
 

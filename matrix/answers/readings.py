@@ -63,11 +63,11 @@ def products(rows: str, columns: str, features: str, out: str) -> str:
         )
     common = math.gcd(given, wanted)
     sides = [math.isqrt(number // max(1, common)) for number in (given, wanted)]
-    if common > 1 and [side**2 * common for side in sides] == [given, wanted]:
+    if min(common, *sides) > 1 and [side**2 * common for side in sides] == [given, wanted]:
         return (
             f"{given} = {common} x {sides[0]} x {sides[0]} and {wanted} = {common} x {sides[1]} x "
-            f"{sides[1]}: the images have another size than those the layer was made for. Resize "
-            f"them, or pool to {sides[1]} x {sides[1]} with AdaptiveAvgPool2d before the flatten."
+            f"{sides[1]}: if these are feature maps, the images have another size than those the "
+            f"layer was made for. Resize them, or pool to {sides[1]} x {sides[1]} with AdaptiveAvgPool2d before the flatten."
         )
     return (
         f"each row has {given} numbers and the layer was made for {wanted}: "

@@ -111,12 +111,12 @@ def _resize(source: int, target: int) -> None:
 
 
 def run(command: list[str], reproducers: list[Reproducer]) -> tuple[int, list[explain.Scan]]:
-    """The exit status, as a shell gives it, and what was found in stderr and stdout.
+    """The exit status, as a shell gives it, and what was found in stdout and stderr.
 
     Raises OSError where the program cannot be started.
     """
-    streams = [Stream(target, reproducers) for target in (2, 1)]
-    stderr, stdout = (None if stream.inherited else stream.given for stream in streams)
+    streams = [Stream(target, reproducers) for target in (1, 2)]
+    stdout, stderr = (None if stream.inherited else stream.given for stream in streams)
     child: subprocess.Popen[bytes] | None = None
     early: list[int] = []
 

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 
 import pytest
-import texts
 
 from matrix import catalog, causes, toml, torches
 from matrix.answers import compare, explain
@@ -12,6 +11,7 @@ from matrix.answers import site as building
 from matrix.devices import DEVICES
 from matrix.evidence import records
 from matrix.evidence.states import States
+from tests.harness import pasted
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 RELEASES, RECORDS = torches.load(), records.load()
@@ -30,11 +30,11 @@ TEXTS = (
         "UserWarning: None of the inputs have requires_grad=True. Gradients will be None\nAttempting to unscale FP16 gradients.",
         "UserWarning: None of the inputs have requires_grad=True. Gradients will be None",
     ]
-    + list(texts.LAYOUTS.values())
-    + texts.TRACEBACKS
-    + [text for text, _ in texts.READ]
-    + texts.NOT_READ
-    + texts.NAMED
+    + list(pasted.LAYOUTS.values())
+    + [text for text, _ in pasted.TRACEBACKS + pasted.READ]
+    + pasted.NOT_READ
+    + pasted.NAMED
+    + [pasted.CURLY]
 )
 PASTED = "PyTorch version: 2.4.1\nValueError: Attempting to unscale FP16 gradients."
 

@@ -165,8 +165,8 @@ const READINGS = {
     }
     const common = greatest(given, wanted);
     const sides = [given, wanted].map((number) => Math.floor(Math.sqrt(number / Math.max(1, common))));
-    if (common > 1 && same(sides.map((side) => side ** 2 * common), [given, wanted])) {
-      return `${given} = ${common} x ${sides[0]} x ${sides[0]} and ${wanted} = ${common} x ${sides[1]} x ${sides[1]}: the images have another size than those the layer was made for. Resize them, or pool to ${sides[1]} x ${sides[1]} with AdaptiveAvgPool2d before the flatten.`;
+    if (Math.min(common, ...sides) > 1 && same(sides.map((side) => side ** 2 * common), [given, wanted])) {
+      return `${given} = ${common} x ${sides[0]} x ${sides[0]} and ${wanted} = ${common} x ${sides[1]} x ${sides[1]}: if these are feature maps, the images have another size than those the layer was made for. Resize them, or pool to ${sides[1]} x ${sides[1]} with AdaptiveAvgPool2d before the flatten.`;
     }
     return `each row has ${given} numbers and the layer was made for ${wanted}: in_features=${given}, or another layer before it.`;
   },
