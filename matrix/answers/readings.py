@@ -67,7 +67,8 @@ def products(rows: str, columns: str, features: str, out: str) -> str:
         return (
             f"{given} = {common} x {sides[0]} x {sides[0]} and {wanted} = {common} x {sides[1]} x "
             f"{sides[1]}: if these are feature maps, the images have another size than those the "
-            f"layer was made for. Resize them, or pool to {sides[1]} x {sides[1]} with AdaptiveAvgPool2d before the flatten."
+            f"layer was made for. Resize them, or pool to {sides[1]} x {sides[1]} with "
+            "AdaptiveAvgPool2d before the flatten."
         )
     return (
         f"each row has {given} numbers and the layer was made for {wanted}: "
