@@ -139,6 +139,8 @@ def run(command: list[str], reproducers: list[Reproducer]) -> tuple[int, list[ex
         # what is ignored, as under nohup, is ignored by the program too
         and signal.getsignal(number) != signal.SIG_IGN
     }
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(0.0001)  # seconds: passing on never waits long for looking up
     try:
         child = subprocess.Popen(command, stdout=stdout, stderr=stderr)
         for stream in streams:
@@ -148,6 +150,7 @@ def run(command: list[str], reproducers: list[Reproducer]) -> tuple[int, list[ex
         status = child.wait()
         scans = [stream.finish() for stream in streams]
     finally:
+        sys.setswitchinterval(interval)
         for number, handler in before.items():
             signal.signal(number, handler)
     return (status if status >= 0 or sys.platform == "win32" else 128 - status), scans
