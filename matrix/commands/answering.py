@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ..devices import DEVICES
 from ..torches import minor
 from . import options
 
+INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 TORCH_OPTION = click.option(
     "--torch",
     "version",
@@ -58,7 +60,11 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     if what in by_id and not as_json:
         click.echo(text.full_text(by_id[what], measured, version))
         return
-    explanation = _explanation(what, options.select(()))
+    if what in by_id:
+        answer = explaining.Answer("", [by_id[what]], [], by_id[what].title)
+        explanation = explaining.Explanation([answer], None, blank=False)
+    else:
+        explanation = _explanation(what, options.select(()))
     version = version or explanation.torch_version
     hint = _hint(what, reproducers) if what and not explanation.answers else ""
     guesses = [] if hint else _guesses(explanation)
@@ -165,7 +171,8 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: Path | None)
     torch-repros exec -- torchrun --nproc-per-node 8 train.py
 
     Its output goes through live and unchanged. When it fails, or has printed a message that is
-    known, the explanation follows on standard error; otherwise nothing is added. A program that
+    known, the explanation follows on standard error; otherwise, and where it was interrupted before
+    it printed one, nothing is added. A program that
     prints to a terminal still does (but on Windows, where its standard output is then not
     looked at). SIGINT and SIGTERM are handed on to it.
 
@@ -190,7 +197,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: Path | None)
         if json_file:
             found = text.as_json(explanation, guesses, measured, version)
             json_file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        if status or explanation.answers:
+        if explanation.answers or (status and status not in INTERRUPTED):
             click.echo(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
             _print_explanation(explanation, "", guesses, measured, version, err=True)
     sys.exit(status)

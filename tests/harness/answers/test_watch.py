@@ -118,6 +118,7 @@ def test_an_interrupted_program_has_the_status_of_its_signal():
     error = program.communicate(timeout=30)[1]
     assert program.returncode == 130
     assert b"KeyboardInterrupt" in error
+    assert MARK not in error
 
 
 @POSIX
@@ -232,3 +233,29 @@ def test_a_program_in_a_terminal_has_one_as_wide_and_its_bytes_are_unchanged(str
     os.close(ours), os.close(theirs)
     assert shown == f"{list(streams)} 77\n\r"
     assert program.returncode == 0
+
+
+@POSIX
+def test_ctrl_c_in_a_terminal_reaches_the_program_once():
+    import fcntl
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    program = started(
+        "import signal, time; signals = []; signal.signal(2, lambda *_: signals.append(2));"
+        "print('ready', flush=True); time.sleep(1.5); print(f'{len(signals)} signal', flush=True)",
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(theirs)
+    shown = b""
+    while b"ready" not in shown:
+        shown += os.read(ours, 100)
+    os.write(ours, b"\x03")
+    while b"signal" not in shown:
+        shown += os.read(ours, 100)
+    assert b"1 signal" in shown
+    assert program.wait(30) == 0
+    os.close(ours)

@@ -159,6 +159,11 @@ def test_the_json_of_what_nothing_fits_has_the_guesses_and_status_1(monkeypatch)
     assert [set(one) for one in found["guesses"]] == [{"id", "title"}] * 2
 
 
+def test_the_json_of_an_id_is_its_own():
+    found = json.loads(call("explain", "--json", "amp/unscale_twice", "--torch", "2.5").output)
+    assert [answer["ids"] for answer in found["answers"]] == [["amp/unscale_twice"]]
+
+
 def test_exec_without_a_program_is_wrong_usage():
     result = call("exec")
     assert result.exit_code == 2
