@@ -33,7 +33,8 @@ except ImportError:  # Windows
 
 CHUNK = 1 << 16  # bytes read at a time
 AHEAD = 32  # chunks that are passed on and not yet looked up; then the program has to wait
-AFTER_EXIT = 2.0  # seconds for what a child of the program, such as a daemon, may still print
+# Seconds after the program's end: of silence, and in all, while a child of it may still print.
+SILENCE, LONGEST = 2.0, 30.0
 FORWARDED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP")
 
 
@@ -41,7 +42,7 @@ class Stream:
     """One of the program's outputs: passed on to `target`, and looked up."""
 
     def __init__(self, target: int, reproducers: list[Reproducer]) -> None:
-        self.target, self.busy = target, False
+        self.target, self.busy, self.last = target, False, 0.0
         self.chunks: queue.Queue[bytes] = queue.Queue(AHEAD)
         self.scan = explain.Scan({})
         terminal = os.isatty(target)
@@ -58,8 +59,10 @@ class Stream:
 
     def finish(self) -> explain.Scan:
         """What was found, when all is passed on; a daemon may hold the other end for ever."""
-        end = time.monotonic() + AFTER_EXIT
-        while self.passing.is_alive() and (self.busy or time.monotonic() < end):
+        ended = time.monotonic()
+        while self.passing.is_alive() and (
+            self.busy or time.monotonic() < min(max(ended, self.last) + SILENCE, ended + LONGEST)
+        ):
             self.passing.join(0.05)
         self.chunks.put(b"")
         self.looking.join()
@@ -71,7 +74,7 @@ class Stream:
                 self.busy = True
                 self._write(data)
                 self.chunks.put(data)
-                self.busy = False
+                self.busy, self.last = False, time.monotonic()
         self.busy = False
         os.close(self.source)  # so that the program is told where its reader went away
 

@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -160,10 +161,10 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
     "--json",
     "json_file",
     metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    type=click.File("w", encoding="utf-8", lazy=False),
     help="Also write there what `explain --json` prints.",
 )
-def exec_(command: tuple[str, ...], version: str | None, json_file: Path | None) -> None:
+def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | None) -> None:
     """Run a program, and explain its failure.
 
     \b
@@ -171,10 +172,9 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: Path | None)
     torch-repros exec -- torchrun --nproc-per-node 8 train.py
 
     Its output goes through live and unchanged. When it fails, or has printed a message that is
-    known, the explanation follows on standard error; otherwise, and where it was interrupted before
-    it printed one, nothing is added. A program that
-    prints to a terminal still does (but on Windows, where its standard output is then not
-    looked at). SIGINT and SIGTERM are handed on to it.
+    known, the explanation follows on standard error. Otherwise, as when it is interrupted, nothing
+    is added. In a terminal the program has a terminal too, so progress bars stay live (on Windows
+    its standard output is then not looked at). SIGINT and SIGTERM are handed on to it.
 
     Exit status: the program's own, 128 + N where signal N ended it; 126 it cannot be executed,
     127 it is not found.
@@ -196,7 +196,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: Path | None)
         guesses = _guesses(explanation) if status else []
         if json_file:
             found = text.as_json(explanation, guesses, measured, version)
-            json_file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            json_file.write(json.dumps(found, indent=1) + "\n")
         if explanation.answers or (status and status not in INTERRUPTED):
             click.echo(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
             _print_explanation(explanation, "", guesses, measured, version, err=True)

@@ -259,3 +259,22 @@ def test_ctrl_c_in_a_terminal_reaches_the_program_once():
     assert b"1 signal" in shown
     assert program.wait(30) == 0
     os.close(ours)
+
+
+@POSIX
+def test_a_daemon_that_goes_on_printing_is_left_in_the_end(monkeypatch):
+    from matrix.answers import watch
+
+    monkeypatch.setattr(watch, "SILENCE", 0.3)
+    monkeypatch.setattr(watch, "LONGEST", 0.6)
+    begun = time.monotonic()
+    status, scans = watch.run(
+        ["sh", "-c", "(for i in $(seq 100); do echo x; sleep 0.1; done) & exit 4"], []
+    )
+    assert (status, len(scans)) == (4, 2)
+    assert time.monotonic() - begun < 8
+
+
+def test_a_program_that_prints_for_a_while_is_whole():
+    done = run("import time\nfor i in range(20): print(i, end='\\r', flush=True); time.sleep(0.05)")
+    assert done.stdout == b"".join(b"%d\r" % i for i in range(20))
