@@ -102,7 +102,7 @@ def test_a_signal_is_handed_on_and_the_program_may_end_as_it_likes(number):
         "print('ready', flush=True); time.sleep(60)",
         start_new_session=True,
     )
-    assert os.read(program.stdout.fileno(), 100) == b"ready\n"
+    assert program.stdout.readline() == b"ready\n"
     program.send_signal(number)
     program.communicate(timeout=30)
     assert program.returncode == 5
@@ -113,7 +113,7 @@ def test_an_interrupted_program_has_the_status_of_its_signal():
     program = started(
         "print('ready', flush=True); import time; time.sleep(60)", start_new_session=True
     )
-    assert os.read(program.stdout.fileno(), 100) == b"ready\n"
+    assert program.stdout.readline() == b"ready\n"
     program.send_signal(signal.SIGINT)
     error = program.communicate(timeout=30)[1]
     assert program.returncode == 130
