@@ -380,7 +380,7 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     }
     texts = [scan for scan in scans if scan.lines]
     short = len(texts) == 1 and texts[0].lines == 1 and len(texts[0].first) <= LONGEST_SYMPTOM
-    if not best and short:
+    if not best and short and texts[0].first:
         best = _symptoms(texts[0].first, reproducers)
     readings = [
         read_out(pattern, read, found[pattern].text)

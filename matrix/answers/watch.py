@@ -66,6 +66,7 @@ class Stream:
             self.passing.join(0.05)
         self.chunks.put(b"")
         self.looking.join()
+        self.scan.first = ""  # a program prints messages; people describe symptoms
         return self.scan
 
     def _pass_on(self) -> None:

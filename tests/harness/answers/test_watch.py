@@ -59,6 +59,10 @@ def test_a_message_on_stdout_is_explained_too():
     assert done.stdout.decode() == FP16 + "\n"
 
 
+def test_a_line_that_a_program_prints_is_no_symptom_that_someone_describes():
+    assert run("print('a prediction moved by 3')").stderr == b""
+
+
 def test_a_failure_that_is_not_known_is_told_to_be_none():
     done = run("import sys; sys.exit(7)")
     assert done.returncode == 7
