@@ -91,7 +91,6 @@ PIECE = 1 << 18  # bytes read at a time
 # Characters that are searched again with the next piece: a message, with TRACEBACK, spans as many.
 OVERLAP = 1 << 14
 WAYS = 5000  # in which the gaps of one pattern may be filled
-FAR = 1 << 60  # characters between the texts of one program
 END = "\0"  # of the lines of a process: no message goes on in those of another
 SHORTEST_LITERAL = 6  # characters that a text must hold before a pattern is tried
 
@@ -258,9 +257,6 @@ class Match(NamedTuple):
     text: str
     line: str  # of the user's own code
 
-    def ends_before(self, other: Match) -> bool:
-        return self.minus_start + self.minus_length >= other.minus_start
-
 
 class Patterns:
     """Patterns, each with its best match in the windows of a text."""
@@ -369,10 +365,8 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     reproducers print, for what raises nothing.
     """
     found: dict[str, Match] = {}
-    for number, one in enumerate(scans):
-        for pattern, match in one.found.items():
-            match = match._replace(minus_start=match.minus_start - number * FAR)
-            found[pattern] = min(found.get(pattern, match), match)
+    for pattern, match in (pair for one in scans for pair in one.found.items()):
+        found[pattern] = min(found.get(pattern, match), match)
     best = {
         one.id: min(found[pattern] for pattern in one.messages if pattern in found)
         for one in reproducers
@@ -461,19 +455,15 @@ def _answers(
 
 
 def _named(those: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
-    """Id -> match, for the causes of one message that the text itself names: by a message that
-    is not the title's and that none of the others has. A warning does, and any that stands beside
-    another match of theirs.
+    """Id -> match, for the causes of one error that the text itself names: by a warning that is
+    not the title's and that none of the others has. (Several errors may be parts of one message.)
     """
     matched = [(one.id, pattern) for one in those for pattern in one.messages if pattern in found]
     named: dict[str, Match] = {}
     for id, pattern in matched:
         match, others = found[pattern], [its for other, its in matched if other != id]
         shared = pattern in others or _compiled(pattern).search(title)
-        apart = any(
-            found[its].ends_before(match) or match.ends_before(found[its]) for its in others
-        )
-        if not shared and (apart or (match.warning and not others)):
+        if match.warning and not shared:
             named[id] = min(named.get(id, match), match)
     return named
 

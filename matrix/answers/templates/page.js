@@ -96,9 +96,7 @@ function namedBy(ids, found, title, data) {
     const match = found.get(pattern);
     const others = matched.filter(([other]) => other !== id).map(([, its]) => its);
     const shared = others.includes(pattern) || new RegExp(pattern, "i").test(title);
-    const before = (a, b) => a.start + a.text.length <= b.start;
-    const apart = others.some((its) => before(found.get(its), match) || before(match, found.get(its)));
-    if (shared || !(apart || (match.warning && !others.length))) continue;
+    if (shared || !match.warning) continue;
     if (!named.has(id) || compare(match, named.get(id)) < 0) named.set(id, match);
   }
   return named;

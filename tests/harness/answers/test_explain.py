@@ -168,38 +168,30 @@ def test_a_warning_alone_that_names_its_cause_is_answered_by_it_alone():
     assert (answer.ids, answer.causes) == ([REENTRANT], [])
 
 
-def pairs_in_one_group(messages, title="general trouble here"):
-    """The answer where a text has the messages of two reproducers of one group."""
-    first, second = [one for one in REPRODUCERS if not one.messages][:2]
-    planted = [
-        type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, "messages": its})
-        for one, its in zip((first, second), messages)
-    ]
-    listed = [{"cause": "x", "check": "y", "see": one.id} for one in planted]
-    return planted, [{"title": title, "causes": listed}]
-
-
 @pytest.mark.parametrize(
     ("messages", "text", "named"),
     [
-        # only the second one has the second message
-        ((("general trouble",), ("specific words",)), "specific words here\ngeneral trouble", [1]),
-        # both have it
-        ((("general trouble",), ("general trouble",)), "general trouble", []),
-        ((("general trouble", "shared words"), ("shared words",)), "shared words, general trouble", []),
-        # nothing but an error, which every cause may raise
-        ((("general trouble",), ("specific words",)), "RuntimeError: specific words", []),
-        # two patterns of one message
-        ((("trouble of specific",), ("specific words",)), "trouble of specific words", []),
+        ((("a trouble",), ("a cause",)), "UserWarning: a cause\nRuntimeError: a trouble", [1]),
+        ((("a trouble",), ("a cause",)), "RuntimeError: a trouble\nx.py:1: UserWarning: a cause", [1]),
+        # an error may be a part of the other message
+        ((("a trouble",), ("a cause",)), "RuntimeError: a trouble.\nThis has a cause", []),
+        # both have the warning
+        ((("a trouble", "a cause"), ("a cause",)), "UserWarning: a cause\nError: a trouble", []),
+        # the warning is the message whose causes are listed
+        ((("one trouble",), ("listed trouble",)), "UserWarning: listed trouble\nError: one trouble", []),
     ],
 )  # fmt: skip
-def test_a_cause_is_named_only_by_a_message_of_its_own_beside_another(
-    monkeypatch, messages, text, named
-):
-    planted, groups = pairs_in_one_group(messages)
-    monkeypatch.setattr(causes, "load", lambda: groups)
+def test_a_cause_is_named_only_by_a_warning_of_its_own(monkeypatch, messages, text, named):
+    two = [one for one in REPRODUCERS if not one.messages][:2]
+    planted = [
+        type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, "messages": its})
+        for one, its in zip(two, messages)
+    ]
+    listed = [{"cause": "x", "check": "y", "see": one.id} for one in planted]
+    monkeypatch.setattr(causes, "load", lambda: [{"title": "Listed trouble", "causes": listed}])
     (answer,) = explain.find(text, planted)
     assert list(answer.named) == [planted[at].id for at in named]
+    assert answer.ids == sorted(answer.ids, key=lambda id: id not in answer.named)
 
 
 @pytest.mark.parametrize(("text", "line"), TRACEBACKS)
