@@ -10,26 +10,33 @@ from . import toml
 from .catalog import Reproducer
 
 CAUSES = Path(__file__).with_name("causes.toml")
+KEYS = {"title", "keywords", "causes", "cause", "check", "see"}
 
 
 @cache
 def load() -> list[dict[str, Any]]:
-    """The groups: {"title", "causes": [{"cause", "check", "see"}]}, likeliest cause first; "see",
-    an id, is optional. With "keywords", the symptom in users' words, `search` finds the list.
+    """The groups: {"title", "keywords", "causes": [{"cause", "check", "see"}]}, likeliest cause
+    first; "keywords", the symptom in users' words, and "see", an id, are optional.
     """
     groups: list[dict[str, Any]] = toml.loads(CAUSES.read_text(encoding="utf-8"))["message"]
     return groups
 
 
 def problems(reproducers: list[Reproducer]) -> list[str]:
-    """What is wrong with causes.toml: unknown ids, an id in two groups, a message that several
-    reproducers share outside of a group.
+    """What is wrong with causes.toml: unknown keys and ids, an id in two groups, a message that
+    several reproducers share outside of a group.
     """
     wrong = []
     reproducers = [reproducer for reproducer in reproducers if not reproducer.retired]
     known = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, str] = {}
     for group in load():
+        keys = {*group, *(key for cause in group["causes"] for key in cause)} - KEYS
+        if keys:
+            wrong.append(f"{CAUSES}:1: {group['title']!r}: no such key: {', '.join(sorted(keys))}")
+        words = group.get("keywords", [])
+        if not isinstance(words, list) or not all(isinstance(one, str) and one for one in words):
+            wrong.append(f"{CAUSES}:1: {group['title']!r}: keywords: not a list of phrases")
         for cause in group["causes"]:
             if not cause.get("cause") or not cause.get("check"):
                 wrong.append(f"{CAUSES}:1: {group['title']!r}: a cause without `cause` or `check`")

@@ -2,8 +2,10 @@
 
 The patterns are the `messages` of the headers. A text is read piece by piece, so that a log of any
 length needs little memory. It is cleaned of what terminals and launchers add, and the patterns are
-matched against its lines joined by blanks, so that a message wrapped over lines is found too. No
-pattern has an unbounded gap (`problems` refuses one): the time grows as the text's length does.
+matched against its lines joined by blanks, so that a message wrapped over lines is found too. A
+pattern is tried only where a text that its matches contain was found, all of these in one pass, and
+none has an unbounded gap (`problems` refuses one): the time grows as the text's length does, and
+hardly with the number of patterns.
 
 The page's script (templates/page.js) cleans, matches and ranks in the same way;
 tests/page/test_page.py holds both to the same answers.
@@ -17,14 +19,17 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import BinaryIO, NamedTuple
 
+from ahocorasick_rs import AhoCorasick
+
 from .. import causes
 from ..catalog import Reproducer
+from .readings import READINGS, read_out
 
 # The page's script gets these too (JS_DATA): the patterns work in Python and in JavaScript.
 ESCAPES = (
@@ -44,6 +49,9 @@ PREFIX = (  # what a launcher puts before every line of a process
 )
 PREFIX_STARTS = "[(0123456789"
 EDGES = "|│┃║ "  # the sides of a box around a message, at the ends of a line
+STARTS = EDGES + ">"  # a quotation
+RULE = r"^(?:[-+=\u2500-\u257f]{3,}|[`~]{3}[\w+-]{0,20})$"  # an edge of a box, a fence of Markdown
+CURLY = {"'": "\u2018\u2019\u201a\u201b\u2032", '"': "\u201c\u201d\u201e\u201f\u2033"}
 # What str.split() splits at, which is not what JavaScript's \s matches:
 BLANKS = r"[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 TORCH_VERSION = (  # "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4", "pytorch 2.4.1"
@@ -51,10 +59,27 @@ TORCH_VERSION = (  # "PyTorch version: 2.4.1+cu121", "torch==2.4.1", "torch 2.4"
     r"(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)"
 )
 LOOK_BACK = 1000  # characters before a match in which "Warning" on the same line makes it a warning
+TRACEBACK = 8000  # characters before a match in which its traceback is looked for
+FRAME = (  # of Python, then of rich, IPython and a warning, then of a notebook
+    r'File "([^"\n]{1,500})", line (\d{1,9})'
+    r"|([^\s:]{1,500}\.py):(\d{1,9})(?:,? in |: \w{0,60}Warning: )"
+    r"|(Cell In ?\[\d{1,9}\]), line (\d{1,9})"
+)
+LIBRARY = (
+    r"(?:^|[/\\])torch[/\\](?:_|amp|autograd|cuda|nn|optim|utils)"
+    r"|[/\\](?:(?:site|dist)-packages|lib[/\\]python\d|python3\d{0,2}[/\\]lib)|^<"
+)
 LONGEST_SYMPTOM = 1000  # characters of a text that is compared with what reproducers print
 JS_DATA = {
     "escapes": ESCAPES,
     "edges": EDGES,
+    "starts": STARTS,
+    "rule": RULE,
+    "curly": CURLY,
+    "traceback": TRACEBACK,
+    "frame": FRAME,
+    "library": LIBRARY,
+    "readings": [[read.__name__, pattern] for pattern, read in READINGS],
     "blanks": BLANKS,
     "prefix": PREFIX,
     "torch_version": TORCH_VERSION,
@@ -63,15 +88,17 @@ JS_DATA = {
 }
 
 PIECE = 1 << 18  # bytes read at a time
-# Characters that are searched again with the next piece: a message, with LOOK_BACK, spans as many.
+# Characters that are searched again with the next piece: a message, with TRACEBACK, spans as many.
 OVERLAP = 1 << 14
 WAYS = 5000  # in which the gaps of one pattern may be filled
 END = "\0"  # of the lines of a process: no message goes on in those of another
 SHORTEST_LITERAL = 6  # characters that a text must hold before a pattern is tried
 
-_ESCAPES, _PREFIX, _TORCH_VERSION = (
-    re.compile(pattern, re.ASCII) for pattern in (ESCAPES, PREFIX, TORCH_VERSION)
+_ESCAPES, _PREFIX, _RULE, _TORCH_VERSION, _FRAME = (
+    re.compile(pattern, re.ASCII) for pattern in (ESCAPES, PREFIX, RULE, TORCH_VERSION, FRAME)
 )
+_LIBRARY = re.compile(LIBRARY, re.ASCII | re.IGNORECASE)
+_STRAIGHT = str.maketrans({curly: straight for straight in CURLY for curly in CURLY[straight]})
 
 
 class ExplainError(Exception):
@@ -86,6 +113,9 @@ class Answer:
     reproducers: list[Reproducer]
     causes: list[dict[str, str]]  # cause, check, see; empty when there is only one
     title: str  # of the list of causes, else of the reproducer
+    line: str = ""  # of the user's own code, "train.py:12", where the text has a traceback
+    # id -> what else the text says that only this cause says: it is the first of the causes then
+    named: dict[str, str] = field(default_factory=dict)
 
     @property
     def ids(self) -> list[str]:
@@ -101,6 +131,8 @@ class Explanation:
     answers: list[Answer]  # best first
     torch_version: str | None  # the first one that the text names
     blank: bool  # there was no text
+    readings: list[str] = field(default_factory=list)  # what the numbers in the text say
+    last_error: str = ""  # the last line that names an error, else the text if it is short
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -126,11 +158,15 @@ def _closing(file: BinaryIO) -> Iterator[str]:
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:
     """UTF-8, or the UTF-16 that PowerShell's `>` writes; other bytes are replaced."""
-    data = stream.read(PIECE)
-    decoder = codecs.getincrementaldecoder(_encoding(data[:4096]))("replace")
-    while data:
-        yield decoder.decode(data)
-        data = stream.read(PIECE)
+    first = stream.read(PIECE)
+    rest = iter(lambda: stream.read(PIECE), b"")
+    return decoded(chain([first], rest), _encoding(first[:4096]))
+
+
+def decoded(pieces: Iterable[bytes], encoding: str = "utf-8") -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    for piece in pieces:
+        yield decoder.decode(piece)
     yield decoder.decode(b"", final=True)
 
 
@@ -167,7 +203,7 @@ def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
             yield window, since
             first = bisect_right(window, start - OVERLAP, key=itemgetter(0)) - 1
             kept = window[max(0, first) :]
-            since = start - OVERLAP + LOOK_BACK
+            since = start - OVERLAP + TRACEBACK
 
 
 def _cut(pieces: Iterable[str]) -> Iterator[str]:
@@ -187,15 +223,19 @@ def _cut(pieces: Iterable[str]) -> Iterator[str]:
 def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str | None]:
     """The lines that are not empty, and the prefix of a line that goes on in the next part."""
     lines = []
+    part = part if part.isascii() else part.translate(_STRAIGHT)
     raw = _ESCAPES.sub("", part).replace("\r", "\n").split("\n")
     for number, text in enumerate(raw, 1):
         text, ends = " ".join(text.split()), number < len(raw)
         if prefix is None:
+            text = text.lstrip(STARTS)
             found = _PREFIX.match(text) if text[:1] in PREFIX_STARTS else None
             prefix = found.group() if found else ""
-            text = text[len(prefix) :].lstrip(EDGES)
+            text = text[len(prefix) :].lstrip(STARTS).removeprefix("E ")  # E: pytest
         if ends:
             text = text.rstrip(EDGES)
+            if not text[:1].isalnum() and _RULE.match(text):
+                text = ""
         if text:
             text += "\n" if ends else " " if part.endswith(" ") else ""
             lines.append((start, prefix, text))
@@ -215,23 +255,21 @@ class Match(NamedTuple):
     minus_length: int
     minus_start: int
     text: str
+    line: str  # of the user's own code
 
 
 class Patterns:
-    """The patterns of reproducers, each with its best match in the windows of a text."""
+    """Patterns, each with its best match in the windows of a text."""
 
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self.pairs = list(pairs)  # id, pattern
-        self.literals = {pattern: literals(pattern) for _, pattern in self.pairs}
+    def __init__(self, patterns: Iterable[str]) -> None:
         self.found: dict[str, Match] = {}  # pattern -> its best match so far
-
-    def best(self) -> dict[str, Match]:
-        """id -> the best match of its patterns."""
-        best: dict[str, Match] = {}
-        for id, pattern in self.pairs:
-            if match := self.found.get(pattern):
-                best[id] = min(best.get(id, match), match)
-        return best
+        patterns_of: dict[str, list[str]] = {}  # a literal -> the patterns to try where it is found
+        for pattern in dict.fromkeys(patterns):
+            for literal in literals(pattern):
+                patterns_of.setdefault(literal, []).append(pattern)
+        self._always = patterns_of.pop("", [])
+        self._patterns_of = list(patterns_of.values())
+        self._literals = AhoCorasick(list(patterns_of))
 
     def search(self, window: list[Line], since: int = 0) -> None:
         if any(prefix for _, prefix, _ in window):  # lines of one process together
@@ -243,11 +281,9 @@ class Patterns:
             ]
         lines = _joined(window)
         flat = lines.replace("\n", " ").replace(END, "\n")  # which no gap of a pattern matches
-        lowered = flat.lower()
         starts = list(accumulate((len(text) for _, _, text in window), initial=0))
-        for pattern, needed in self.literals.items():
-            if not any(literal in lowered for literal in needed):
-                continue
+        for pattern in self._likely(flat.lower()):
+            best, place = self.found.get(pattern), -1
             for match in _compiled(pattern).finditer(flat):
                 begin, end = match.span()
                 line = bisect_right(starts, begin) - 1
@@ -256,8 +292,30 @@ class Patterns:
                     continue
                 before = lines[max(0, begin - LOOK_BACK) : begin].rpartition("\n")[2]
                 warning = "Warning" in before + match.group()
-                found = Match(warning, begin - end, -start, match.group())
-                self.found[pattern] = min(self.found.get(pattern, found), found)
+                found = Match(warning, begin - end, -start, match.group(), "")
+                if best is None or found[:3] < best[:3]:
+                    best, place = found, begin
+            if best is not None and place >= 0:
+                before = lines[max(0, place - TRACEBACK) : place].rpartition(END)[2]
+                self.found[pattern] = best._replace(line=users_line(before))
+
+    def _likely(self, lowered: str) -> set[str]:
+        """The patterns that may match: those with a literal in the text, all found in one pass."""
+        found = self._literals.find_matches_as_indexes(lowered, overlapping=True)
+        indexes = {index for index, _, _ in found}
+        return {*self._always, *(one for index in indexes for one in self._patterns_of[index])}
+
+
+def users_line(before: str) -> str:
+    """Of a text that ends where an error or a warning is named: the last "file:line" of its
+    traceback that is in no library, or "".
+    """
+    frames = list(_FRAME.finditer(before, max(0, before.rfind("Traceback (most recent call"))))
+    if not frames or len(before) - frames[-1].end() > LOOK_BACK:
+        return ""
+    places = [[part for part in frame.groups() if part] for frame in frames]
+    own = [f"{file}:{line}" for file, line in places if not _LIBRARY.search(file)]
+    return own[-1] if own else ""
 
 
 def _joined(window: list[Line]) -> str:
@@ -269,25 +327,75 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.ASCII)  # ASCII: as JavaScript does
 
 
-def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:
-    """What the text means.
+@dataclass
+class Scan:
+    """What was found in one text."""
+
+    found: dict[str, Match]  # pattern -> its best match
+    torch_version: str | None = None
+    first: str = ""  # line
+    lines: int = 0  # as many, or more
+    last_error: str = ""
+
+
+def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
+    """Reads a text of any length once, for explained()."""
+    messages = [pattern for one in reproducers for pattern in one.messages]
+    patterns = Patterns(messages + [pattern for pattern, _ in READINGS])
+    result = Scan(patterns.found)
+    for window, since in _windows(text):
+        patterns.search(window, since)
+        joined = _joined(window)
+        result.first = result.first or window[0][2].rstrip()
+        result.lines = max(result.lines, len(window))
+        if result.torch_version is None and (version := _TORCH_VERSION.search(joined)):
+            result.torch_version = version.group(1)
+        at = max(joined.rfind(f"{name}: ") for name in ("Error", "Exception", "Warning"))
+        if at >= 0:
+            line = joined[joined.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+            result.last_error = line[:LONGEST_SYMPTOM]
+    return result
+
+
+def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
+    """What the texts of one program mean, the one that counts most last.
 
     Errors come before warnings, then the longest matched text, and of equals the one nearest to
     the end, where a traceback names the error. A text of one line is also compared with what
     reproducers print, for what raises nothing.
     """
-    messages = Patterns((one.id, pattern) for one in reproducers for pattern in one.messages)
-    version, first, count = None, "", 0
-    for window, since in _windows(text):
-        messages.search(window, since)
-        first = first or window[0][2].rstrip()
-        count = max(count, len(window))
-        if version is None and (found := _TORCH_VERSION.search(_joined(window))):
-            version = found.group(1)
-    best = messages.best()
-    if not best and count == 1 and len(first) <= LONGEST_SYMPTOM:
-        best = _symptoms(first, reproducers)
-    return Explanation(_answers(best, reproducers), version, blank=not count)
+    found: dict[str, Match] = {}
+    for pattern, match in (pair for one in scans for pair in one.found.items()):
+        found[pattern] = min(found.get(pattern, match), match)
+    best = {
+        one.id: min(found[pattern] for pattern in one.messages if pattern in found)
+        for one in reproducers
+        if not found.keys().isdisjoint(one.messages)
+    }
+    texts = [scan for scan in scans if scan.lines]
+    short = len(texts) == 1 and texts[0].lines == 1 and len(texts[0].first) <= LONGEST_SYMPTOM
+    if not best and short and texts[0].first:
+        best = _symptoms(texts[0].first, reproducers)
+    readings = [
+        read_out(pattern, read, found[pattern].text)
+        for pattern, read in READINGS
+        if pattern in found
+    ]
+    return Explanation(
+        _answers(best, found, reproducers),
+        next((scan.torch_version for scan in scans if scan.torch_version), None),
+        blank=not texts,
+        readings=list(dict.fromkeys(filter(None, readings))),
+        last_error=next(
+            (scan.last_error for scan in reversed(scans) if scan.last_error),
+            texts[0].first if short else "",
+        ),
+    )
+
+
+def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:
+    """What one text means."""
+    return explained([scan(text, reproducers)], reproducers)
 
 
 def find(text: str | Iterable[str], reproducers: list[Reproducer]) -> list[Answer]:
@@ -307,31 +415,57 @@ def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
     likely = [
         one for one in reproducers if any(literal in lowered for literal in literals(one.symptom))
     ]
-    patterns = Patterns(
-        (one.id, f"^(?:{one.symptom})$" if one.kind == "error" else one.symptom) for one in likely
-    )
+    pattern_of = {
+        one.id: f"^(?:{one.symptom})$" if one.kind == "error" else one.symptom for one in likely
+    }
+    patterns = Patterns(pattern_of.values())
     patterns.search([(0, "", line)])
-    best = patterns.best()
+    best = {id: patterns.found[one] for id, one in pattern_of.items() if one in patterns.found}
     first = max((match.minus_start for match in best.values()), default=0)
     return {id: match for id, match in best.items() if match.minus_start == first}
 
 
-def _answers(best: dict[str, Match], reproducers: list[Reproducer]) -> list[Answer]:
+def _answers(
+    best: dict[str, Match], found: dict[str, Match], reproducers: list[Reproducer]
+) -> list[Answer]:
     by_id = {one.id: one for one in reproducers}
     group_of = {cause.get("see"): group for group in causes.load() for cause in group["causes"]}
-    answers, seen = [], set()
+    answers: list[Answer] = []
+    seen: set[str] = set()
     for id in sorted(best, key=lambda id: (best[id][:3], id)):
         if id in seen:
             continue
-        seen.add(id)
-        if group := group_of.get(id):
-            ids = [cause["see"] for cause in group["causes"] if "see" in cause]
-            those = [by_id[see] for see in ids if see in by_id]
-            answers.append(Answer(best[id].text, those, group["causes"], group["title"]))
-            seen.update(ids)
-        else:
-            answers.append(Answer(best[id].text, [by_id[id]], [], by_id[id].title))
+        match, group = best[id], group_of.get(id)
+        those = [
+            by_id[cause["see"]]
+            for cause in (group["causes"] if group else ())
+            if cause.get("see") in by_id
+        ]
+        named = _named(those, found, group["title"]) if group else {}
+        alone = [one.id for one in those if one.id in best] == [id] and match.warning
+        if group is None or (alone and id in named):  # a warning that names its cause
+            answers.append(Answer(match.text, [by_id[id]], [], by_id[id].title, match.line))
+            continue
+        first = sorted(group["causes"], key=lambda cause: cause.get("see") not in named)
+        those.sort(key=lambda one: one.id not in named)
+        texts = {id: match.text for id, match in named.items()}
+        answers.append(Answer(match.text, those, first, group["title"], match.line, texts))
+        seen.update(one.id for one in those)
     return answers
+
+
+def _named(those: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
+    """Id -> match, for the causes of one error that the text itself names: by a warning that is
+    not the title's and that none of the others has. (Several errors may be parts of one message.)
+    """
+    matched = [(one.id, pattern) for one in those for pattern in one.messages if pattern in found]
+    named: dict[str, Match] = {}
+    for id, pattern in matched:
+        match, others = found[pattern], [its for other, its in matched if other != id]
+        shared = pattern in others or _compiled(pattern).search(title)
+        if match.warning and not shared:
+            named[id] = min(named.get(id, match), match)
+    return named
 
 
 # --- patterns -------------------------------------------------------------------------------------

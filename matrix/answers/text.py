@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 from packaging.version import Version
 
@@ -11,6 +12,7 @@ from .. import torches
 from ..catalog import ORIGINS, Reproducer
 from ..evidence.records import Record
 from ..evidence.states import EXPECTED, Standing, States
+from .explain import Answer, Explanation
 
 NOT_MEASURED = "expected, not measured"
 
@@ -90,6 +92,24 @@ class Measured:
         )
 
 
+def causes(answer: Answer, measured: Measured, version: str | None) -> str:
+    """The answer to a message that has several causes."""
+    lines = ["\nThis message has several possible causes. Check these, most likely first:"]
+    by_id = {one.id: one for one in answer.reproducers}
+    for position, cause in enumerate(answer.causes, 1):
+        lines.append(f"\n {position}. {cause['cause']}\n    {cause['check']}")
+        see = cause.get("see", "")
+        if see in answer.named:
+            lines.append(f"    the text points to this one: {answer.named[see]}")
+        if see in by_id:
+            one = by_id[see]
+            lines.append(f"    {see}: {measured.sentence(one, version)}")
+            if one.right:
+                lines.append(labelled("right", one.right, 4))
+            lines.append(f"    fix: {fix(one)}")
+    return "\n".join([*lines, "\n`torch-repros show ID` shows everything about one of them."])
+
+
 def summary(reproducer: Reproducer, measured: Measured, version: str | None) -> str:
     """The answer to a message that has this one cause."""
     lines = [f"{reproducer.id}: {measured.sentence(reproducer, version)}", "", reproducer.doc]
@@ -145,6 +165,53 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
             *(f"document: {link}" for link in reproducer.documents),
         ]
     )
+
+
+def as_json(
+    explanation: Explanation,
+    guesses: list[Reproducer],
+    measured: Measured,
+    version: str | None,
+) -> dict[str, Any]:
+    """An explanation for scripts. A key is never removed, nor its meaning changed, without
+    another `format`.
+    """
+    return {
+        "format": 1,
+        "torch": version,
+        "readings": explanation.readings,
+        "answers": [
+            {
+                "title": answer.title,
+                "matched": " ".join(answer.matched.split()),
+                "line": answer.line,
+                "ids": answer.ids,
+                "causes": [
+                    {key: cause.get(key, "") for key in ("cause", "check", "see")}
+                    | {"named_by": answer.named.get(cause.get("see", ""), "")}
+                    for cause in answer.causes
+                ],
+                "reproducers": [
+                    _facts(reproducer, measured, version) for reproducer in answer.reproducers
+                ],
+            }
+            for answer in explanation.answers
+        ],
+        "guesses": [{"id": one.id, "title": one.title} for one in guesses],
+    }
+
+
+def _facts(reproducer: Reproducer, measured: Measured, version: str | None) -> dict[str, Any]:
+    facts = {key: getattr(reproducer, key) for key in ("id", "title", "kind", "wrong", "right")}
+    on_torch = {
+        device: measured.states.standing(reproducer, device, torches.minor(version))._asdict()
+        for device in (reproducer.devices if version else ())
+    }
+    return facts | {
+        "fix": fix(reproducer),
+        "affected": reproducer.affected,
+        "on_torch": on_torch,
+    }
 
 
 def fix(reproducer: Reproducer) -> str:

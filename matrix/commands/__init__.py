@@ -33,6 +33,7 @@ def main(context: click.Context, repros: Path) -> None:
 
     \b
     torch-repros explain crash.log              what an error means, and what fixes it
+    torch-repros exec -- python train.py        run it, and explain its failure
     torch-repros search "loss stays constant"   find a failure that raises no error
     torch-repros run --python PATH              run every reproducer on that interpreter's torch
     torch-repros vendor amp --into DIR          copy a fix into your project
@@ -48,7 +49,7 @@ def main(context: click.Context, repros: Path) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-main.add("Look up", "answering", "explain", "search")
+main.add("Look up", "answering", "explain", "exec", "search")
 main.add("Look up", "listing", "show", "list")
 main.add("Look up", "answering", "compare", "cite")
 main.add("Run", "running", "run")

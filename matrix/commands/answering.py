@@ -1,12 +1,15 @@
-"""The commands that answer: explain, search, compare, cite."""
+"""The commands that answer: explain, exec, search, compare, cite."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
+import signal
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -19,80 +22,119 @@ from ..devices import DEVICES
 from ..torches import minor
 from . import options
 
-
-@click.command()
-@click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False)
-@click.option(
+INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+TORCH_OPTION = click.option(
     "--torch",
     "version",
     type=options.VERSION,
     help="The torch it happened on. Default: what the text names.",
 )
-def explain(what: str | None, version: str | None) -> None:
+
+
+@click.command()
+@click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False)
+@TORCH_OPTION
+@click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts: the keys are below.")
+def explain(what: str | None, version: str | None, as_json: bool) -> None:
     """Explain a traceback, a warning or log lines.
 
     \b
     python train.py 2>&1 | torch-repros explain
     torch-repros explain crash.log
+    torch-repros explain --json crash.log
     torch-repros explain "RuntimeError: cudnn RNN backward can only be called in training mode"
 
-    Reads the text given, the file of that name, or else standard input. For an ID, it prints what
-    `show` does.
+    Reads the text given, the file of that name, or else standard input. Colours, boxes, quotation
+    marks, the names of ranks and line breaks in a message do not matter. For an ID, it prints what
+    `show` does. `torch-repros exec -- python train.py` explains a program as it runs.
+
+    With --json an object: format (1), torch (the version, or null), readings (sentences on the
+    numbers in the text), answers (best first, each with title, matched, line, ids, causes with
+    cause, check, see and named_by, and reproducers with id, title, kind, wrong, right, fix,
+    affected and on_torch: per device state, date and expected), guesses (id, title).
 
     Exit status: 0 something matches, 1 nothing does.
     """
     reproducers = options.load()
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     measured = text.Measured.load(options.records())
-    if what in by_id:
+    if what in by_id and not as_json:
         click.echo(text.full_text(by_id[what], measured, version))
         return
-    explanation = _explanation(what, options.select(()))
+    if what in by_id:
+        answer = explaining.Answer("", [by_id[what]], [], by_id[what].title)
+        explanation = explaining.Explanation([answer], None, blank=False)
+    else:
+        explanation = _explanation(what, options.select(()))
     version = version or explanation.torch_version
-    if not explanation.answers:
-        click.echo("No known failure matches this text.")
-        if what and (hint := _hint(what, reproducers)):
-            click.echo(hint)
-        click.echo(
-            'Find a silent failure by its symptom: torch-repros search "loss stays constant"'
-        )
-        sys.exit(options.FINDINGS)
-    for number, answer in enumerate(explanation.answers):
-        if number:
-            click.echo("\n" + "-" * 72 + "\n")
-        _print_answer(answer, measured, version, by_id)
+    hint = _hint(what, reproducers) if what and not explanation.answers else ""
+    guesses = [] if hint else _guesses(explanation)
+    if as_json:
+        click.echo(json.dumps(text.as_json(explanation, guesses, measured, version), indent=1))
+    else:
+        _print_explanation(explanation, hint, guesses, measured, version)
+    sys.exit(options.OK if explanation.answers else options.FINDINGS)
 
 
-def _print_answer(
-    answer: explaining.Answer,
+def _print_explanation(
+    explanation: explaining.Explanation,
+    hint: str,
+    guesses: list[catalog.Reproducer],
     measured: text.Measured,
     version: str | None,
-    by_id: dict[str, catalog.Reproducer],
+    err: bool = False,
 ) -> None:
-    click.secho(answer.title, bold=True)
-    click.echo(f"matched: {' '.join(answer.matched.split())}")
-    if not answer.causes:
-        click.echo(text.summary(answer.reproducers[0], measured, version))
+    def say(line: str = "", **style: bool) -> None:
+        click.secho(line, err=err, **style)  # type: ignore[arg-type]
+
+    for number, answer in enumerate(explanation.answers):
+        if number:
+            say("\n" + "-" * 72 + "\n")
+        say(answer.title, bold=True)
+        say(f"matched: {' '.join(answer.matched.split())}")
+        if answer.line:
+            say(f"your line: {answer.line}")
+        if number == 0:
+            for sentence in explanation.readings:
+                say(f"its numbers: {sentence}")
+        if answer.causes:
+            say(text.causes(answer, measured, version))
+        else:
+            say(text.summary(answer.reproducers[0], measured, version))
+    if explanation.answers:
         return
-    click.echo("\nThis message has several possible causes. Check these, most likely first:")
-    for position, cause in enumerate(answer.causes, 1):
-        click.echo(f"\n {position}. {cause['cause']}\n    {cause['check']}")
-        if (reproducer := by_id.get(cause.get("see", ""))) is not None:
-            click.echo(f"    {reproducer.id}: {measured.sentence(reproducer, version)}")
-            if reproducer.right:
-                click.echo(text.labelled("right", reproducer.right, 4))
-            click.echo(f"    fix: {text.fix(reproducer)}")
-    click.echo("\n`torch-repros show ID` shows everything about one of them.")
+    say("No known failure matches this text.")
+    for sentence in explanation.readings:
+        say(f"Its numbers: {sentence}")
+    if hint:
+        say(hint)
+    if guesses:
+        say("By its words it may be (a guess):")
+        for one in guesses:
+            say(f"  {one.id}: {one.title}")
+    say('Find a silent failure by its symptom: torch-repros search "loss stays constant"')
+
+
+def _guesses(explanation: explaining.Explanation) -> list[catalog.Reproducer]:
+    """Where nothing matches: what search finds by the words of the last error."""
+    if explanation.answers or not explanation.last_error:
+        return []
+    return searching.search(explanation.last_error, options.select(()))[:3]
 
 
 def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
     """What is wrong where the text looks like the name of a file or an id, or ""."""
     if os.path.isdir(what):
         return f"{what} is a folder; name a file in it."
-    if len(what) > 200 or not re.fullmatch(r"\S+[./\\]\S+", what) or os.path.exists(what):
+    if len(what) > 200 or not re.fullmatch(r"\S+[./\\_]\S+", what) or os.path.exists(what):
         return ""
-    near = options.did_you_mean(what, reproducers) if "/" in what else ""
-    return f"There is no file or reproducer {what!r} either" + (f"; {near}" if near else ".")
+    folder, name = os.path.split(what)
+    files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    if near := difflib.get_close_matches(name, files, n=1):
+        found = f"did you mean {os.path.join(folder, near[0])}?"
+    else:
+        found = options.did_you_mean(what, reproducers) if re.search("[/_]", what) else ""
+    return f"There is no file or reproducer {what!r} either" + (f"; {found}" if found else ".")
 
 
 def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> explaining.Explanation:
@@ -108,6 +150,57 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
     if explanation.blank:
         raise click.UsageError("nothing to explain: the text is empty")
     return explanation
+
+
+@click.command(
+    "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+@click.argument("command", metavar="[--] PROGRAM [ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
+@TORCH_OPTION
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.File("w", encoding="utf-8", lazy=False),
+    help="Also write there what `explain --json` prints.",
+)
+def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | None) -> None:
+    """Run a program, and explain its failure.
+
+    \b
+    torch-repros exec -- python train.py --epochs 3
+    torch-repros exec -- torchrun --nproc-per-node 8 train.py
+
+    Its output goes through live and unchanged. When it fails, or has printed a message that is
+    known, the explanation follows on standard error. Otherwise, as when it is interrupted, nothing
+    is added. In a terminal the program has a terminal too, so progress bars stay live (on Windows
+    its standard output is then not looked at). SIGINT and SIGTERM are handed on to it.
+
+    Exit status: the program's own, 128 + N where signal N ended it; 126 it cannot be executed,
+    127 it is not found.
+    """
+    if not command:
+        raise click.UsageError("name a program: torch-repros exec -- python train.py")
+    from ..answers import watch
+
+    try:
+        status, scans = watch.run(list(command), reproducers := options.select(()))
+    except OSError as error:
+        hint = " (write: python " + command[0] + ")" if command[0].endswith(".py") else ""
+        click.echo(f"torch-repros exec: {command[0]}: {error.strerror}{hint}", err=True)
+        sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
+    explanation = explaining.explained(scans, reproducers)
+    version = version or explanation.torch_version
+    if status or explanation.answers or json_file:
+        measured = text.Measured.load(options.records())
+        guesses = _guesses(explanation) if status else []
+        if json_file:
+            found = text.as_json(explanation, guesses, measured, version)
+            json_file.write(json.dumps(found, indent=1) + "\n")
+        if explanation.answers or (status and status not in INTERRUPTED):
+            click.echo(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
+            _print_explanation(explanation, "", guesses, measured, version, err=True)
+    sys.exit(status)
 
 
 @click.command()

@@ -25,6 +25,13 @@ SEEN = {"cause": "x", "check": "y", "see": "amp/unscale_twice"}
         ),
         ([group("a", {"cause": "x", "check": ""})], "'a': a cause without `cause` or `check`"),
         (
+            [group("a", {**SEEN, "chek": "z"})],
+            "'a': no such key: chek",
+        ),
+        ([{**group("a", SEEN), "keywords": "loss"}], "'a': keywords: not a list of phrases"),
+        ([{**group("a", SEEN), "keywords": ["loss", ""]}], "'a': keywords: not a list of phrases"),
+        ([{**group("a", SEEN), "keywords": [1]}], "'a': keywords: not a list of phrases"),
+        (
             [group("b", SEEN), group("c", SEEN)],
             "'amp/unscale_twice' is listed under both 'b' and 'c'",
         ),
@@ -35,6 +42,12 @@ def test_a_group_that_does_not_add_up_is_a_problem(monkeypatch, groups, text):
     alone = [one for one in REPRODUCERS if one.id == "amp/unscale_twice"]
     (problem,) = causes.problems(alone)
     assert problem.endswith(text)
+
+
+def test_a_group_may_have_keywords(monkeypatch):
+    groups = [{**group("a", SEEN), "keywords": ["a loss that stays", "nothing trains"]}]
+    monkeypatch.setattr(causes, "load", lambda: groups)
+    assert causes.problems([one for one in REPRODUCERS if one.id == "amp/unscale_twice"]) == []
 
 
 def test_a_message_that_several_reproducers_share_belongs_in_one_group(monkeypatch):

@@ -11,6 +11,7 @@ from matrix.answers import site as building
 from matrix.devices import DEVICES
 from matrix.evidence import records
 from matrix.evidence.states import States
+from tests.harness import pasted
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 RELEASES, RECORDS = torches.load(), records.load()
@@ -27,7 +28,13 @@ TEXTS = (
         "│ RuntimeError: Inference tensors cannot be saved for │\n│ backward. Please do not use Tensors │",
         "\x1b[31mRuntimeError\x1b[0m: Inference tensors \x1b[1mcannot\x1b[0m be saved for backward",
         "UserWarning: None of the inputs have requires_grad=True. Gradients will be None\nAttempting to unscale FP16 gradients.",
+        "UserWarning: None of the inputs have requires_grad=True. Gradients will be None",
     ]
+    + list(pasted.LAYOUTS.values())
+    + [text for text, _ in pasted.TRACEBACKS + pasted.READ]
+    + pasted.NOT_READ
+    + pasted.NAMED
+    + [pasted.CURLY]
 )
 PASTED = "PyTorch version: 2.4.1\nValueError: Attempting to unscale FP16 gradients."
 
@@ -41,12 +48,14 @@ def visible(tab):
 def test_the_page_explains_every_text_as_the_command_line_does(open_page):
     tab = open_page()
     script = """texts => { const data = JSON.parse(document.getElementById("data").textContent);
-        const found = text => find(text, data).map(a => [a.ids, a.matched, a.title]);
-        return texts.map(text => ({ answers: found(text), torch: torchVersion(text, data) })); }"""
+        const found = text => find(text, data).map(a => [a.ids, a.matched, a.title, a.line, a.named]);
+        return texts.map(text => ({ answers: found(text), torch: torchVersion(text, data), readings: readingsOf(text, data) })); }"""
     for text, found in zip(TEXTS, tab.evaluate(script, TEXTS)):
         assert found["answers"] == [
-            [answer.ids, answer.matched, answer.title] for answer in explain.find(text, REPRODUCERS)
+            [answer.ids, answer.matched, answer.title, answer.line, answer.named]
+            for answer in explain.find(text, REPRODUCERS)
         ], text
+        assert found["readings"] == explain.look_up(text, REPRODUCERS).readings, text
         assert found["torch"] == explain.torch_version(text), text
 
 

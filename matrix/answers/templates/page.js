@@ -4,26 +4,33 @@
 // find() and its helpers do what matrix/answers/explain.py does, with the patterns that it puts into the
 // page's data; a test holds both to the same answers.
 
-function clean(text, { escapes, prefix, blanks, edges }) {
+function clean(text, { escapes, prefix, blanks, edges, starts, rule, curly }) {
   const launcher = new RegExp(prefix);
+  const ruled = new RegExp(rule);
+  for (const [straight, signs] of Object.entries(curly)) text = text.replace(new RegExp(`[${signs}]`, "g"), straight);
   const blank = new RegExp(blanks, "g");
   const lines = [];
   let start = 0;
   for (let line of text.replace(new RegExp(escapes, "g"), "").replaceAll("\r", "\n").split("\n")) {
-    line = line.replace(blank, " ").replace(/^ | $/g, "");
+    line = strip(line.replace(blank, " "), `${starts} `, " ");
     const before = (launcher.exec(line) || [""])[0];
-    line = line.slice(before.length);
-    let [first, last] = [0, line.length];
-    while (first < last && edges.includes(line[first])) first++;
-    while (last > first && edges.includes(line[last - 1])) last--;
-    if (first === last) continue;
-    lines.push({ start, prefix: before, text: `${line.slice(first, last)}\n` });
-    start += last - first + 1;
+    line = strip(strip(line.slice(before.length), starts, "").replace(/^E /, ""), "", edges);  // E: pytest
+    if (!line || ruled.test(line)) continue;
+    lines.push({ start, prefix: before, text: `${line}\n` });
+    start += line.length + 1;
   }
   return lines;
 }
 
-function search(lines, patterns, lookBack) {
+function strip(line, left, right) {
+  let [first, last] = [0, line.length];
+  while (first < last && left.includes(line[first])) first++;
+  while (last > first && right.includes(line[last - 1])) last--;
+  return line.slice(first, last);
+}
+
+// Pattern -> its best match.
+function search(lines, patterns, data) {
   const sorted = [...lines].sort((a, b) => (a.prefix < b.prefix ? -1 : Number(a.prefix > b.prefix)));
   const starts = [];
   let length = 0;
@@ -36,20 +43,36 @@ function search(lines, patterns, lookBack) {
   const last = (line, at) => line.prefix !== sorted[at + 1]?.prefix;
   const flat = sorted.map((line, at) => line.text.replaceAll("\n", last(line, at) ? "\n" : " ")).join("");
   const best = new Map();
-  for (const [id, pattern] of patterns) {
+  for (const pattern of new Set(patterns)) {
     let line = 0;
     for (const match of flat.matchAll(new RegExp(pattern, "gi"))) {
       while (starts[line + 1] <= match.index) line++;
-      const before = joined.slice(Math.max(0, match.index - lookBack), match.index).split("\n").pop();
+      const before = joined.slice(Math.max(0, match.index - data.look_back), match.index).split("\n").pop();
       const found = {
         warning: (before + match[0]).includes("Warning"),
         start: sorted[line].start + match.index - starts[line],
         text: match[0],
+        index: match.index,
       };
-      if (!best.has(id) || compare(found, best.get(id)) < 0) best.set(id, found);
+      if (!best.has(pattern) || compare(found, best.get(pattern)) < 0) best.set(pattern, found);
     }
   }
+  for (const match of best.values()) {
+    const before = joined.slice(Math.max(0, match.index - data.traceback), match.index);
+    const others = flat.slice(0, match.index).lastIndexOf("\n") + 1;  // lines of other processes
+    match.line = usersLine(before.slice(Math.max(0, others - match.index + before.length)), data);
+  }
   return best;
+}
+
+function usersLine(before, data) {
+  const start = Math.max(0, before.lastIndexOf("Traceback (most recent call"));
+  const frames = [...before.slice(start).matchAll(new RegExp(data.frame, "g"))];
+  const last = frames.at(-1);
+  if (!last || before.length - start - last.index - last[0].length > data.look_back) return "";
+  const places = frames.map((frame) => frame.slice(1).filter(Boolean));
+  const own = places.filter(([file]) => !new RegExp(data.library, "i").test(file)).at(-1);
+  return own ? own.join(":") : "";
 }
 
 function compare(a, b) {
@@ -57,16 +80,33 @@ function compare(a, b) {
 }
 
 function symptomsOf(lines, data) {
-  const whole = ({ id, kind, symptom }) => [id, kind === "error" ? `^(?:${symptom})$` : symptom];
-  const best = search([{ ...lines[0], text: lines[0].text.trimEnd() }], data.entries.map(whole), data.look_back);
-  const first = Math.min(...[...best.values()].map((match) => match.start));
-  return new Map([...best].filter(([, match]) => match.start === first));
+  const whole = ({ kind, symptom }) => (kind === "error" ? `^(?:${symptom})$` : symptom);
+  const found = search([{ ...lines[0], text: lines[0].text.trimEnd() }], data.entries.map(whole), data);
+  const first = Math.min(...[...found.values()].map((match) => match.start));
+  const best = data.entries.map((entry) => [entry.id, found.get(whole(entry))]);
+  return new Map(best.filter(([, match]) => match && match.start === first));
+}
+
+// The causes that the text itself names: id -> match.
+function namedBy(ids, found, title, data) {
+  const messages = (id) => data.entries.find((entry) => entry.id === id)?.messages || [];
+  const matched = ids.flatMap((id) => messages(id).filter((one) => found.has(one)).map((one) => [id, one]));
+  const named = new Map();
+  for (const [id, pattern] of matched) {
+    const match = found.get(pattern);
+    const others = matched.filter(([other]) => other !== id).map(([, its]) => its);
+    const shared = others.includes(pattern) || new RegExp(pattern, "i").test(title);
+    if (shared || !match.warning) continue;
+    if (!named.has(id) || compare(match, named.get(id)) < 0) named.set(id, match);
+  }
+  return named;
 }
 
 function find(text, data) {
   const lines = clean(text, data);
-  const messages = data.entries.flatMap((entry) => entry.messages.map((pattern) => [entry.id, pattern]));
-  let matches = search(lines, messages, data.look_back);
+  const found = search(lines, data.entries.flatMap((entry) => entry.messages), data);
+  const least = (one) => one.messages.map((pattern) => found.get(pattern)).filter(Boolean).sort(compare)[0];
+  let matches = new Map(data.entries.map((one) => [one.id, least(one)]).filter(([, match]) => match));
   if (!matches.size && lines.length === 1 && lines[0].text.trimEnd().length <= data.longest_symptom) {
     matches = symptomsOf(lines, data);
   }
@@ -75,13 +115,104 @@ function find(text, data) {
   const seen = new Set();
   for (const id of ranked) {
     if (seen.has(id)) continue;
-    const group = data.causes.find((group) => group.causes.some((cause) => cause.see === id));
-    const ids = group ? group.causes.filter((cause) => cause.see).map((cause) => cause.see) : [id];
+    let group = data.causes.find((group) => group.causes.some((cause) => cause.see === id));
+    const seeing = group ? group.causes.filter((cause) => cause.see).map((cause) => cause.see) : [];
+    const named = group ? namedBy(seeing, found, group.title, data) : new Map();
+    const { text: matched, line, warning } = matches.get(id);
+    const alone = seeing.filter((one) => matches.has(one)).length === 1;
+    if (warning && alone && named.has(id)) group = undefined;
+    const unnamed = (one) => !named.has(one);
+    const causes = group ? [...group.causes].sort((a, b) => unnamed(a.see) - unnamed(b.see)) : [];
+    const ids = group ? causes.filter((cause) => cause.see).map((cause) => cause.see) : [id];
     ids.forEach((one) => seen.add(one));
-    const entry = data.entries.find((entry) => entry.id === id);
-    answers.push({ ids, matched: matches.get(id).text, title: group ? group.title : entry.title, causes: group ? group.causes : [] });
+    const { title } = group || data.entries.find((entry) => entry.id === id);
+    const says = group ? Object.fromEntries([...named].map(([one, match]) => [one, match.text])) : {};
+    answers.push({ ids, matched, title, causes, line, named: says });
   }
   return answers;
+}
+
+// What matrix/answers/readings.py says of the numbers in a message, function by function.
+const bytes = (number, unit) => Number(number) * 1024 ** "bkmgt".indexOf(unit[0].toLowerCase());
+const sizesOf = (text) => (text.match(/\d+/g) || []).map(Number);
+const same = (a, b) => a.length === b.length && a.every((size, at) => size === b[at]);
+const without = (sizes, at) => sizes.filter((_, other) => other !== at);
+const shown = (sizes) => `[${sizes.join(", ")}]`;
+const greatest = (a, b) => (b ? greatest(b, a % b) : a);
+
+const READINGS = {
+  memory(...given) {
+    const [asked, total, free, tensors, unused] = [0, 2, 4, 6, 8].map((at) => bytes(given[at], given[at + 1]));
+    const [asking, whole, , held] = [0, 2, 4, 6].map((at) => `${given[at]} ${given[at + 1]}`);
+    if (asked > total) return `${asking} were asked for at once, more than the ${whole} of the GPU: look at the shapes in the line that raises.`;
+    if (unused >= asked && unused > 0.1 * (tensors + unused)) {
+      return `fragmentation: PyTorch has reserved far more than the ${held} that tensors hold, and no piece of it is ${asking} long. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (max_split_size_mb:128 before torch 2.1).`;
+    }
+    if (total - free - tensors - unused > 0.5 * total) return `tensors of this process hold only ${held} of ${whole}: other processes hold most of the GPU (nvidia-smi).`;
+    return `tensors hold ${held} of ${whole} and ${asking} more do not fit: it is not fragmentation, so fewer or smaller tensors have to be alive at this line.`;
+  },
+  memory_reserved(...given) {
+    const unused = Math.max(0, bytes(...given.slice(8)) - bytes(...given.slice(4, 6)));
+    return READINGS.memory(...given.slice(0, 4), ...given.slice(6, 8), ...given.slice(4, 6), String(unused), "bytes");
+  },
+  products(...numbers) {
+    const [n, given, wanted] = numbers.map(Number);
+    if (0 < given && given < wanted && wanted % given === 0 && n % (wanted / given) === 0) {
+      const samples = (n * given) / wanted;
+      return `${n} rows of ${given} numbers are also ${samples} of ${wanted}. With a batch of ${samples} a flatten is missing: x.flatten(1); with a batch of ${n} the layer needs in_features=${given}.`;
+    }
+    const common = greatest(given, wanted);
+    const sides = [given, wanted].map((number) => Math.floor(Math.sqrt(number / Math.max(1, common))));
+    if (Math.min(common, ...sides) > 1 && same(sides.map((side) => side ** 2 * common), [given, wanted])) {
+      return `${given} = ${common} x ${sides[0]} x ${sides[0]} and ${wanted} = ${common} x ${sides[1]} x ${sides[1]}: if these are feature maps, the images have another size than those the layer was made for. Resize them, or pool to ${sides[1]} x ${sides[1]} with AdaptiveAvgPool2d before the flatten.`;
+    }
+    return `each row has ${given} numbers and the layer was made for ${wanted}: in_features=${given}, or another layer before it.`;
+  },
+  two_shapes(target, input) {
+    const [a, b] = [sizesOf(target), sizesOf(input)];
+    for (const [one, other, more, less] of [[b, a, "input", "target"], [a, b, "target", "input"]]) {
+      for (let dim = one.length - 1; dim >= 0; dim--) {
+        if (one[dim] === 1 && same(without(one, dim), other)) return `the ${more} has one dimension more, of size 1: ${more}.squeeze(${dim}) or ${less}.unsqueeze(${dim}).`;
+      }
+    }
+    if (b.length > 1 && same(without(b, 1), a)) return `the input has ${b[1]} numbers where the target has one: if that is a class index, cross_entropy takes it as it is, and other losses need it one-hot.`;
+    return "";
+  },
+  parameter(name, saved, current) {
+    const [a, b] = [sizesOf(saved), sizesOf(current)];
+    const both = `${name} is ${shown(a)} in the checkpoint and ${shown(b)} in the model`;
+    if (0 < a.length && a.length <= 2 && same(a.slice(1), b.slice(1))) return `${both}: another number of classes or tokens. Build the model with ${a[0]}, or leave the layer out of the state dict and train it anew.`;
+    return `${both}: the model was built with other sizes than the one that was saved.`;
+  },
+  stacked(first, other, at) {
+    const [a, b] = [sizesOf(first), sizesOf(other)];
+    if (a.length === 3 && b.length === 3 && same(a.slice(1), b.slice(1)) && [a[0], b[0]].every((count) => [1, 3, 4].includes(count))) {
+      return `the channels differ, ${a[0]} in sample 0 and ${b[0]} in sample ${at}: grey or transparent images among the others. Load every one with image.convert("RGB").`;
+    }
+    if (!a.length || a.length !== b.length) return "";
+    const dims = a.map((_, dim) => dim).filter((dim) => a[dim] !== b[dim]);
+    return `sample ${at} differs from sample 0 in dim ${dims.join(", ")}: resize or crop to one size, or pad in a collate_fn.`;
+  },
+  channels(weight, input, wanted, given) {
+    const [sizes, spatial] = [sizesOf(input), sizesOf(weight).length - 2];
+    if (sizes.length === spatial + 2 && sizes.at(-1) === Number(wanted)) {
+      const order = [0, spatial + 1, ...sizes.slice(2).map((_, at) => at + 1)];
+      return `the channels come last in ${shown(sizes)}: x.permute(${order.join(", ")}).`;
+    }
+    return wanted === "3" && ["1", "4"].includes(given) ? 'grey or transparent images: load them with image.convert("RGB").' : "";
+  },
+  batches(given, wanted) {
+    const [a, b] = [Number(given), Number(wanted)];
+    if (b && a > b && a % b === 0) return `${a} = ${a / b} x ${b}: each sample became ${a / b} rows of the input. x.flatten(1) keeps the batch, view(-1, n) does not.`;
+    if (a && b > a && b % a === 0) return `${b} = ${b / a} x ${a}: each sample has ${b / a} targets: flatten both the same way.`;
+    return "";
+  },
+};
+
+function readingsOf(text, data) {
+  const found = search(clean(text, data), data.readings.map(([, pattern]) => pattern), data);
+  const read = ([name, pattern]) => (found.has(pattern) ? READINGS[name](...new RegExp(pattern, "i").exec(found.get(pattern).text).slice(1)) : "");
+  return [...new Set(data.readings.map(read).filter(Boolean))];
 }
 
 function torchVersion(text, data) {
@@ -134,11 +265,14 @@ function showAnswers(text, data, where) {
   const answers = find(text, data);
   const version = torchVersion(text, data);
   const minor = version && version.split(".").slice(0, 2).join(".");
-  if (!answers.length) where.append(element("p", "No known failure matches this text. Find a silent failure by words in the grid below."));
+  const readings = readingsOf(text, data).map((sentence) => element("p", `Its numbers: ${sentence}`));
+  if (!answers.length) where.append(element("p", "No known failure matches this text. Find a silent failure by words in the grid below."), ...readings);
   for (const answer of answers) {
     const box = element("section");
     box.className = "answer";
     box.append(element("h3", answer.title), element("p", "Matched: ", element("code", answer.matched)));
+    if (answer.line) box.append(element("p", "Your line: ", element("code", answer.line)));
+    if (answer === answers[0]) box.append(...readings);
     const about = (id) => {
       const entry = data.entries.find((entry) => entry.id === id);
       const about = element("div", "", element("p", "", link(id), element("span", ` ${minor ? state(id, minor, data) : ""}`)));
@@ -152,6 +286,7 @@ function showAnswers(text, data, where) {
       const list = element("ol");
       for (const cause of answer.causes) {
         const item = element("li", "", element("b", cause.cause), element("p", `Check: ${cause.check}`));
+        if (answer.named[cause.see]) item.append(element("p", "The text points to this one: ", element("code", answer.named[cause.see])));
         if (cause.see) item.append(about(cause.see));
         list.append(item);
       }

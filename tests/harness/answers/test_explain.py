@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pasted import CHECKPOINT, CURLY, INFERENCE, LAYOUTS, NAMED, NO_GRAD, TRACEBACKS, WRAPPED
 
 from matrix import catalog, causes, toml
 from matrix.answers import explain
@@ -146,55 +147,106 @@ def test_causes_whose_reproducers_are_not_there_are_still_named():
     assert (answer.causes, answer.reproducers) == (whole.causes, whole.reproducers[-1:])
 
 
+# --- what the text itself says -----------------------------------------------------------------
+
+REENTRANT = "amp/reentrant_checkpoint_cuts_graph"
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_a_cause_that_a_warning_names_comes_first_and_is_marked(text):
+    (answer,) = explain.find(text, REPRODUCERS)
+    assert answer.title == NO_GRAD
+    assert answer.matched == NO_GRAD
+    assert answer.causes[0]["see"] == answer.ids[0] == answer.reproducers[0].id == REENTRANT
+    assert answer.named == {REENTRANT: CHECKPOINT}
+    rest = [cause for cause in causes.load()[0]["causes"] if cause.get("see") != REENTRANT]
+    assert answer.causes[1:] == rest
+
+
+def test_a_warning_alone_that_names_its_cause_is_answered_by_it_alone():
+    (answer,) = explain.find(f"UserWarning: {CHECKPOINT}", REPRODUCERS)
+    assert (answer.ids, answer.causes) == ([REENTRANT], [])
+
+
+@pytest.mark.parametrize(
+    ("messages", "text", "named"),
+    [
+        ((("a trouble",), ("a cause",)), "UserWarning: a cause\nRuntimeError: a trouble", [1]),
+        ((("a trouble",), ("a cause",)), "RuntimeError: a trouble\nx.py:1: UserWarning: a cause", [1]),
+        # an error may be a part of the other message
+        ((("a trouble",), ("a cause",)), "RuntimeError: a trouble.\nThis has a cause", []),
+        # both have the warning
+        ((("a trouble", "a cause"), ("a cause",)), "UserWarning: a cause\nError: a trouble", []),
+        # the warning is the message whose causes are listed
+        ((("one trouble",), ("listed trouble",)), "UserWarning: listed trouble\nError: one trouble", []),
+    ],
+)  # fmt: skip
+def test_a_cause_is_named_only_by_a_warning_of_its_own(monkeypatch, messages, text, named):
+    two = [one for one in REPRODUCERS if not one.messages][:2]
+    planted = [
+        type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, "messages": its})
+        for one, its in zip(two, messages)
+    ]
+    listed = [{"cause": "x", "check": "y", "see": one.id} for one in planted]
+    monkeypatch.setattr(causes, "load", lambda: [{"title": "Listed trouble", "causes": listed}])
+    (answer,) = explain.find(text, planted)
+    assert list(answer.named) == [planted[at].id for at in named]
+    assert answer.ids == sorted(answer.ids, key=lambda id: id not in answer.named)
+
+
+@pytest.mark.parametrize(("text", "line"), TRACEBACKS)
+def test_the_last_line_of_the_user_s_own_is_found(text, line):
+    answer = explain.find(text, REPRODUCERS)[0]
+    assert answer.line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("a\nKeyError: 1\nb\nValueError: 2 of 3\nend", "ValueError: 2 of 3"),
+        ("loss is nan", "loss is nan"),
+        ("\n".join("abcdef"), ""),
+        ("x" * 2000, ""),
+        ("KeyError: " + "x" * 2000, "KeyError: " + "x" * 990),
+        ("x\n" * 500_000 + "KeyError: 1\n" + "x\n" * 500_000, "KeyError: 1"),
+    ],
+    ids=range(6),
+)
+def test_the_last_error_is_what_a_guess_is_made_from(text, error):
+    assert explain.look_up(text, REPRODUCERS).last_error == error
+
+
+def test_what_two_streams_of_one_program_print_is_one_explanation():
+    scans = [
+        explain.scan(text, REPRODUCERS)
+        for text in (f"RuntimeError: {NO_GRAD}\ntorch==2.4", f"UserWarning: {CHECKPOINT}", "")
+    ]
+    explanation = explain.explained(scans, REPRODUCERS)
+    (answer,) = explanation.answers
+    assert answer.named == {REENTRANT: CHECKPOINT}
+    assert (explanation.torch_version, explanation.blank) == ("2.4", False)
+
+
 # --- what terminals and launchers add ----------------------------------------------------------
 
-INFERENCE = "rnn/inference_mode_caches_a_table"
-WRAPPED = [
-    "RuntimeError: Inference tensors cannot be",
-    "saved for backward. Please do not use",
-    "Tensors created in inference mode",
-]
-ADDED = {
-    "a box": "\n".join(f"│ {line:<50} │" for line in WRAPPED),
-    "a box of ASCII": "+----+\n" + "\n".join(f"| {line:<50} |" for line in WRAPPED) + "\n+----+",
-    "a heavy box": "\n".join(f"┃ {line:<50} ┃" for line in WRAPPED),
-    "colours": "\x1b[31mRuntimeError\x1b[0m: Inference tensors \x1b[1;38;5;9mcannot\x1b[0m be saved for backward",
-    "the rest of a line erased": "RuntimeError: Inference tensors\x1b[K cannot be \x1b[Ksaved for backward",
-    "a link": "Inference \x1b]8;id=1;https://pytorch.org\x1b\\tensors\x1b]8;;\x1b\\ cannot be saved for backward",
-    "a link that ends in a bell": "Inference \x1b]8;;file:///x\x07tensors\x1b]8;;\x07 cannot be saved for backward",
-    "lines of Windows": "\r\n".join(WRAPPED),
-    "a progress bar": " 10%|#    | 1/10\r 20%|##   | 2/10\r" + "\r".join(WRAPPED),
-    "one rank": "\n".join(f"[rank0]: {line}" for line in WRAPPED),
-    "two ranks, line by line": "\n".join(
-        f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)
-    ),
-    "ranks with a progress bar": "\r".join(
-        f"[rank{rank}]: {line}" for line in WRAPPED for rank in (0, 1)
-    ),
-    "ranks and an unmarked line": "\n".join(
-        f"[rank1]: {line}\nW1121 other.py:1] elsewhere" for line in WRAPPED
-    ),
-    "ranks with colours": "\n".join(
-        f"\x1b[31m[rank{rank}]: {line}\x1b[0m" for line in WRAPPED for rank in (3, 12)
-    ),
-    "torchrun --tee": "\n".join(
-        f"[default{rank}]:[rank{rank}]: {line}" for line in WRAPPED for rank in (1, 0)
-    ),
-    "mpirun": "\n".join(f"[1,{rank}]<stderr>:{line}" for line in WRAPPED for rank in (1, 0)),
-    "Ray": "\n".join(
-        f"(RayTrainWorker pid={pid}, ip=10.0.0.1) {line}" for line in WRAPPED for pid in (41, 42)
-    ),
-    "srun --label": "\n".join(f"{rank}: {line}" for line in WRAPPED for rank in (10, 2)),
-    "a box in every rank": "\n".join(
-        f"[rank{rank}]: | {line:<50} |" for line in WRAPPED for rank in (0, 1)
-    ),
-    "blanks of a browser": "Inference\xa0tensors\u3000cannot be saved for backward",
-}
 
-
-@pytest.mark.parametrize("text", ADDED.values(), ids=ADDED)
+@pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
 def test_what_a_terminal_or_a_launcher_adds_is_no_obstacle(text):
     assert first_ids(text) == [INFERENCE]
+
+
+def test_curly_quotes_are_straight_ones():
+    assert found(CURLY)[0][1] == CURLY.replace("\u2018", "'").replace("\u2019", "'")
+
+
+def test_a_symptom_in_a_quotation_or_a_fence_is_one_line():
+    one = next(one for one in REPRODUCERS if one.symptom == "a prediction moved by")
+    for text in (
+        "> a prediction moved by 3",
+        "```\na prediction moved by 3\n```",
+        "+---+\n| a prediction moved by 3 |\n+---+",
+    ):
+        assert first_ids(text) == [one.id]
 
 
 def test_what_is_matched_holds_no_escape_characters():
@@ -290,7 +342,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
 )
 def test_a_text_without_a_word_is_blank(data, blank):
     explanation = explain.look_up(explain.read(None, io.BytesIO(data)), REPRODUCERS)
-    assert explanation == explain.Explanation([], None, blank)
+    assert (explanation.answers, explanation.torch_version) == ([], None)
+    assert explanation.blank == blank
 
 
 # --- time and memory ---------------------------------------------------------------------------
@@ -407,6 +460,59 @@ def test_a_log_of_fifty_megabytes_needs_little_time_and_memory(tmp_path, line, e
     assert ids.strip() == str([["amp/unscale_fp16_parameters"]] if end else [])
 
 
+def test_a_text_is_searched_once_however_many_patterns_there_are(monkeypatch):
+    """Passes over the text, and patterns that are tried on it; time is not measured."""
+    passes, tried = [], []
+
+    class Counting:
+        def __init__(self, texts):
+            self.automaton = automaton(texts)
+
+        def find_matches_as_indexes(self, text, overlapping):
+            passes.append(len(text))
+            return self.automaton.find_matches_as_indexes(text, overlapping=overlapping)
+
+    automaton, compiled = explain.AhoCorasick, explain._compiled
+    monkeypatch.setattr(explain, "AhoCorasick", Counting)
+    monkeypatch.setattr(explain, "_compiled", lambda one: tried.append(one) or compiled(one))
+    log = LOG * 5000 + FP16
+    one = next(one for one in REPRODUCERS if one.id == "amp/unscale_fp16_parameters")
+    counts = []
+    for number in (0, 5000):
+        changes = {"messages": tuple(f"a message of number {at} alone" for at in range(number))}
+        many = type(one)(path=one.path, source=one.source, id="f/many", **{**one.header, **changes})
+        passes.clear(), tried.clear()
+        assert explain.find(log, [one, many])[0].ids == [one.id]
+        counts.append((passes[:], tried[:]))
+    assert counts[0] == counts[1]
+    assert sum(passes) < 1.2 * len(log)
+
+
+def test_what_is_tried_is_every_pattern_with_a_text_of_its_own_in_it():
+    texts = [text for _, text in RECORDED] + [error["text"] for error in PUBLIC["error"]]
+    patterns = explain.Patterns(PATTERNS)
+    for text in (text.lower() for text in texts):
+        expected = {
+            one for one in PATTERNS if any(literal in text for literal in explain.literals(one))
+        }
+        assert patterns._likely(text) == expected
+
+
+def test_texts_that_overlap_are_all_found():
+    patterns = explain.Patterns(
+        ["abcdef", "cdefgh", "bcdefg", "abcdefgh", "f+ unknown|abcdef", ".*"]
+    )
+    assert patterns._likely("xabcdefghx") == {
+        "abcdef",
+        "cdefgh",
+        "bcdefg",
+        "abcdefgh",
+        "f+ unknown|abcdef",
+        ".*",
+    }
+    assert patterns._likely("nothing") == {".*"}
+
+
 def test_ten_thousand_reproducers_with_messages_of_their_own_take_a_second(monkeypatch):
     with_messages = [one for one in REPRODUCERS if one.messages]
     many = []
@@ -430,7 +536,7 @@ def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
     texts = (
         [text for _, text in RECORDED[::3]]
         + [error["text"] for error in PUBLIC["error"]]
-        + list(ADDED.values())
+        + list(LAYOUTS.values())
     )
     texts += [f"x.py:1: UserWarning: {'x ' * 300}{text}" for text in texts[::5]]
     whole = [
@@ -441,6 +547,7 @@ def test_a_text_in_pieces_gets_the_answers_of_the_whole(monkeypatch):
     assert sum(map(bool, expected)) > 100
     monkeypatch.setattr(explain, "PIECE", 100)
     monkeypatch.setattr(explain, "OVERLAP", 2000)
+    monkeypatch.setattr(explain, "TRACEBACK", 1000)
     assert [found(text) for text in whole] == expected
 
 
@@ -454,6 +561,7 @@ def test_no_message_goes_on_in_the_lines_of_another_process():
 def test_a_warning_on_a_line_of_many_pieces_remains_one(monkeypatch):
     monkeypatch.setattr(explain, "PIECE", 100)
     monkeypatch.setattr(explain, "OVERLAP", 2000)
+    monkeypatch.setattr(explain, "TRACEBACK", 1000)
     warning = f"UserWarning: {'x ' * 300}None of the inputs have requires_grad=True. Gradients will be None "
     assert first_ids(FP16 + warning + "y " * 3000) == ["amp/unscale_fp16_parameters"]
 

@@ -1,9 +1,12 @@
 import io
+import json
 
 import pytest
 from helpers import AT_ONCE, call, processor_seconds
+from pasted import CHECKPOINT, NAMED, READ, TRACEBACKS
 
 from matrix import causes
+from matrix.commands import answering
 
 UNSCALED = "ValueError: Attempting to unscale FP16 gradients."
 
@@ -64,6 +67,134 @@ def test_a_file_that_is_not_there_is_told_so(name):
     assert f"There is no file or reproducer {name!r} either" in result.output
 
 
+def test_a_mistyped_file_is_told_what_it_may_have_been(tmp_path):
+    (tmp_path / "crash.log").write_text("x")
+    result = call("explain", tmp_path / "crahs.log")
+    assert result.exit_code == 1
+    assert f"did you mean {tmp_path / 'crash.log'}?" in result.output
+
+
+def test_an_id_without_its_family_is_told_what_it_may_have_been():
+    result = call("explain", "unscale_twice")
+    assert result.exit_code == 1
+    assert "did you mean amp/unscale_twice" in result.output
+
+
+def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatch):
+    asked = []
+
+    def search(query, reproducers):
+        asked.append(query)
+        return reproducers[:5]
+
+    monkeypatch.setattr(answering.searching, "search", search)
+    result = call("explain", "epoch 1\nKeyError: 'a loss of its own'\nbye\n")
+    assert asked == ["KeyError: 'a loss of its own'"]
+    assert result.exit_code == 1
+    guessed = result.output.split("By its words it may be (a guess):\n")[1].splitlines()
+    assert [line[:2] for line in guessed[:4]] == ["  ", "  ", "  ", "Fi"]
+    asked.clear()
+    assert call("explain", UNSCALED).exit_code == 0
+    assert call("explain", "missing.log").exit_code == 1  # a hint is better
+    assert asked == []
+
+
+def test_where_search_finds_nothing_close_nothing_is_guessed(monkeypatch):
+    monkeypatch.setattr(answering.searching, "search", lambda query, reproducers: [])
+    result = call("explain", "KeyError: 1")
+    assert "guess" not in result.output
+    assert "No known failure matches this text." in result.output
+
+
+def test_the_user_s_line_and_the_numbers_are_shown():
+    result = call("explain", f"{TRACEBACKS[0][0]}\n{READ[0][0]}")
+    assert "your line: train.py:12" in result.output
+    assert "its numbers: fragmentation: " in result.output
+    result = call(
+        "explain",
+        "expects each tensor to be equal size, but got [17] at entry 0 and [9] at entry 1 xyzzy",
+    )
+    assert "sample 1 differs from sample 0 in dim 0" in result.output
+
+
+def test_the_cause_that_the_text_names_is_marked():
+    result = call("explain", NAMED[0])
+    assert (
+        result.output.index("1. reentrant checkpointing")
+        < result.output.index(f"the text points to this one: {CHECKPOINT}")
+        < result.output.index(" 2. ")
+    )
+
+
+CAUSE_KEYS = {"cause", "check", "see", "named_by"}
+REPRODUCER_KEYS = {"id", "title", "kind", "wrong", "right", "fix", "affected", "on_torch"}
+
+
+def test_the_keys_of_the_json_are_a_promise():
+    result = call("explain", "--json", f"{NAMED[0]}\nPyTorch version: 2.4.1")
+    assert result.exit_code == 0
+    found = json.loads(result.output)
+    assert set(found) == {"format", "torch", "readings", "answers", "guesses"}
+    assert (found["format"], found["torch"]) == (1, "2.4.1")
+    (answer,) = found["answers"]
+    assert set(answer) == {"title", "matched", "line", "ids", "causes", "reproducers"}
+    assert all(set(cause) == CAUSE_KEYS for cause in answer["causes"])
+    assert answer["causes"][0]["named_by"] == CHECKPOINT
+    assert [one["id"] for one in answer["reproducers"]] == answer["ids"]
+    for one in answer["reproducers"]:
+        assert set(one) == REPRODUCER_KEYS
+        assert set(one["on_torch"]) == set(one["affected"])
+        assert set(one["on_torch"]["cpu"]) == {"state", "date", "expected"}
+    help_text = call("explain", "--help").output
+    documented = CAUSE_KEYS | REPRODUCER_KEYS | set(found) | set(answer) | {"state", "date"}
+    assert all(key in help_text for key in documented)
+
+
+def test_the_json_of_what_nothing_fits_has_the_guesses_and_status_1(monkeypatch):
+    monkeypatch.setattr(answering.searching, "search", lambda query, those: those[:2])
+    result = call("explain", "--json", READ[-1][0].replace("match", "meet") + "\nKeyError: 1")
+    assert result.exit_code == 1
+    found = json.loads(result.output)
+    assert (found["answers"], found["torch"]) == ([], None)
+    assert [set(one) for one in found["guesses"]] == [{"id", "title"}] * 2
+
+
+def test_the_json_of_an_id_is_its_own():
+    found = json.loads(call("explain", "--json", "amp/unscale_twice", "--torch", "2.5").output)
+    assert [answer["ids"] for answer in found["answers"]] == [["amp/unscale_twice"]]
+
+
+def test_exec_without_a_program_is_wrong_usage():
+    result = call("exec")
+    assert result.exit_code == 2
+    assert "name a program" in result.output
+
+
+def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
+    from matrix.answers import watch
+
+    ran = []
+    monkeypatch.setattr(watch, "run", lambda command, those: ran.append(command) or (0, []))
+    arguments = ["python", "train.py", "--json", "x", "--torch", "y", "--help", "--"]
+    assert call("exec", *arguments).exit_code == 0
+    assert call("exec", "--", *arguments).exit_code == 0
+    assert ran == [arguments, arguments]
+
+
+def test_exec_writes_the_json_of_explain(tmp_path, monkeypatch):
+    from matrix.answers import watch
+
+    def run(command, reproducers):
+        return 3, [answering.explaining.scan(UNSCALED, reproducers)]
+
+    monkeypatch.setattr(watch, "run", run)
+    result = call("exec", "--json", tmp_path / "x.json", "python", "train.py")
+    assert result.exit_code == 3
+    assert "amp/unscale_fp16_parameters" in result.output
+    found = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert found == json.loads(call("explain", "--json", UNSCALED).output)
+
+
 def test_a_folder_is_told_to_be_one(tmp_path):
     result = call("explain", tmp_path)
     assert result.exit_code == 1
@@ -103,8 +234,6 @@ def test_nothing_to_explain_is_wrong_usage(arguments):
 
 
 def test_explain_without_text_in_a_terminal_says_what_to_pass(monkeypatch):
-    from matrix.commands import answering
-
     class Terminal(io.StringIO):
         def isatty(self):
             return True

@@ -1,0 +1,209 @@
+"""What the numbers in a message say: which dimension does not fit, why memory is short.
+
+Each reading is a pattern and a function of its groups: one sentence, or "" where the numbers say
+nothing. The page's script (templates/page.js) gets the patterns and repeats the functions, under
+the same names; tests/page/test_page.py holds both to the same sentences.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+SIZE = r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]iB|bytes)"
+SHAPE = r"(?:torch\.Size\()?\[([\d, ]{0,60})\]\)?"
+
+
+def memory(*sizes: str) -> str:
+    """CUDA's allocator: asked for, the GPU's, free, in tensors, reserved but unused; with units."""
+    asked, total, free, tensors, unused = map(_bytes, sizes[::2], sizes[1::2])
+    asking, whole, _, held, _ = map("{} {}".format, sizes[::2], sizes[1::2])
+    if asked > total:
+        return (
+            f"{asking} were asked for at once, more than the {whole} of the GPU: "
+            "look at the shapes in the line that raises."
+        )
+    if unused >= asked and unused > 0.1 * (tensors + unused):
+        return (
+            f"fragmentation: PyTorch has reserved far more than the {held} that tensors hold, "
+            f"and no piece of it is {asking} long. Set PYTORCH_CUDA_ALLOC_CONF="
+            "expandable_segments:True (max_split_size_mb:128 before torch 2.1)."
+        )
+    if total - free - tensors - unused > 0.5 * total:
+        return (
+            f"tensors of this process hold only {held} of {whole}: "
+            "other processes hold most of the GPU (nvidia-smi)."
+        )
+    return (
+        f"tensors hold {held} of {whole} and {asking} more do not fit: it is not fragmentation, so "
+        "fewer or smaller tensors have to be alive at this line."
+    )
+
+
+def memory_reserved(*sizes: str) -> str:
+    """The same before torch 2.1: asked for, the GPU's, in tensors, free, reserved."""
+    unused = max(0.0, _bytes(*sizes[8:]) - _bytes(*sizes[4:6]))
+    return memory(*sizes[:4], *sizes[6:8], *sizes[4:6], str(unused), "bytes")
+
+
+def _bytes(number: str, unit: str) -> float:
+    return float(number) * 1024 ** ("bkmgt".index(unit[0].lower()))
+
+
+def products(rows: str, columns: str, features: str, out: str) -> str:
+    """A linear layer's input and weight."""
+    n, given, wanted = int(rows), int(columns), int(features)
+    if 0 < given < wanted and wanted % given == 0 and n % (wanted // given) == 0:
+        samples = n * given // wanted
+        return (
+            f"{n} rows of {given} numbers are also {samples} of {wanted}. With a batch of "
+            f"{samples} a flatten is missing: x.flatten(1); with a batch of {n} the layer needs "
+            f"in_features={given}."
+        )
+    common = math.gcd(given, wanted)
+    sides = [math.isqrt(number // max(1, common)) for number in (given, wanted)]
+    if min(common, *sides) > 1 and [side**2 * common for side in sides] == [given, wanted]:
+        return (
+            f"{given} = {common} x {sides[0]} x {sides[0]} and {wanted} = {common} x {sides[1]} x "
+            f"{sides[1]}: if these are feature maps, the images have another size than those the "
+            f"layer was made for. Resize them, or pool to {sides[1]} x {sides[1]} with "
+            "AdaptiveAvgPool2d before the flatten."
+        )
+    return (
+        f"each row has {given} numbers and the layer was made for {wanted}: "
+        f"in_features={given}, or another layer before it."
+    )
+
+
+def two_shapes(target: str, input: str) -> str:
+    """A loss's target and input, which ought to have one shape."""
+    a, b = _sizes(target), _sizes(input)
+    for one, other, more, less in ((b, a, "input", "target"), (a, b, "target", "input")):
+        for dim in reversed(range(len(one))):
+            if one[dim] == 1 and one[:dim] + one[dim + 1 :] == other:
+                return (
+                    f"the {more} has one dimension more, of size 1: "
+                    f"{more}.squeeze({dim}) or {less}.unsqueeze({dim})."
+                )
+    if len(b) > 1 and b[:1] + b[2:] == a:
+        return (
+            f"the input has {b[1]} numbers where the target has one: if that is a class index, "
+            "cross_entropy takes it as it is, and other losses need it one-hot."
+        )
+    return ""
+
+
+def parameter(name: str, saved: str, current: str) -> str:
+    """A parameter in the checkpoint and in the model."""
+    a, b = _sizes(saved), _sizes(current)
+    both = f"{name} is {_shown(a)} in the checkpoint and {_shown(b)} in the model"
+    if 0 < len(a) <= 2 and a[1:] == b[1:]:
+        return (
+            f"{both}: another number of classes or tokens. Build the model with {a[0]}, or leave "
+            "the layer out of the state dict and train it anew."
+        )
+    return f"{both}: the model was built with other sizes than the one that was saved."
+
+
+def stacked(first: str, other: str, at: str) -> str:
+    """Samples of a batch."""
+    a, b = _sizes(first), _sizes(other)
+    if len(a) == len(b) == 3 and a[1:] == b[1:] and {a[0], b[0]} <= {1, 3, 4}:
+        return (
+            f"the channels differ, {a[0]} in sample 0 and {b[0]} in sample {at}: grey or "
+            'transparent images among the others. Load every one with image.convert("RGB").'
+        )
+    if len(a) == len(b) and a:
+        dims = [dim for dim in range(len(a)) if a[dim] != b[dim]]
+        return (
+            f"sample {at} differs from sample 0 in dim {', '.join(map(str, dims))}: resize or crop "
+            "to one size, or pad in a collate_fn."
+        )
+    return ""
+
+
+def channels(weight: str, input: str, wanted: str, given: str) -> str:
+    """A convolution's weight and input."""
+    sizes, spatial = _sizes(input), len(_sizes(weight)) - 2
+    if len(sizes) == spatial + 2 and sizes[-1] == int(wanted):
+        order = ", ".join(map(str, [0, spatial + 1, *range(1, spatial + 1)]))
+        return f"the channels come last in {_shown(sizes)}: x.permute({order})."
+    if (wanted, given) in (("3", "1"), ("3", "4")):
+        return 'grey or transparent images: load them with image.convert("RGB").'
+    return ""
+
+
+def batches(given: str, wanted: str) -> str:
+    """The batches of a loss's input and target."""
+    a, b = int(given), int(wanted)
+    if b and a > b and a % b == 0:
+        return (
+            f"{a} = {a // b} x {b}: each sample became {a // b} rows of the input. "
+            "x.flatten(1) keeps the batch, view(-1, n) does not."
+        )
+    if a and b > a and b % a == 0:
+        return f"{b} = {b // a} x {a}: each sample has {b // a} targets: flatten both the same way."
+    return ""
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text)]
+
+
+def _shown(sizes: list[int]) -> str:
+    return f"[{', '.join(map(str, sizes))}]"
+
+
+# The patterns work in Python and in JavaScript, in any case.
+READINGS: list[tuple[str, Callable[..., str]]] = [
+    (
+        rf"Tried to allocate {SIZE}\. GPU \d{{1,3}} has a total capaci?ty of {SIZE} of which "
+        rf"{SIZE} is free.{{0,500}}?Of the allocated memory {SIZE} is allocated by PyTorch,"
+        rf".{{0,90}}? {SIZE} is reserved by PyTorch",
+        memory,
+    ),
+    (
+        rf"Tried to allocate {SIZE} \(GPU \d{{1,3}}; {SIZE} total capacity; "
+        rf"{SIZE} already allocated; {SIZE} free; {SIZE} (?:reserved in total|cached)",
+        memory_reserved,
+    ),
+    (
+        r"shapes cannot be multiplied \((\d{1,7})x(\d{1,7}) and (\d{1,7})x(\d{1,7})\)",
+        products,
+    ),
+    (
+        r"size mismatch, m1: \[(\d{1,7}) x (\d{1,7})\], m2: \[(\d{1,7}) x (\d{1,7})\]",
+        products,
+    ),
+    (
+        rf"target size \({SHAPE}\) (?:that is different to the|must be the same as) "
+        rf"input size \({SHAPE}\)",
+        two_shapes,
+    ),
+    (
+        rf"size mismatch for (\S{{1,300}}): copying a param(?:eter)? (?:with shape|of) {SHAPE} "
+        rf"from checkpoint, (?:the shape in current model is|where the shape is) {SHAPE}",
+        parameter,
+    ),
+    (
+        rf"expects each tensor to be equal size, but got {SHAPE} at entry 0 "
+        rf"and {SHAPE} at entry (\d{{1,9}})",
+        stacked,
+    ),
+    (
+        rf"weight of size {SHAPE}, expected input{SHAPE} to have (\d{{1,9}}) channels, "
+        r"but got (\d{1,9})",
+        channels,
+    ),
+    (
+        r"Expected input batch_size \((\d{1,9})\) to match target batch_size \((\d{1,9})\)",
+        batches,
+    ),
+]
+
+
+def read_out(pattern: str, read: Callable[..., str], text: str) -> str:
+    """The sentence of a reading, of a text that its pattern matches."""
+    found = re.match(pattern, text, re.IGNORECASE | re.ASCII)
+    return read(*found.groups()) if found else ""
