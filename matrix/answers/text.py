@@ -13,6 +13,7 @@ from ..catalog import ORIGINS, Reproducer
 from ..evidence.records import Record
 from ..evidence.states import EXPECTED, Standing, States
 from .explain import Answer, Explanation
+from .search import Found
 
 NOT_MEASURED = "expected, not measured"
 
@@ -169,7 +170,7 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
 
 def as_json(
     explanation: Explanation,
-    guesses: list[Reproducer],
+    guesses: list[Found],
     measured: Measured,
     version: str | None,
 ) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def as_json(
             }
             for answer in explanation.answers
         ],
-        "guesses": [{"id": one.id, "title": one.title} for one in guesses],
+        "guesses": [{"ids": one.ids, "title": one.title} for one in guesses],
     }
 
 

@@ -51,7 +51,7 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     With --json an object: format (1), torch (the version, or null), readings (sentences on the
     numbers in the text), answers (best first, each with title, matched, line, ids, causes with
     cause, check, see and named_by, and reproducers with id, title, kind, wrong, right, fix,
-    affected and on_torch: per device state, date and expected), guesses (id, title).
+    affected and on_torch: per device state, date and expected), guesses (ids, title).
 
     Exit status: 0 something matches, 1 nothing does.
     """
@@ -79,7 +79,7 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
 def _print_explanation(
     explanation: explaining.Explanation,
     hint: str,
-    guesses: list[catalog.Reproducer],
+    guesses: list[searching.Found],
     measured: text.Measured,
     version: str | None,
     err: bool = False,
@@ -111,11 +111,11 @@ def _print_explanation(
     if guesses:
         say("By its words it may be (a guess):")
         for one in guesses:
-            say(f"  {one.id}: {one.title}")
+            say("  " + ": ".join(([] if one.causes else one.ids) + [one.title]))
     say('Find a silent failure by its symptom: torch-repros search "loss stays constant"')
 
 
-def _guesses(explanation: explaining.Explanation) -> list[catalog.Reproducer]:
+def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:
     """Where nothing matches: what search finds by the words of the last error."""
     if explanation.answers or not explanation.last_error:
         return []

@@ -80,12 +80,16 @@ def test_an_id_without_its_family_is_told_what_it_may_have_been():
     assert "did you mean amp/unscale_twice" in result.output
 
 
+def found(reproducers):
+    return [answering.searching.Found(one.title, [one], []) for one in reproducers]
+
+
 def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatch):
     asked = []
 
     def search(query, reproducers):
         asked.append(query)
-        return reproducers[:5]
+        return found(reproducers[:5])
 
     monkeypatch.setattr(answering.searching, "search", search)
     result = call("explain", "epoch 1\nKeyError: 'a loss of its own'\nbye\n")
@@ -151,12 +155,12 @@ def test_the_keys_of_the_json_are_a_promise():
 
 
 def test_the_json_of_what_nothing_fits_has_the_guesses_and_status_1(monkeypatch):
-    monkeypatch.setattr(answering.searching, "search", lambda query, those: those[:2])
+    monkeypatch.setattr(answering.searching, "search", lambda query, those: found(those[:2]))
     result = call("explain", "--json", READ[-1][0].replace("match", "meet") + "\nKeyError: 1")
     assert result.exit_code == 1
     found = json.loads(result.output)
     assert (found["answers"], found["torch"]) == ([], None)
-    assert [set(one) for one in found["guesses"]] == [{"id", "title"}] * 2
+    assert [set(one) for one in found["guesses"]] == [{"ids", "title"}] * 2
 
 
 def test_the_json_of_an_id_is_its_own():
@@ -261,4 +265,4 @@ def test_no_more_answers_than_wanted_are_listed():
 def test_words_that_match_nothing_are_told_so():
     result = call("search", "xyzzy")
     assert result.exit_code == 1
-    assert "No reproducer matches these words." in result.output
+    assert "Nothing here is close to these words." in result.output
