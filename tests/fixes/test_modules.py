@@ -55,7 +55,6 @@ def test_running_statistics_stay_through_training_86590(device):
     [
         nn.BatchNorm1d(2),
         nn.InstanceNorm1d(2, track_running_stats=True),
-        nn.SyncBatchNorm(2),
         nn.LayerNorm(4),
         nn.Dropout(),
         nn.RReLU(),
