@@ -155,6 +155,7 @@ def test_a_new_head_is_trained_and_follows_train_alone():
     modules.freeze(model)
     model.head = nn.Dropout()
     model[2][0] = nn.Dropout()
+    model.head.eval()
     model.train()
     assert [model.head.training, model[2][0].training, model[2].training] == [True, True, False]
     model.head.eval()
