@@ -83,8 +83,8 @@ def unfreeze(module: torch.nn.Module) -> None:
     Also where the model has been in another mode in between: call train() or eval() afterwards.
 
     Raises:
-        TypeError: this is not a module, or one was given another class after freeze(), as
-            parametrizations do: take those off first.
+        TypeError: this is not a module, or one whose class was changed after freeze(), as by a
+            parametrization, which is removed first.
         ValueError: nothing in the module is frozen by freeze().
 
     >>> layer = torch.nn.Linear(2, 2)

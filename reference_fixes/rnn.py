@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gradients of recurrent networks in eval mode; evaluations that leave a model as they found it.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/rnn reproduces.
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes those of repros/rnn that name
+it.
 Source of the failure: https://github.com/pytorch/pytorch/issues/5878
 
 >>> lstm = torch.nn.LSTM(3, 4, num_layers=2, dropout=0.5)

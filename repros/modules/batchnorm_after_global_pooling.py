@@ -6,7 +6,7 @@
 # title = "BatchNorm after pooling to 1 x 1 raises with a batch size of one"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
-# messages = ["Expected more than 1 (?:value per channel|spatial element) when training, got input size"]
+# messages = ["Expected more than 1 (?:value per channel|spatial element) when training"]
 # keywords = ["ASPP image pooling", "torch.Size([1, 256, 1, 1])", "drop_last=True does not help", "DeepLab batch size 1", "one sample per GPU"]
 # origin = "design"
 # reports = ["https://github.com/TRAILab/CaDDN/issues/103"]

@@ -6,7 +6,7 @@
 # title = "BatchNorm raises in the last batch of an epoch, which holds one sample"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
-# messages = ["Expected more than 1 (?:value per channel|spatial element) when training, got input size"]
+# messages = ["Expected more than 1 (?:value per channel|spatial element) when training"]
 # keywords = ["training crashes at the end of the first epoch", "last batch has one sample", "BatchNorm1d batch size 1"]
 # origin = "design"
 # reports = [
