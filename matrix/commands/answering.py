@@ -84,8 +84,8 @@ def _print_explanation(
     version: str | None,
     err: bool = False,
 ) -> None:
-    def say(line: str = "", **style: bool) -> None:
-        click.secho(line, err=err, **style)  # type: ignore[arg-type]
+    def say(line: str, bold: bool = False) -> None:
+        click.echo(click.style(line, bold=True) if bold else line, err=err)
 
     for number, answer in enumerate(explanation.answers):
         if number:
