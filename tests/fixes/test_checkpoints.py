@@ -151,6 +151,22 @@ def test_another_number_of_classes_is_left_out_and_told():
     )
 
 
+def test_a_key_is_used_once():
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = linear()
+            self.module = linear()
+
+    report = checkpoints.load_matching(Outer(), {"module.weight": torch.ones(3, 2)})
+    assert report.loaded == {"module.weight": "module.weight"}
+    assert report.missing == ["model.weight", "model.bias", "module.bias"]
+
+
+def test_a_transposed_value_is_left_out():
+    assert "has shape [2, 3]" in refused(ValueError, linear(), {"weight": torch.ones(2, 3)})
+
+
 def test_a_vector_is_not_loaded_into_a_scalar():
     model = torch.nn.Module()
     model.scale = torch.nn.Parameter(torch.tensor(1.0))
