@@ -35,14 +35,14 @@ _PLAIN = (str, bytes, bool, int, float, complex, torch.dtype, torch.device, torc
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """Which key went where; str() of it is one line per kind.
+    """Which key went where; str() of it is a line for each kind.
 
-    Attributes:
+    Args:
         loaded: the key of the model -> the key of the state that it was loaded from.
         missing: keys of the model that nothing was loaded into; those that share their tensor with
             a loaded one are none.
         unexpected: keys of the state that were not used.
-        mismatched: the key of the model -> why its value was not loaded, with both shapes.
+        mismatched: the key of the model -> why its value was not loaded, such as both shapes.
         container: where in the state the weights were, such as "state_dict"; "" for the state.
     """
 
@@ -73,8 +73,8 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadRepor
 
     The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either side
     may have been wrapped: a key without its match is compared without `_orig_mod` in it and
-    without `module`, `model` and `net` at its start. A value of another shape is left out: the
-    head for another number of classes.
+    without `module`, `model` and `net` at its start. A value of another shape or kind is left
+    out: the head for another number of classes.
 
     Args:
         model: on any device but meta.
@@ -178,6 +178,11 @@ def _problem(value: Any, target: Any) -> str:
         return ""  # takes the shape of the value
     if value.shape != target.shape:
         return f"has shape {list(value.shape)} in the state, {list(target.shape)} in the model"
+    if value.is_complex() > target.is_complex():
+        return f"is {value.dtype} in the state, {target.dtype} in the model"
+    if (value.layout, value.is_quantized) != (target.layout, target.is_quantized):
+        kinds = ["quantized" if each.is_quantized else str(each.layout) for each in (value, target)]
+        return f"is {kinds[0]} in the state, {kinds[1]} in the model"
     return ""
 
 

@@ -23,9 +23,9 @@
 # reports = [
 #     "https://github.com/karpathy/nanoGPT/issues/325",
 #     "https://github.com/rasbt/LLMs-from-scratch/issues/580",
-#     "https://github.com/justchenhao/SILI_CD/issues/2",
 # ]
 # documents = [
+#     "https://github.com/justchenhao/SILI_CD/issues/2",
 #     "https://github.com/mlfoundations/open_clip/pull/639",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/eval_frame.py",
 #     "https://leyaa.ai/codefly/learn/pytorch/qna/how-to-fix-state-dict-key-mismatch-in-pytorch",
@@ -46,7 +46,7 @@
 
 torch.compile() wraps the model in a module that holds it as its attribute `_orig_mod`
 (torch/_dynamo/eval_frame.py), so that name stands in front of every key. The other way
-round, a compiled model cannot load a checkpoint without it. strict=False, which
+round, a compiled model cannot load a checkpoint without it (justchenhao/SILI_CD#2). strict=False, which
 tutorials advise for keys that differ (leyaa.ai), loads nothing and says nothing.
 """
 

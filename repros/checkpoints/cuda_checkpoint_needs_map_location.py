@@ -39,7 +39,7 @@
 # ///
 """Every storage in a file names the device that it was saved from, and torch.load() puts it
 back there (torch/serialization.py): a machine without CUDA cannot, and neither can one
-with fewer GPUs.
+with fewer GPUs (Juyong/CaricatureFace#2).
 
 The device of the model plays no part in it. map_location="cpu" reads everything into main
 memory, and load_state_dict() copies it to where the model is.

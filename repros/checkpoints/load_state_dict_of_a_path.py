@@ -21,7 +21,11 @@
 #     "https://github.com/NeuralNotW0rk/LoRAW/issues/9",
 #     "https://github.com/pytorch/pytorch/issues/76886",
 # ]
-# documents = ["https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html"]
+# documents = [
+#     "https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html",
+#     "https://github.com/lasso-net/lassonet/issues/62",
+#     "https://github.com/Acly/comfyui-inpaint-nodes/issues/100",
+# ]
 # wrong = '''
 # model.load_state_dict(path)
 # '''
@@ -32,9 +36,9 @@
 # ///
 """load_state_dict() wants the dict of tensors, not the name of the file that holds it.
 
-Any other object is refused in the same way: None from a function that forgot to return
-the state, or a whole model, which torch.load() returns where torch.save(model) wrote it.
-Old releases say that a str has no attribute copy (pytorch#76886).
+Any other object is refused in the same way: None where no state was kept
+(lasso-net/lassonet#62), or a whole model, if that is what the file holds
+(Acly/comfyui-inpaint-nodes#100). Old releases say that a str has no attribute copy (pytorch#76886).
 """
 
 import os

@@ -43,8 +43,8 @@
 """A tensor on the meta device has a shape and no memory. load_state_dict() copies into the
 parameters that are there, so it copies nothing (since 2.1 with a warning), and to() finds
 nothing to move. Since 2.1 load_state_dict(assign=True) puts the loaded tensors in
-their place; a buffer that is not in the file stays on the meta device even then
-(huggingface/transformers#30703).
+their place (torch/nn/modules/module.py); a buffer that is not in the file stays on the
+meta device even then (huggingface/transformers#30703).
 
 The message advises to_empty() (pytorch#119293). After the load it gives the model memory
 that nobody has written to.

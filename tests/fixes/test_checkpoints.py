@@ -151,6 +151,22 @@ def test_another_number_of_classes_is_left_out_and_told():
     )
 
 
+def test_a_key_is_used_once():
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = linear()
+            self.module = linear()
+
+    report = checkpoints.load_matching(Outer(), {"module.weight": torch.ones(3, 2)})
+    assert report.loaded == {"module.weight": "module.weight"}
+    assert report.missing == ["model.weight", "model.bias", "module.bias"]
+
+
+def test_a_transposed_value_is_left_out():
+    assert "has shape [2, 3]" in refused(ValueError, linear(), {"weight": torch.ones(2, 3)})
+
+
 def test_a_vector_is_not_loaded_into_a_scalar():
     model = torch.nn.Module()
     model.scale = torch.nn.Parameter(torch.tensor(1.0))
@@ -207,6 +223,20 @@ def test_a_value_that_is_no_tensor_is_refused():
 def test_a_value_without_data_is_refused():
     state = torch.nn.Linear(2, 3, device="meta").state_dict()
     assert "is on the meta device in the state" in refused(ValueError, linear(), state)
+
+
+def test_a_value_of_another_kind_is_left_out():
+    weight = torch.ones(3, 2)
+    text = refused(ValueError, linear(), {"weight": weight.to(torch.complex64)})
+    assert text.endswith("weight is torch.complex64 in the state, torch.float32 in the model")
+    text = refused(ValueError, linear(), {"weight": weight.to_sparse()})
+    assert text.endswith("weight is torch.sparse_coo in the state, torch.strided in the model")
+    text = refused(
+        ValueError, linear(), {"weight": torch.quantize_per_tensor(weight, 1, 0, torch.qint8)}
+    )
+    assert text.endswith("weight is quantized in the state, torch.strided in the model")
+    model = linear().to(torch.complex64)
+    assert checkpoints.load_matching(model, {"weight": weight}).mismatched == {}
 
 
 def test_a_model_without_memory_is_refused():
@@ -469,6 +499,35 @@ def test_random_states_are_restored():
     assert checkpoints.restore(checkpoint) == []
     assert torch.equal(torch.rand(3), drawn[0])
     assert (random.random(), numpy.random.rand()) == drawn[1:]
+
+
+def test_random_states_come_last():
+    class Draws:
+        def state_dict(self):
+            return {}
+
+        def load_state_dict(self, state):
+            torch.rand(1), random.random()
+
+    checkpoint = checkpoints.capture(draws=Draws())
+    drawn = torch.rand(1), random.random()
+    checkpoints.restore(checkpoint, draws=Draws())
+    assert (torch.rand(1), random.random()) == drawn
+
+
+@pytest.mark.parametrize("there", [1, 2, 3])
+def test_each_device_gets_its_random_state_and_others_are_told(monkeypatch, there):
+    numbers, given = [torch.full((16,), n, dtype=torch.uint8) for n in (1, 2)], {}
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: numbers)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: there)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, n: given.update({n: state}))
+    problems = checkpoints.restore(checkpoints.capture())
+    assert {n: int(state[0]) for n, state in given.items()} == dict([(0, 1), (1, 2)][:there])
+    assert len(problems) == (there != 2)
+    if problems:
+        assert problems[0].startswith(f"2 random states of cuda were saved, and there are {there}")
 
 
 def test_numpy_is_left_alone_where_it_is_not_imported(monkeypatch):

@@ -13,8 +13,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
+import os
 import re
 import sys
+import tempfile
 import traceback
 import warnings
 from collections import Counter
@@ -31,6 +33,7 @@ from torch import nn
 from reference_fixes import (
     amp,
     attention,
+    checkpoints,
     data_loading,
     loss,
     memory,
@@ -945,6 +948,66 @@ def _(x: Any) -> Any:
     optimizers.load_optimizer_state(optimizer, with_momentum(x).state_dict())
     (weight,) = optimizer.param_groups[0]["params"]
     return optimizer.state[weight]["momentum_buffer"]
+
+
+@use("checkpoints.load_matching", "model", only_an_error)
+def _(x: Any) -> Any:
+    return checkpoints.load_matching(x, {"weight": torch.zeros(2, 2)})
+
+
+@use("checkpoints.load_matching", "state", only_an_error)
+def _(x: Any) -> Any:
+    return checkpoints.load_matching(nn.Linear(2, 2), x)
+
+
+def real_of_the_weight(x: Any) -> Any:
+    if not isinstance(x, torch.Tensor) or x.is_complex() or x.is_sparse or x.is_quantized:
+        raise OnlyAnError
+    return of_the_weight(x) if not x.is_meta else only_an_error(x)
+
+
+@use("checkpoints.load_matching", "value", real_of_the_weight)
+def _(x: Any) -> Any:
+    model = with_parameter(torch.zeros(2, 2))
+    checkpoints.load_matching(model, {"weight": x})
+    return model.weight
+
+
+def a_path(x: Any) -> bool:
+    return isinstance(x, str) or only_an_error(x)
+
+
+@use("checkpoints.save", "path", a_path)
+def _(x: Any) -> Any:
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            os.chdir(folder)
+            checkpoints.save({"step": 1}, x)
+            return torch.load(x) == {"step": 1}
+        finally:
+            os.chdir(before)
+
+
+def plain(x: Any) -> Any:
+    if type(x) is object or isinstance(x, numpy.ndarray):
+        raise OnlyAnError
+    return x
+
+
+@use("checkpoints.capture", "value", plain)
+def _(x: Any) -> Any:
+    return checkpoints.capture(value=x)["values"]["value"]
+
+
+@use("checkpoints.restore", "checkpoint", only_an_error)
+def _(x: Any) -> Any:
+    return checkpoints.restore(x)
+
+
+@use("checkpoints.restore", "object", only_an_error)
+def _(x: Any) -> Any:
+    return checkpoints.restore(checkpoints.capture(model=nn.Linear(2, 2)), model=x)
 
 
 def whole(x: Any) -> int:

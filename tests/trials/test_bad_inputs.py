@@ -13,6 +13,7 @@ from tests.trials import bad_inputs
 NOT_USED = {
     "amp.Precision",  # made by the fixes
     "amp.ScaleCollapsed",
+    "checkpoints.LoadReport",  # made by the fixes
     "data_loading.PinDecision",
     "data_loading.seed_worker",  # called by the loader
     "loss.GradientError",
