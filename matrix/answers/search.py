@@ -35,11 +35,22 @@ PAGES = f"CREATE VIRTUAL TABLE pages USING fts5({COLUMNS}, tokenize = 'porter un
 BEST = "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 6, 8, 2, 1, 2)"
 HAVE = "SELECT rowid FROM pages WHERE pages MATCH ?"
 
-WORDS = 2  # of the query that title, keywords and id hold, or all where it has fewer
-SHARE = 0.3  # of the weight of the query's words
-MORE = 0.6  # likewise of an error's text, or a question of how to do something
-DEMANDING = re.compile(
-    r"\b\w*(?:Error|Exception)\b|error:|^\W*(?:how (?:do|can|to|should)|what is|which)\b", re.I
+WORDS, SHARE = 2, 0.25  # of the query's words (all where it has fewer), and of their weight
+# The same for what is rather not about a symptom: an error's text, which is for explain, a question
+# of how or what, and whatever names another library, an installation, a driver.
+MORE_WORDS, MORE_SHARE = 3, 0.6
+NO_SYMPTOM = re.compile(
+    r"\b\w*(?:Error|Exception)\b|error:"
+    r"|^\W*(?:how (?:can|do|many|much|should|to)|what(?:'s| are| does| is)|which|where (?:can|do)"
+    r"|is there|(?:can|should) i|best way|explain)\b",
+    re.IGNORECASE,
+)
+ELSEWHERE = frozenset(
+    "anaconda cmake colab conda cv2 deploy docker download driver drivers export flask flax gcc git"  # noqa: SIM905
+    " github install installation installed installing java javascript jax jupyter kaggle keras"
+    " lightgbm matplotlib mxnet nltk notebook numpy nvcc nvidia onnx opencv pandas pip recommend scikit"
+    " scipy sklearn spacy spark sql tensorboard tensorflow tensorrt tf tutorial ubuntu uninstall upgrade"
+    " wheel windows xgboost".split()
 )
 
 
@@ -78,11 +89,13 @@ def search(query: str, reproducers: list[Reproducer]) -> list[Found]:
         for row in having(f'{{title words id}} : "{word}"'):
             count, so_far = matched.get(row, (0, 0.0))
             matched[row] = count + 1, so_far + of_word
-    enough = MORE if DEMANDING.search(query) else SHARE
+    least, share = min(WORDS, len(words)), SHARE
+    if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
+        least, share = MORE_WORDS, MORE_SHARE
     close = {
         row
         for row, (count, of_words) in matched.items()
-        if count >= min(WORDS, len(words)) and of_words >= enough * weight
+        if count >= least and of_words >= share * weight
     }
     any_of = " OR ".join(f'"{word}"' for word in words)
     return [pages[row - 1][0] for (row,) in database.execute(BEST, (any_of,)) if row in close]
