@@ -281,7 +281,8 @@ def test_where_one_dimension_of_size_1_is_too_many_the_advice_works(shape, place
 
 
 @pytest.mark.parametrize(
-    ("given_shape", "wanted"), [([4, 2], [4]), ([4, 1, 1], [4]), ([1, 8], [5, 8]), ([2], [3])]
+    ("given_shape", "wanted"),
+    [([4, 2], [4]), ([4, 1], [3]), ([4, 1, 1], [4]), ([1, 8], [5, 8]), ([2], [3])],
 )
 def test_other_shapes_get_no_advice(given_shape, wanted):
     with pytest.raises(ValueError, match="differ in shape$"):
