@@ -27,11 +27,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from fnmatch import fnmatchcase
-from typing import Any, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 import torch
 
-__all__ = ["GradientError", "RunningMean", "check_gradients", "masked_mean", "match_by_name"]
+__all__ = [
+    "GradientError",
+    "RunningMean",
+    "SameShapeLoss",
+    "check_gradients",
+    "masked_mean",
+    "match_by_name",
+]
 
 
 class GradientError(RuntimeError):
@@ -124,6 +131,70 @@ def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterato
     if inside and depth:
         for key, item in inside.items():
             yield from _holders(item, names, f"{path}[{key!r}]", depth - 1)
+
+
+class SameShapeLoss(torch.nn.Module):
+    """An elementwise loss that refuses to broadcast, such as torch.nn.MSELoss() or F.l1_loss.
+
+    Of an input [4, 1] and a target [4], such a loss compares all 16 pairs, and torch only warns.
+    Where the shapes agree, the result is that of the loss. A loss that is a module is a submodule:
+    to() moves its weights.
+
+    Args:
+        loss: a module or a function of input and target.
+
+    Raises:
+        TypeError: the loss cannot be called.
+
+    >>> loss = SameShapeLoss(torch.nn.MSELoss())
+    >>> loss(torch.ones(4, 1), torch.zeros(4, 1))
+    tensor(1.)
+    >>> loss(torch.ones(4, 1), torch.zeros(4))
+    Traceback (most recent call last):
+    ValueError: input [4, 1] and target [4] differ in shape: pass target.unsqueeze(1) or input.squeeze(1)
+    """
+
+    def __init__(self, loss: Callable[..., torch.Tensor]) -> None:
+        super().__init__()
+        if not callable(loss):
+            raise TypeError(f"loss is {loss!r}; expected a module or a function")
+        self.loss = loss
+
+    def forward(
+        self, input: torch.Tensor, target: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> torch.Tensor:
+        """The loss of two tensors of one shape.
+
+        Args:
+            input: the prediction, any shape.
+            target: the same shape.
+            args, kwargs: passed on to the loss.
+
+        Raises:
+            TypeError: input or target is not a tensor.
+            ValueError: their shapes differ. The error says what to pass where they differ by one
+                dimension of size 1.
+        """
+        for role, value in (("input", input), ("target", target)):
+            if not isinstance(value, torch.Tensor):
+                raise TypeError(f"{role} is {value!r}, not a tensor")
+        if input.shape != target.shape:
+            raise ValueError(
+                f"input {list(input.shape)} and target {list(target.shape)} differ in shape"
+                + _remedy(list(input.shape), list(target.shape))
+            )
+        return self.loss(input, target, *args, **kwargs)
+
+
+def _remedy(given: list[int], wanted: list[int]) -> str:
+    """What makes the shapes of input and target one, where a single dimension of size 1 does."""
+    (short, few), (long, many) = sorted(
+        (("input", given), ("target", wanted)), key=lambda each: len(each[1])
+    )
+    for place in reversed(range(len(many))):
+        if many[place] == 1 and many[:place] + many[place + 1 :] == few:
+            return f": pass {short}.unsqueeze({place}) or {long}.squeeze({place})"
+    return ""
 
 
 def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

@@ -16,7 +16,6 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/michaal94/torch_DCEC/issues/1",
-#     "https://github.com/roggirg/AutoBots/issues/8",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.KLDivLoss.html",

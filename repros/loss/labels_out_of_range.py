@@ -11,7 +11,7 @@
 #     "Assertion .t ?>= ?0 && t ?< ?n_classes. failed",
 #     "cur_target ?>= ?0 && cur_target ?< ?n_classes",
 #     "device-side assert triggered",
-#     "CUBLAS_STATUS_(?:NOT_INITIALIZED|ALLOC_FAILED|EXECUTION_FAILED|INTERNAL_ERROR)",
+#     "CUBLAS_STATUS_(?:NOT_INITIALIZED|EXECUTION_FAILED|INTERNAL_ERROR)",
 # ]
 # keywords = [
 #     "class labels start at 1 instead of 0",

@@ -17,7 +17,6 @@
 # reports = [
 #     "https://github.com/avBuffer/UNet3plus_pth/issues/23",
 #     "https://github.com/cvg/glue-factory/issues/89",
-#     "https://github.com/lopuhin/kaggle-imet-2019/issues/3",
 # ]
 # documents = [
 #     "https://github.com/itakurah/focal-loss-pytorch/pull/5",

@@ -236,6 +236,91 @@ def test_a_prediction_without_a_graph_is_named_where_gradients_are_enabled():
     assert list(loss.match_by_name(detached, {"a": torch.ones(2)})) == ["a"]
 
 
+# ---- SameShapeLoss ----
+
+SHAPES = st.lists(st.integers(1, 3), max_size=3)
+ELEMENTWISE = [
+    nn.MSELoss(),
+    nn.L1Loss(reduction="none"),
+    nn.SmoothL1Loss(reduction="sum"),
+    nn.BCEWithLogitsLoss(),
+    nn.functional.huber_loss,
+]
+
+
+@given(SHAPES, SHAPES, st.sampled_from(ELEMENTWISE))
+@example([4, 1], [4], ELEMENTWISE[0])
+@example([], [1], ELEMENTWISE[0])
+@example([2, 3], [2, 3], ELEMENTWISE[1])
+def test_an_elementwise_loss_takes_equal_shapes_only(given_shape, wanted, elementwise):
+    x, target = torch.full(given_shape, 0.5), torch.ones(wanted)
+    if given_shape == wanted:
+        assert torch.equal(loss.SameShapeLoss(elementwise)(x, target), elementwise(x, target))
+    else:
+        with pytest.raises(ValueError, match="differ in shape") as error:
+            loss.SameShapeLoss(elementwise)(x, target)
+        assert f"input {given_shape} and target {wanted}" in str(error.value)
+
+
+@given(SHAPES, st.integers(0, 3), st.booleans())
+@example([4], 1, True)
+@example([4], 1, False)
+@example([2, 1], 2, True)
+def test_where_one_dimension_of_size_1_is_too_many_the_advice_works(shape, place, of_input):
+    place = min(place, len(shape))
+    short, long = torch.zeros(shape), torch.zeros(shape[:place] + [1] + shape[place:])
+    input, target = (long, short) if of_input else (short, long)
+    with pytest.raises(ValueError) as error:
+        loss.SameShapeLoss(nn.MSELoss())(input, target)
+    advice = str(error.value).partition(": pass ")[2].split(" or ")
+    assert len(advice) == 2
+    for code, other in zip(advice, (long, short)):
+        tensors = {"input": input, "target": target}
+        assert eval(code, tensors).shape == other.shape
+    assert advice[0].startswith(("input", "target")[of_input] + ".unsqueeze(")
+
+
+@pytest.mark.parametrize(
+    ("given_shape", "wanted"),
+    [([4, 2], [4]), ([4, 1], [3]), ([4, 1, 1], [4]), ([1, 8], [5, 8]), ([2], [3])],
+)
+def test_other_shapes_get_no_advice(given_shape, wanted):
+    with pytest.raises(ValueError, match="differ in shape$"):
+        loss.SameShapeLoss(nn.MSELoss())(torch.zeros(given_shape), torch.zeros(wanted))
+
+
+def test_same_shape_loss_refuses_what_is_no_tensor_or_no_loss():
+    same_shape = loss.SameShapeLoss(nn.MSELoss())
+    with pytest.raises(TypeError, match="target is 1.0, not a tensor"):
+        same_shape(torch.ones(()), 1.0)
+    with pytest.raises(TypeError, match="input is 'x', not a tensor"):
+        same_shape("x", torch.ones(()))
+    with pytest.raises(TypeError, match="loss is 'mse'; expected a module or a function"):
+        loss.SameShapeLoss("mse")
+
+
+def test_same_shape_loss_passes_on_arguments_and_gradients(device):
+    x = torch.ones(2, requires_grad=True, device=device)
+    same_shape = loss.SameShapeLoss(nn.functional.mse_loss)
+    assert same_shape(x, torch.zeros(2, device=device), reduction="sum") == 2
+    assert same_shape(x, torch.zeros(2, device=device), None, None, "none").shape == (2,)
+    same_shape(x, torch.zeros(2, device=device)).backward()
+    assert x.grad.tolist() == [1, 1]
+
+
+def test_the_weights_of_the_loss_move_with_the_module():
+    same_shape = loss.SameShapeLoss(nn.BCEWithLogitsLoss(pos_weight=torch.ones(2)))
+    assert same_shape.to(torch.float64).loss.pos_weight.dtype == torch.float64
+    assert list(same_shape.children()) == [same_shape.loss]
+
+
+def test_torch_itself_compares_all_pairs_and_only_warns():
+    x, target = torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 2.0])
+    with pytest.warns(UserWarning, match="will likely lead to incorrect results"):
+        pairs = nn.MSELoss(reduction="none")(x, target)
+    assert pairs.shape == (2, 2)
+
+
 # ---- masked_mean ----
 
 finite = st.floats(-1e6, 1e6, width=32)

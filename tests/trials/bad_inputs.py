@@ -423,6 +423,21 @@ def _(x: Any) -> Any:
     return loss.match_by_name({"a": torch.ones(2)}, x)
 
 
+@use("loss.SameShapeLoss", "loss", only_an_error)
+def same_shape_loss(x: Any) -> Any:
+    return loss.SameShapeLoss(x)
+
+
+@use("loss.SameShapeLoss.forward", "input", only_an_error)
+def same_shape_input(x: Any) -> Any:
+    return loss.SameShapeLoss(torch.nn.MSELoss())(x, torch.ones(7, 5, 3))
+
+
+@use("loss.SameShapeLoss.forward", "target", only_an_error)
+def same_shape_target(x: Any) -> Any:
+    return loss.SameShapeLoss(torch.nn.MSELoss())(torch.ones(7, 5, 3), x)
+
+
 @use("loss.masked_mean", "values", finite_mean)
 def _(x: Any) -> Any:
     return loss.masked_mean(x, torch.tensor(True))
