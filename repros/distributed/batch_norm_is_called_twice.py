@@ -8,7 +8,6 @@
 # symptom = "modified by an inplace operation"
 # messages = [
 #     "one of the variables needed for gradient computation has been modified by an in-?place operation",
-#     "modified by an inplace operation: \\[torch.{0,20}?FloatTensor \\[\\d{1,9}\\]\\] is at version \\d{1,9}; expected version",
 # ]
 # keywords = [
 #     "GAN discriminator with DDP in-place error",
