@@ -17,9 +17,9 @@
 # ]
 # origin = "design"
 # reports = [
+#     "https://github.com/dhimasryan/MOSA-Net-Cross-Domain/issues/10",
 #     "https://github.com/om-ai-lab/OmDet/issues/19",
 #     "https://github.com/aipixel/AEMatter/issues/3",
-#     "https://github.com/kyegomez/movie-gen/issues/8",
 #     "https://github.com/Exorust/TorchLeet/issues/5",
 # ]
 # documents = [
@@ -40,8 +40,8 @@
 other samples instead of those of its own sequence.
 
 Without batch_first=True the first dimension is the sequence (docs: MultiheadAttention).
-Predictions then depend on what else is in the batch (om-ai-lab/OmDet#19), and the model
-learns badly (Exorust/TorchLeet#5).
+Predictions then depend on what else is in the batch (dhimasryan/MOSA-Net-Cross-Domain#10,
+om-ai-lab/OmDet#19), and the model learns badly (Exorust/TorchLeet#5).
 """
 
 import torch

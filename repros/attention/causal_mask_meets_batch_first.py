@@ -13,12 +13,16 @@
 #     "causal mask shape error",
 #     "TransformerEncoder mask shape error",
 #     "forgot batch_first=True",
+#     "torch.Size([77, 77]), but should be (128, 128)",
+#     "open_clip encode_text mask error",
 # ]
 # origin = "design"
+# reports = [
+#     "https://github.com/mlfoundations/open_clip/issues/910",
+#     "https://github.com/FlorianFuerrutter/genQC/issues/1",
+# ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
-#     "https://github.com/meta-pytorch/opacus/issues/774",
-#     "https://github.com/pytorch/pytorch/issues/115472",
 # ]
 # wrong = '''
 # attention = torch.nn.MultiheadAttention(8, 2)
@@ -32,11 +36,12 @@
 # ///
 """The mask is as long as the sequence, and the error asks for one as long as the batch:
 without batch_first=True the first dimension of x is the sequence (docs:
-MultiheadAttention). meta-pytorch/opacus#774 is the same check in a layer that forgets
-the argument.
+MultiheadAttention). The other way round it fails too: layers of open_clip became
+batch_first, and callers went on to transpose the input (mlfoundations/open_clip#910,
+FlorianFuerrutter/genQC#1).
 
-A mask of the size that the error asks for, as in pytorch#115472, ends the error; the
-tokens of one sample then attend to other samples (popular fix).
+A mask of the size that the error asks for ends it; the tokens of one sample then attend
+to other samples (popular fix).
 """
 
 import torch

@@ -16,7 +16,7 @@
 # ]
 # origin = "design"
 # reports = [
-#     "https://github.com/facebookresearch/detr/issues/499",
+#     "https://github.com/lyuchenyang/Macaw-LLM/issues/42",
 #     "https://github.com/open-mmlab/mmaction2/issues/1271",
 # ]
 # documents = [

@@ -16,10 +16,10 @@
 #     "padding is attended to",
 # ]
 # origin = "design"
-# reports = ["https://github.com/seal-rg/recurrent-pretraining/issues/23"]
+# reports = ["https://github.com/seal-rg/recurrent-pretraining/issues/18"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
-#     "https://github.com/pytorch/text/pull/1454",
+#     "https://github.com/pytorch/pytorch/issues/21518",
 # ]
 # wrong = '''
 # F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # mask: 1 for a token, 0 for padding
@@ -31,12 +31,12 @@
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
 # ///
 """The mask of a tokenizer is made of integers, and the attention raises
-(seal-rg/recurrent-pretraining#23).
+(seal-rg/recurrent-pretraining#18).
 
 A boolean mask hides where it is False; any other is added to the scores (docs:
-scaled_dot_product_attention). Cast to the dtype of the query, as the error suggests and
-as torchtext did once (pytorch/text#1454), ones and zeros run, and padding takes part
-(popular fix).
+scaled_dot_product_attention). Cast to the dtype of the query, as the error suggests, ones
+and zeros run, and padding takes part (popular fix; pytorch#21518 meets it in
+MultiheadAttention).
 """
 
 import torch

@@ -21,6 +21,7 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
 #     "https://github.com/pytorch/pytorch/issues/97605",
+#     "https://github.com/line/lighthouse/pull/77",
 # ]
 # wrong = '''
 # attention(x, x, x, attn_mask=mask)  # mask: (batch, tokens, tokens)
@@ -35,9 +36,9 @@
 head (pytorch#64706), and those of one sample stand next to each other
 (multi_head_attention_forward() in torch/nn/functional.py).
 
-mask.repeat(num_heads, 1, 1), as in pytorch#97605, has the right shape in the other order:
+mask.repeat(num_heads, 1, 1), as in pytorch#97605, has the right shape in the wrong order:
 heads of one sample get the mask of another, and see what was hidden (popular fix).
-repeat_interleave() keeps the order (control).
+repeat_interleave() keeps the order (control; line/lighthouse#77).
 """
 
 import torch

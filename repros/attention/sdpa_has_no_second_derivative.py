@@ -33,8 +33,8 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3" }
 # ///
-"""A backward through the gradient raises, where the attention written out by hand has a
-second derivative.
+"""A backward through the gradient raises, and with attention written out by hand it does not
+(huggingface/diffusers#5678).
 
 The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of
 flash attention, on CUDA also the memory-efficient one (learnables/learn2learn#429; not

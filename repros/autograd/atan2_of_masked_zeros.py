@@ -7,7 +7,13 @@
 # kind = "silent"
 # symptom = "gradient through atan2 is \\[.*nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
-# keywords = ["angle loss nan", "nan gradient from padded points"]
+# keywords = [
+#     "angle loss nan",
+#     "nan gradient from padded points",
+#     "heading or orientation loss becomes nan",
+#     "atan2 backward returns nan",
+#     "phase of a complex number nan gradient",
+# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/93998",

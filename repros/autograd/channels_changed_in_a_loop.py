@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "is a view and is being modified inplace"
 # messages = [
-#     "Output \\d{1,9} of \\w{1,60} is a view and is being modified inplace\\. This view is (?:the|an) output of a function that returns multiple views",
+#     "Output \\d{1,9} of \\w{1,60} is a view and (?:is being|its base or another view of its base has been) modified inplace\\. This view is (?:the|an) output of a function that returns multiple views",
 # ]
 # keywords = [
 #     "UnbindBackward0 is a view and is being modified inplace",
@@ -20,7 +20,8 @@
 # reports = [
 #     "https://github.com/haofanwang/Score-CAM/issues/28",
 #     "https://github.com/paarthneekhara/AdversarialDeepFakes/issues/23",
-#     "https://github.com/alibaba/TinyNeuralNetwork/issues/238",
+#     "https://github.com/MisaOgura/flashtorch/issues/42",
+#     "https://github.com/pytorch/pytorch/issues/47899",
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/40884",

@@ -17,10 +17,11 @@
 #     "clone a model with a hook that stores features",
 # ]
 # origin = "design"
-# documents = [
-#     "https://github.com/lucidrains/byol-pytorch/pull/20",
-#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_tensor.py",
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/54580",
+#     "https://github.com/sktime/sktime/issues/10928",
 # ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_tensor.py"]
 # wrong = '''
 # self.features = self.layer(x)
 # '''
@@ -29,8 +30,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A model can be copied until its first forward, which keeps a tensor for a loss, for a plot
-or in a hook (lucidrains/byol-pytorch#20).
+"""A model can be copied until its first forward, which keeps a tensor in an attribute
+(pytorch#54580), such as attention weights for a plot (sktime/sktime#10928).
 
 deepcopy() copies the attributes of a module too, and a tensor with a history cannot be
 copied without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached one can

@@ -21,6 +21,7 @@
 #     "https://github.com/pytorch/pytorch/issues/28594",
 #     "https://github.com/pytorch/pytorch/issues/102981",
 #     "https://github.com/descriptinc/descript-audio-codec/issues/81",
+#     "https://github.com/skorch-dev/skorch/issues/741",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/pull/103001"]
 # wrong = '''
@@ -34,7 +35,8 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""An EMA, an ensemble or a search over settings copies the model, and the copy raises.
+"""A grid search (skorch-dev/skorch#741), an EMA or an ensemble copies the model, and the copy
+raises.
 
 weight_norm() computes the weight from two parameters and keeps it as an attribute of the
 layer, a tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). The

@@ -16,7 +16,7 @@
 #     "loss.requires_grad = True does not train",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/cfzd/Ultra-Fast-Lane-Detection/issues/282"]
+# reports = ["https://github.com/cfzd/Ultra-Fast-Lane-Detection/issues/281"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/notes/autograd.html#setting-requires-grad",
 #     "https://github.com/mazurowski-lab/finetune-SAM/issues/26",
@@ -33,7 +33,7 @@
 # ///
 """backward() says that the loss does not require grad: where no input of an operation
 requires grad, its output does not (docs: notes/autograd). The loop that was to freeze the
-backbone went over the whole model (cfzd/Ultra-Fast-Lane-Detection#282).
+backbone went over the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
 
 loss.requires_grad = True, said to solve it (mazurowski-lab/finetune-SAM#26), ends the
 error and trains nothing (popular fix).

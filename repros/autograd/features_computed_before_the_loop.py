@@ -15,7 +15,11 @@
 #     "retain_graph=True then inplace error",
 # ]
 # origin = "usage"
-# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html"]
+# reports = ["https://github.com/lucidrains/denoising-diffusion-pytorch/issues/109"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",
+#     "https://github.com/pyg-team/pytorch-frame/pull/229",
+# ]
 # wrong = '''
 # features = encoder(x)
 # for _ in range(2):
@@ -28,7 +32,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first step works, and the second goes through the graph of the features once more.
+"""The first step works, and the second goes through the graph of the features once more
+(lucidrains/denoising-diffusion-pytorch#109). Features that are not to be trained are
+computed without a graph instead (pyg-team/pytorch-frame#229).
 
 backward() frees what the forward saved (torch/csrc/autograd/engine.cpp); what depends on
 parameters has to be computed again in every step (control), also because the parameters

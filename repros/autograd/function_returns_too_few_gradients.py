@@ -20,7 +20,6 @@
 # reports = [
 #     "https://github.com/evanmy/sae/issues/5",
 #     "https://github.com/1zb/pytorch-image-comp-rnn/issues/4",
-#     "https://github.com/huawei-noah/AdderNet/issues/21",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use"]
 # wrong = '''

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "appears to not have been used in the graph"
 # messages = [
-#     "differentiated Tensors? (?:at index \\d{1,9} )?appears (?:to not|not to) have been used in the graph",
+#     "differentiated (?:Tensor|Variable)s? (?:at index \\d{1,9} )?appears (?:to not|not to) have been used in the graph",
 # ]
 # keywords = [
 #     "One of the differentiated Tensors appears to not have been used in the graph",

@@ -31,9 +31,8 @@
 """numpy() refuses a tensor that requires grad (docs: Tensor.numpy), since numpy records no
 graph. For a plot or a metric, detach().numpy() is right, as the message says.
 
-In a loss it is not: the gradient of every layer is None after it (isayev/ReLeaSE#39,
-where the log-probabilities went through numpy), and backward() refuses the loss (popular
-fix) or, where another term has a gradient, says nothing.
+In a loss it is not: backward() refuses it (popular fix), or the gradient of every layer
+stays None (isayev/ReLeaSE#39, where the log-probabilities went through numpy).
 """
 
 import torch

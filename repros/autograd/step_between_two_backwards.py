@@ -21,7 +21,7 @@
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/39141",
 #     "https://github.com/YannDubs/disentangling-vae/issues/62",
-#     "https://github.com/chojw/genb/issues/6",
+#     "https://github.com/MorvanZhou/PyTorch-Tutorial/issues/89",
 #     "https://github.com/tamarott/SinGAN/issues/148",
 # ]
 # documents = ["https://github.com/MorvanZhou/PyTorch-Tutorial/pull/91"]
@@ -42,8 +42,8 @@ has changed since.
 
 step() changes parameters in place, and a Linear saved its weight for the backward
 (pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not notice changes
-made by an optimizer (tamarott/SinGAN#148 meets it in newer ones). Both backward() calls
-before any step() do (control; chojw/genb#6), or a new forward after it.
+made by an optimizer (MorvanZhou/PyTorch-Tutorial#89). Calling both backward() before any
+step() helps (control), and so does a new forward after the step (tamarott/SinGAN#148).
 inplace=False in the activations (YannDubs/disentangling-vae#62) leaves the error, as
 they are not what changed (popular fix).
 """

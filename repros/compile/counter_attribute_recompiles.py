@@ -27,7 +27,7 @@
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/154867",
 #     "https://github.com/meta-pytorch/torchrec/pull/4338",
-#     "https://github.com/PrimeIntellect-ai/prime-rl/pull/1778",
+#     "https://github.com/pytorch/pytorch/issues/121504",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/config.py",
 # ]
 # wrong = '''
@@ -47,8 +47,8 @@ runs the frame uncompiled (pytorch#128319 is the same counter with a few graphs,
 
 An integer attribute of a module is a constant of the graph, guarded by its value
 (allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338).
-A buffer is read each time (control). A higher limit, as set in
-PrimeIntellect-ai/prime-rl#1778, buys more compilations: one per call (popular fix).
+A buffer is read each time (control). A higher limit, often tried first (pytorch#121504),
+buys more compilations: one per call (popular fix).
 """
 
 import torch

@@ -27,6 +27,7 @@
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/config.py",
 #     "https://github.com/HomebrewML/HeavyBall/issues/16",
+#     "https://github.com/PrimeIntellect-ai/prime-rl/pull/1778",
 # ]
 # wrong = '''
 # decay(p)  # p: a torch.nn.Parameter
@@ -43,7 +44,8 @@ limit, eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled, or raise
 fullgraph=True (microsoft/dion#23).
 
 A tensor that is no parameter has dynamic sizes (control). A higher limit
-(HomebrewML/HeavyBall#16) compiles once per shape (popular fix).
+(HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per shape
+(popular fix).
 """
 
 import torch

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [
-#     "modified by an inplace operation: \\[torch.{0,20}?FloatTensor \\[\\d{1,9}\\]\\] is at version \\d{1,9}; expected version",
+#     "one of the variables needed for gradient computation has been modified by an in-?place operation",
 # ]
 # keywords = [
 #     "GAN discriminator with DDP in-place error",
