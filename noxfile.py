@@ -188,6 +188,13 @@ def differences(session: nox.Session) -> None:
     session.run("python", "-W", "ignore", "-m", "tests.trials.differences", *session.posargs)
 
 
+@nox.session
+def demand(session: nox.Session) -> None:
+    """Count how many public questions are answered; writes docs/demand.md: `-- --verbose`."""
+    session.install("-e", ".")
+    session.run("python", "-m", "tests.trials.demand", *session.posargs)
+
+
 # mosaicml pins a torch of its own
 PEERS = {
     "newest": ["accelerate", "lightning", "toma", "torchtnt", "transformers"],

@@ -30,7 +30,7 @@ SYMPTOMS = {
 
 
 def ids(query):
-    return [one.id for one in search(query, REPRODUCERS)]
+    return [id for found in search(query, REPRODUCERS) for id in found.ids]
 
 
 @pytest.mark.parametrize(("words", "id"), SYMPTOMS.items())
