@@ -1,4 +1,4 @@
-"""Reproducers and lists of causes by the symptom in a user's own words; nothing where none is close.
+"""Reproducers and lists of causes by the symptom in a user's words; nothing where none is close.
 
 SQLite's full-text search ranks: BM25 over stemmed words, keywords and title first. It ranks
 strangers as well, so what is not close is left out. Close is an entry whose title, keywords and id
@@ -20,14 +20,16 @@ from .. import causes
 from ..catalog import Reproducer
 
 STOP_WORDS = frozenset(
-    "a about after all also although am an and any are as at be because been but by can cannot"  # noqa: SIM905
-    " could did do does doing don done else even ever every for from get gets getting give gives go"
-    " goes got had has have having he help here how i if in instead into is isn it its just let like"
-    " make makes many may me more most much my need never no not now of off on once one only or other"
-    " our out own please pytorch really right same seem seems she should so some still than that the"
-    " their them then there these they thing this those though through to too torch try trying under"
-    " up use used uses using very want wants was we well went were what when where whether which"
-    " while who why will with without won work works would yet you your".split()
+    "a about after all also although am an and any are as at be because been but by"  # noqa: SIM905
+    " can cannot could did do does doing don done else even ever every for from get"
+    " gets getting give gives go goes got had has have having he help here how i if in"
+    " instead into is isn it its just let like make makes many may me more most much"
+    " my need never no not now of off on once one only or other our out own please"
+    " pytorch really right same seem seems she should so some still than that the"
+    " their them then there these they thing this those though through to too torch"
+    " try trying under up use used uses using very want wants was we well went were"
+    " what when where whether which while who why will with without won work works"
+    " would yet you your".split()
 )
 SYNONYMS = Path(__file__).with_name("synonyms.txt")
 COLUMNS = "title, words, id, doc, text"
@@ -46,10 +48,11 @@ NO_SYMPTOM = re.compile(
     re.IGNORECASE,
 )
 ELSEWHERE = frozenset(
-    "anaconda cmake colab conda cv2 deploy docker download driver drivers export flask flax gcc git"  # noqa: SIM905
-    " github install installation installed installing java javascript jax jupyter kaggle keras"
-    " lightgbm matplotlib mxnet nltk notebook numpy nvcc nvidia onnx opencv pandas pip recommend scikit"
-    " scipy sklearn spacy spark sql tensorboard tensorflow tensorrt tf tutorial ubuntu uninstall upgrade"
+    "anaconda cmake colab conda cv2 deploy docker download driver drivers export"  # noqa: SIM905
+    " flask flax gcc git github install installation installed installing java"
+    " javascript jax jupyter kaggle keras lightgbm matplotlib mxnet nltk notebook"
+    " numpy nvcc nvidia onnx opencv pandas pip recommend scikit scipy sklearn spacy"
+    " spark sql tensorboard tensorflow tensorrt tf tutorial ubuntu uninstall upgrade"
     " wheel windows xgboost".split()
 )
 
