@@ -35,7 +35,8 @@
 and records no graph (HobbitLong/SupContrast#26). Features are trained as anchors and
 never as the counterparts of others.
 
-all_gather() of torch.distributed.nn.functional has a backward.
+all_gather() of torch.distributed.nn.functional has a backward; torch 2.13 warns that it is
+deprecated and names its successor.
 """
 
 import torch
