@@ -11,6 +11,7 @@
 #     "device comparison always False",
 #     "if x.device == device never true",
 #     "branch for the GPU is never taken",
+#     "tensor is on cuda:0 and the check for cuda fails",
 # ]
 # origin = "design"
 # reports = [

@@ -25,7 +25,10 @@
 #     "https://github.com/feiyuhuahuo/Yolact_minimal/issues/5",
 #     "https://github.com/xinntao/ESRGAN/issues/88",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code",
+#     "https://github.com/pytorch/pytorch/issues/83973",
+# ]
 # wrong = '''
 # torch.ones(1, device=f"cuda:{index}")
 # '''
@@ -40,8 +43,8 @@
 compiled with CUDA", a CUDA build without a driver "no NVIDIA driver". Ask before use
 (docs: notes/cuda).
 
-Torch 2.3 is left out: in a forked process, as the runner makes them, it raises "Cannot
-re-initialize CUDA in forked subprocess" first. Where the machine has a GPU, install the build of torch for it (pytorch.org).
+Torch 2.3 is left out: in the fork of a process that has counted the GPUs, as the runner
+does, it raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
 """
 
 from unittest.mock import patch

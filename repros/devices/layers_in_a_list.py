@@ -20,6 +20,7 @@
 # ]
 # origin = "usage"
 # reports = [
+#     "https://github.com/pytorch/pytorch/issues/15005",
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/2623",
 #     "https://github.com/rish-16/tokenlearner-pytorch/issues/4",
 #     "https://github.com/Adlik/zen_nas/issues/7",

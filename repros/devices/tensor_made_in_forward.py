@@ -14,7 +14,6 @@
 #     "Input and parameter tensors are not at the same device",
 #     "All input tensors must be on the same device\\. Received",
 #     "Expected object of (?:backend|device type) (?:CUDA|CPU|cuda|cpu) but got (?:backend|device type)",
-#     "arguments are located on different GPUs",
 #     "Tensor for argument #\\d .{0,60}?is on CPU, but expected it to be on GPU",
 # ]
 # keywords = [

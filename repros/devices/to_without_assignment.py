@@ -21,11 +21,11 @@
 #     "input is on the CPU, model on the GPU",
 # ]
 # origin = "usage"
-# reports = [
-#     "https://github.com/huggingface/accelerate/issues/2251",
+# reports = ["https://github.com/huggingface/accelerate/issues/2251"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html",
 #     "https://github.com/pytorch/pytorch/issues/14068",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html"]
 # wrong = '''
 # x.to(device)
 # '''

@@ -11,11 +11,13 @@
 #     "SimCLR or CLIP loss on several GPUs does not converge as well",
 #     "gathered negatives have no gradient",
 #     "contrastive learning with DDP worse than on one GPU",
+#     "loss goes down on one GPU, not on four",
 # ]
 # origin = "design"
 # reports = [
 #     "https://github.com/huggingface/accelerate/issues/1154",
 #     "https://github.com/HobbitLong/SupContrast/issues/26",
+#     "https://github.com/3dlg-hcvc/DuoduoCLIP/issues/10",
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/distributed/nn/functional.py",
@@ -30,10 +32,11 @@
 # platform = "linux"
 # ///
 """The loss is right and its gradient is not: all_gather() fills the given tensors in place
-and records no graph. The features of each rank are trained as anchors and never as the
-counterparts of others.
+and records no graph (HobbitLong/SupContrast#26). Features are trained as anchors and
+never as the counterparts of others.
 
-all_gather() of torch.distributed.nn.functional has a backward.
+all_gather() of torch.distributed.nn.functional has a backward; torch 2.13 warns that it is
+deprecated and names its successor.
 """
 
 import torch

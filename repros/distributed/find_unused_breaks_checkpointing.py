@@ -12,6 +12,7 @@
 # ]
 # keywords = [
 #     "gradient checkpointing and ddp find_unused_parameters at the same time",
+#     "works without gradient checkpointing, fails with it on several GPUs",
 #     "ddp_find_unused_parameters false fixes it",
 #     "fine-tuning with gradient checkpointing on several GPUs fails",
 # ]
@@ -23,6 +24,7 @@
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+#     "https://docs.pytorch.org/docs/stable/checkpoint.html",
 #     "https://github.com/huggingface/transformers/pull/4659",
 # ]
 # wrong = '''
@@ -40,7 +42,7 @@
 The search for unused parameters walks the graph behind the output (docs:
 DistributedDataParallel). What a reentrant checkpoint recomputes later is not in that
 graph: its parameters are marked ready as unused before the backward, and again when
-their gradients arrive. use_reentrant=False puts them back into the graph.
+their gradients arrive. With use_reentrant=False the forward records them (docs: checkpoint).
 """
 
 import torch

@@ -16,7 +16,7 @@
 # ]
 # origin = "design"
 # reports = [
-#     "https://github.com/jingyaogong/minimind/issues/853",
+#     "https://github.com/kohya-ss/sd-scripts/issues/924",
 #     "https://github.com/moojink/openvla-oft/issues/160",
 #     "https://github.com/rosinality/swapping-autoencoder-pytorch/issues/22",
 # ]
@@ -32,7 +32,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Nothing raises, and the ranks drift apart (jingyaogong/minimind#853). DDP prepares its
+"""Nothing raises, and the ranks drift apart (moojink/openvla-oft#160). DDP prepares its
 reducer in its own forward (torch/nn/parallel/distributed.py). A call of model.module, or
 of any method of it, passes that by, and the backward reduces nothing.
 

@@ -10,12 +10,14 @@
 # keywords = [
 #     "freeze layers during DDP training",
 #     "requires_grad = False after DistributedDataParallel",
+#     "freeze the backbone after some epochs on several GPUs",
 #     "alternate training of generator and discriminator under DDP",
 # ]
 # origin = "design"
-# reports = ["https://github.com/pytorch/pytorch/issues/22049"]
+# reports = ["https://github.com/ShiqiYu/OpenGait/issues/230"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+#     "https://github.com/facebookresearch/ClassyVision/pull/398",
 #     "https://github.com/JDAI-CV/fast-reid/issues/178",
 # ]
 # wrong = '''
@@ -33,8 +35,8 @@
 wants them unchanged from then on (docs: DistributedDataParallel). A parameter that is
 frozen later gets no gradient, and the reducer still waits for it.
 
-A maintainer of fast-reid keeps requires_grad as it is for this reason and freezes in the
-optimizer (JDAI-CV/fast-reid#178).
+Build the wrapper anew after freezing (facebookresearch/ClassyVision#398), or keep
+requires_grad as it is and freeze in the optimizer (JDAI-CV/fast-reid#178).
 """
 
 import torch

@@ -18,6 +18,7 @@
 # ]
 # origin = "design"
 # reports = [
+#     "https://github.com/pytorch/pytorch/issues/25550",
 #     "https://github.com/pytorch/pytorch/issues/45326",
 #     "https://github.com/huggingface/accelerate/issues/760",
 #     "https://github.com/guoqincode/Open-AnimateAnyone/issues/32",

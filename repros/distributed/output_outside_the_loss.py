@@ -14,10 +14,12 @@
 #     "all parameters are used and the error still comes",
 #     "auxiliary output not used in the loss under DDP",
 #     "discarded output",
+#     "several heads, only some of them trained in a batch",
 # ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/22049",
+#     "https://github.com/pytorch/pytorch/issues/55582",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",

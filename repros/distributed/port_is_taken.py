@@ -21,7 +21,7 @@
 # ]
 # origin = "design"
 # reports = [
-#     "https://github.com/meta-pytorch/torchtune/issues/392",
+#     "https://github.com/meta-pytorch/torchtune/issues/1025",
 #     "https://github.com/openseg-group/openseg.pytorch/issues/100",
 #     "https://github.com/facebookresearch/XLM/issues/53",
 # ]
@@ -36,7 +36,7 @@
 # platform = "linux"
 # ///
 """Rank 0 of every training listens on MASTER_PORT; launchers take 29500 where nobody says
-otherwise (meta-pytorch/torchtune#392). The second training on a machine, or one that is
+otherwise (torch/distributed/run.py). The second training on a machine, or one that is
 started while processes of a crashed one still live, finds it taken.
 
 Port 0 asks the system for a free one.

@@ -14,7 +14,10 @@
 #     "distributed data not reshuffled",
 # ]
 # origin = "design"
-# reports = ["https://github.com/kan-bayashi/ParallelWaveGAN/issues/177"]
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/31771",
+#     "https://github.com/kan-bayashi/ParallelWaveGAN/issues/177",
+# ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",
 # ]

@@ -14,8 +14,10 @@
 #     "are gradients summed or averaged in DistributedDataParallel",
 # ]
 # origin = "design"
+# reports = ["https://github.com/pytorch/pytorch/issues/37359"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+#     "https://github.com/facebookresearch/fairseq/issues/494",
 # ]
 # wrong = '''
 # loss = model(x).sum()
@@ -28,7 +30,7 @@
 # ///
 """DDP divides the sum of the ranks' gradients by their number. That is right for a loss
 that is a mean over the batch; with a sum the gradient is smaller by the number of ranks
-than that of one process with the whole batch (docs: DistributedDataParallel).
+than that of one process with the whole batch (pytorch#37359). fairseq multiplies by the number of ranks (facebookresearch/fairseq#494).
 """
 
 import tempfile
@@ -53,10 +55,10 @@ def gradient(rank, folder, scale):
 
 
 def train(scale):
-    alone = torch.nn.Linear(1, 1)
-    alone(torch.tensor([[1.0], [2.0]])).sum().backward()
     with tempfile.TemporaryDirectory() as folder, get_context("fork").Pool(2) as ranks:
         shared = ranks.starmap(gradient, [(rank, folder, scale) for rank in range(2)])
+    alone = torch.nn.Linear(1, 1)
+    alone(torch.tensor([[1.0], [2.0]])).sum().backward()
     if shared != [alone.weight.grad.item()] * 2:
         return f"gradient {shared[0]} on 2 ranks, {alone.weight.grad.item()} on one"
 

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Training on several ranks hangs at the end of an epoch: one rank has a batch more"
 # kind = "hang"
-# symptom = "(?:Timed out waiting|Wait timeout|timed out).*|Connection closed by peer"
+# symptom = "Timed out waiting|Wait timeout|timed out"
 # messages = [
 #     "Watchdog caught collective operation timeout",
 #     "Timed out waiting \\d{1,12}ms for (?:recv|send) operation to complete",
@@ -22,12 +22,14 @@
 # ]
 # origin = "design"
 # reports = [
+#     "https://github.com/pytorch/pytorch/issues/141069",
 #     "https://github.com/microsoft/PyMarlin/issues/80",
 #     "https://github.com/QwenAudio/CosyVoice/issues/297",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group",
 #     "https://docs.pytorch.org/tutorials/advanced/generic_join.html",
+#     "https://github.com/huggingface/accelerate/issues/314",
 # ]
 # wrong = '''
 # for _ in range(3 + rank):
@@ -45,7 +47,7 @@ every rank has entered it. The rank with one batch more waits until the time lim
 process group, 30 minutes with gloo unless told otherwise (docs: init_process_group). Data
 that someone split by hand is often uneven (QwenAudio/CosyVoice#297).
 
-A longer time limit only makes it wait longer. Give all ranks the same number of steps, or
+A longer time limit, as advised in huggingface/accelerate#314, only makes it wait longer. Give all ranks the same number of steps, or
 join() them (tutorials: generic_join).
 """
 
@@ -68,7 +70,7 @@ def epoch(rank, folder, batches, seconds):
         return str(error)
 
 
-def train(extra, seconds=3):
+def train(extra, seconds=1):
     with tempfile.TemporaryDirectory() as folder, get_context("fork").Pool(2) as ranks:
         seen = [(rank, folder, 3 + extra * rank, seconds) for rank in range(2)]
         return next(filter(None, ranks.starmap(epoch, seen)), None)
@@ -83,7 +85,7 @@ def control(device):
 
 
 def popular_fix(device):
-    return train(extra=1, seconds=5)
+    return train(extra=1, seconds=2)
 
 
 if __name__ == "__main__":

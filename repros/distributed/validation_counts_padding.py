@@ -17,7 +17,7 @@
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/25162",
 #     "https://github.com/roboflow/rf-detr/issues/1507",
-#     "https://github.com/Lightning-AI/pytorch-lightning/issues/2398",
+#     "https://github.com/pytorch/pytorch/issues/22584",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",
