@@ -42,7 +42,11 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
     goes on with those of the old layer, and a layer that no group lists stays as it is, without
     an error. Call this before the first step, and again after a change of the model.
 
-    Frozen parameters may be held or not. A weight that layers share counts once.
+    Frozen parameters may be held or not. A weight that layers share counts once. A model that is
+    wrapped, by DistributedDataParallel or torch.compile, has the same parameters. Those of
+    fully_shard() are others: the optimizer is built after it, and this is called between steps,
+    since from forward to backward the model holds unsharded ones. An optimizer of copies, as of
+    master weights, holds none of the model's.
 
     Args:
         model: what is trained; several modules, as a model and a loss with weights, go into a
@@ -77,8 +81,10 @@ def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer)
         groups = getattr(optimizer, "param_groups", None)
         if not isinstance(groups, list):
             raise TypeError(f"expected an optimizer, got {type(optimizer).__name__}")
-        given = _names(groups)
         parameters = [parameter for group in groups for parameter in group["params"]]
+        given = _names(groups)
+        if len(given) != len(parameters):  # some were put into a group or taken out by hand
+            given = []
         for n, parameter in enumerate(parameters):
             where = f"parameter {n}" + (f" ({given[n]})" if given else "")
             where += f" of optimizer {number}" if len(optimizers) > 1 else ""

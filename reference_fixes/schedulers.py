@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learning rates that depend on the step alone, whatever has happened before it.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/schedulers
-reproduces, other than ReduceLROnPlateau, which looks at losses. torch's schedulers multiply the
-rate that they find: a factor too many, at a milestone or on a resume, stays for good.
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what the reproducers of
+repros/schedulers show that name it. torch's schedulers multiply the rate that they find: a factor
+too many, at a milestone or on a resume, stays for good. ReduceLROnPlateau, which looks at losses,
+has no replacement here.
 Source of the failures: https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py
 
 >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=8.0)

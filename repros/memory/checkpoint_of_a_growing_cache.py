@@ -26,11 +26,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The second run of the block, in backward(), finds what the first has left in the cache and
-appends once more: tensors have twice the length, and the check of the shapes fails
-(torch/utils/checkpoint.py). Before 2.1 there was none, and backward() failed by itself. The numbers in pytorch#155171 double so, from 171 to 342.
+appends once more: tensors have twice the length, as in pytorch#155171, and the check of their
+shapes fails (torch/utils/checkpoint.py). Before 2.1 there was no check, and backward() itself
+failed.
 
-use_reentrant=True, the usual advice (2U1/Phi3-Vision-Finetune#32), compares nothing: the
-gradient is that of another sum.
+use_reentrant=True, the usual advice (2U1/Phi3-Vision-Finetune#32), compares nothing: no
+error, and the gradient of another sum.
 """
 
 import torch

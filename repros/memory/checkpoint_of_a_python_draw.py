@@ -14,7 +14,6 @@
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/checkpoint.html",
-#     "https://github.com/jzhang38/TinyLlama/issues/152",
 #     "https://github.com/2U1/Phi3-Vision-Finetune/issues/32",
 # ]
 # wrong = '''
@@ -25,7 +24,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The error comes in backward(), where the block runs once more and takes the other path.
+"""backward() fails: it runs the block once more, which takes the other path.
 
 checkpoint() restores the state of torch's generators for the second run and knows of no other
 (torch/utils/checkpoint.py), such as Python's random, NumPy's, a counter, or a flag

@@ -8,7 +8,12 @@
 # symptom = "the second step starts with 4000 numbers held, the trial with 2000"
 # keywords = ["out of memory in the second iteration", "first step fits and second does not", "Adam needs more memory than SGD", "batch size search picks too large a batch", "memory jumps after the first step"]
 # origin = "design"
+# reports = [
+#     "https://github.com/NVIDIA/Megatron-LM/issues/640",
+#     "https://github.com/pytorch/pytorch/issues/9439",
+# ]
 # documents = [
+#     "https://github.com/pytorch/pytorch/issues/18643",
 #     "https://github.com/roboflow/rf-detr/pull/1342",
 #     "https://github.com/pytorch/tutorials/pull/2568",
 #     "https://github.com/NVIDIA/Megatron-LM/pull/4638",
@@ -24,10 +29,10 @@
 # ///
 """A batch that fits by itself does not fit in training: the first step() allocates the
 optimizer's state, for Adam twice the size of the parameters, and keeps it
-(torch/optim/adam.py, NVIDIA/Megatron-LM#4638).
+(torch/optim/adam.py, pytorch#18643, NVIDIA/Megatron-LM#4638).
 
-Parameters, gradients and state are what every later step starts with. A trial that never steps
-measures without the state (roboflow/rf-detr#1342).
+Parameters, gradients and state are what every later step starts with. A search of the
+batch size that never steps measures without the state (roboflow/rf-detr#1342).
 """
 
 import torch

@@ -6,9 +6,11 @@
 # title = "Collecting one slice of each output keeps the whole outputs in memory"
 # kind = "leak"
 # symptom = "5 kept rows of 100 hold 500 rows"
-# keywords = ["memory grows although only a small part is kept", "cls token features run out of memory", "extracting features fills the memory", "detach and cpu do not free memory", "view keeps the large tensor alive"]
+# keywords = ["memory grows although only a small part is kept", "cls token features run out of memory", "extracting features fills the memory", "detach does not free memory", "view keeps the large tensor alive"]
 # origin = "design"
+# reports = ["https://github.com/pytorch/pytorch/issues/50432"]
 # documents = [
+#     "https://github.com/pfnet/pytorch-pfn-extras/pull/49",
 #     "https://github.com/ViCCo-Group/thingsvision/pull/150",
 #     "https://github.com/pytorch/pytorch/issues/33101",
 #     "https://docs.pytorch.org/docs/stable/tensor_view.html",
@@ -23,9 +25,9 @@
 # ///
 """Features of one token per image are kept, and the memory of all tokens with them
 (ViCCo-Group/thingsvision#150): a slice is a view, and a view keeps the storage of its base
-(docs: tensor_view; pytorch#33101 met it in saved files).
+(docs: tensor_view, pytorch#50432); pytorch#33101 met it in saved files.
 
-detach() makes another view.
+detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), makes another view.
 """
 
 import torch

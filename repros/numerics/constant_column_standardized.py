@@ -6,14 +6,14 @@
 # title = "A column that is constant in the training data makes the loss nan from the first step"
 # kind = "silent"
 # symptom = "the first loss is nan"
-# messages = ["\\bloss: nan\\b", "\\bloss = nan\\b", "\\bloss=nan\\b", "\\bloss nan\\b"]
+# messages = ["loss: nan\\b", "loss = nan\\b", "loss=nan\\b", "loss:nan\\b", "loss': nan\\b", "\\bloss nan\\b"]
 # keywords = ["loss is nan from the start", "nan after normalizing the features", "standard deviation is zero", "loss nan in the first iteration", "all predictions are nan"]
 # origin = "usage"
-# reports = ["https://github.com/fastai/fastai/issues/889"]
-# documents = [
-#     "https://github.com/ludwig-ai/ludwig/pull/2543",
+# reports = [
+#     "https://github.com/fastai/fastai/issues/889",
 #     "https://github.com/evandowning/deepreflect/issues/11",
 # ]
+# documents = ["https://github.com/ludwig-ai/ludwig/pull/2543"]
 # wrong = '''
 # x = (x - x.mean(0)) / x.std(0)
 # '''
@@ -27,8 +27,7 @@
 is 0, and 0 / 0 is nan in every row of it (fastai/fastai#889). One such column spoils the
 output of a linear layer.
 
-It is met where a subset is taken for a trial, in which a column happens to be constant
-(fastai/fastai#889).
+A trial on a subset, in which a column happens to be constant, meets it (fastai/fastai#889).
 """
 
 import torch

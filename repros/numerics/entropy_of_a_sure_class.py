@@ -7,13 +7,12 @@
 # kind = "silent"
 # symptom = "entropy nan, gradient nan|entropy 0, gradient nan"
 # messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
-# keywords = ["entropy loss is nan", "zero times log zero", "entropy bonus nan in reinforcement learning", "distillation loss nan with masked logits", "loss is nan after some steps"]
+# keywords = ["entropy loss is nan", "zero times log zero", "entropy bonus nan in reinforcement learning", "entropy of a softmax returns nan", "loss is nan after some steps"]
 # origin = "usage"
-# reports = [
-#     "https://github.com/OpenBMB/ModelCenter/issues/14",
-#     "https://github.com/kkirchheim/pytorch-ood/issues/84",
-# ]
+# reports = ["https://github.com/kkirchheim/pytorch-ood/issues/84"]
 # documents = [
+#     "https://github.com/OpenBMB/ModelCenter/issues/14",
+#     "https://github.com/huggingface/trl/issues/7221",
 #     "https://github.com/huggingface/trl/pull/7224",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.special.xlogy.html",
 # ]
@@ -27,12 +26,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""0 * log(0) is 0 * -inf, which is nan (OpenBMB/ModelCenter#14): a model that becomes
+"""0 * log(0) is 0 * -inf, which is nan (kkirchheim/pytorch-ood#84): a model that becomes
 sure of one class ends the training.
 
 xlogy() counts 0 * log(0) as 0 and is proposed for it (huggingface/trl#7224). It cures the
-value; its gradient at 0 is inf, and the softmax makes a nan of that. With log_softmax() the logs are
-finite.
+value; its gradient at 0 is inf, and the softmax makes a nan of that.
+
+With log_softmax() the logs are finite wherever the logits are. A logit of -inf, as a mask writes
+it, gives 0 * -inf there too (huggingface/trl#7221, OpenBMB/ModelCenter#14).
 """
 
 import torch

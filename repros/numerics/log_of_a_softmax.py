@@ -11,6 +11,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/1620",
+#     "https://github.com/skorch-dev/skorch/issues/481",
 #     "https://github.com/summerlvsong/Aggregation-Cross-Entropy/issues/2",
 # ]
 # documents = [
@@ -25,12 +26,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Once the logits of one sample are far apart, the softmax rounds its probability to 0, the log
-is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
+"""Once the logits of one sample are far apart, the softmax rounds the probability of its label
+to 0, the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
 
 log_softmax() never forms the probability (docs: torch.nn.functional.log_softmax). Adding
 1e-8 in the log is the usual advice (NVIDIA/apex#358): the loss is finite then, and the gradient
-0, where a mistake ought to have the largest.
+is 0 where it ought to be largest.
 """
 
 import torch

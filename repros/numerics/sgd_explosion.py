@@ -6,7 +6,7 @@
 # title = "SGD on unscaled features writes NaN into the weights within a few steps"
 # kind = "silent"
 # symptom = "weight is nan after step"
-# messages = ["\\bloss: nan\\b", "\\bloss = nan\\b", "\\bloss=nan\\b", "\\bloss nan\\b"]
+# messages = ["loss: nan\\b", "loss = nan\\b", "loss=nan\\b", "loss:nan\\b", "loss': nan\\b", "\\bloss nan\\b"]
 # keywords = ["loss explodes", "loss explodes to nan", "loss diverges to nan", "training unstable"]
 # origin = "usage"
 # reports = [

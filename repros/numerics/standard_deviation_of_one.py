@@ -14,7 +14,10 @@
 #     "https://github.com/DLR-RM/stable-baselines3/issues/265",
 #     "https://github.com/pytorch/pytorch/issues/29372",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.std.html"]
+# documents = [
+#     "https://github.com/DLR-RM/stable-baselines3/pull/1025",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.std.html",
+# ]
 # wrong = '''
 # advantage = (x - x.mean()) / (x.std() + 1e-8)
 # '''
@@ -24,7 +27,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training goes well up to the last batch of the epoch, which holds one sample, and
-everything is nan from there on.
+everything is nan from there on (DLR-RM/stable-baselines3#1025).
 
 std() divides by n - 1 unless it is told not to, and 0 / 0 is nan (pytorch#29372). The 1e-8
 guards against a standard deviation of zero, not against one of nan

@@ -8,7 +8,10 @@
 # symptom = "the unit vector of zeros is nan"
 # keywords = ["cosine similarity is nan", "normalized embeddings are nan", "padding rows become nan", "division by norm nan", "embedding of an unknown word is nan"]
 # origin = "usage"
-# reports = ["https://github.com/huggingface/sentence-transformers/issues/625"]
+# reports = [
+#     "https://github.com/huggingface/sentence-transformers/issues/625",
+#     "https://github.com/huggingface/sentence-transformers/issues/589",
+# ]
 # documents = [
 #     "https://github.com/CorentinJ/Real-Time-Voice-Cloning/pull/678",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html",

@@ -3,12 +3,13 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "weight_decay of Adam does nothing to a weight whose gradients are large"
+# title = "weight_decay of Adam hardly shrinks a weight whose gradients are large"
 # kind = "silent"
 # symptom = "weight decay changed the weight by 0\\.0%"
-# keywords = ["Adam weight decay has no effect", "Adam or AdamW", "L2 regularization instead of weight decay", "weights grow despite weight_decay"]
+# keywords = ["Adam weight decay has no effect", "Adam or AdamW", "L2 regularization instead of weight decay", "weights grow despite weight_decay", "changing weight_decay makes no difference"]
 # origin = "design"
 # documents = [
+#     "https://github.com/pytorch/pytorch/issues/48793",
 #     "https://github.com/pytorch/pytorch/pull/41679",
 #     "https://github.com/pytorch/pytorch/pull/21250",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html",
@@ -21,11 +22,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The weights are the same with weight_decay as without it, and nothing tells.
+"""The weights are the same with weight_decay as without it, and no warning says so.
 
-Adam adds weight_decay * weight to the gradient, which is L2 regularization, and divides
-the sum by the size of the gradients (pytorch#41679): the larger they are, the less of the decay
-is left. AdamW shrinks the weight itself (pytorch#21250).
+Adam adds weight_decay * weight to the gradient, which is L2 regularization (pytorch#41679), and
+divides the sum by the size of the gradients (torch/optim/adam.py): the larger they are, the less
+of the decay is left. AdamW shrinks the weight itself (pytorch#21250).
 """
 
 import torch

@@ -7,10 +7,11 @@
 # kind = "silent"
 # symptom = "optimizer contains a parameter group with duplicate parameters.*moved by 2, not 1"
 # messages = ["optimizer contains a parameter group with duplicate parameters"]
-# keywords = ["duplicate parameters warning", "tied weights learn twice as fast", "shared layer in the parameter list"]
+# keywords = ["duplicate parameters warning", "tied weights learn twice as fast", "shared layer in the parameter list", "optimizer updates a parameter twice", "actor and critic share layers in one optimizer"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/40967",
+#     "https://github.com/thu-ml/tianshou/issues/395",
 #     "https://github.com/qinenergy/corda/issues/13",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/pull/41597"]

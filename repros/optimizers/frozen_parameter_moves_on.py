@@ -6,7 +6,7 @@
 # title = "A parameter frozen during training with requires_grad_(False) goes on moving"
 # kind = "silent"
 # symptom = "the frozen weight moved from -1\\.0 to -"
-# keywords = ["frozen layers still change", "weights updated although requires_grad is False", "freeze after some epochs does not work", "frozen parameters drift with weight decay"]
+# keywords = ["frozen layers still change", "weights updated although requires_grad is False", "freeze after some epochs does not work", "frozen parameters drift with weight decay", "unfrozen and frozen again keeps training"]
 # origin = "design"
 # reports = ["https://discuss.pytorch.org/t/why-there-is-still-a-small-change-in-frozen-layer-parameters/153740"]
 # documents = [
@@ -14,9 +14,11 @@
 #     "https://github.com/iamwangyabin/S-Prompts/pull/2",
 # ]
 # wrong = '''
+# optimizer.zero_grad(set_to_none=False)
 # weight.requires_grad_(False)
 # '''
 # right = '''
+# optimizer.zero_grad(set_to_none=False)
 # weight.requires_grad_(False)
 # weight.grad = None
 # '''
@@ -26,7 +28,7 @@
 gradient of zeros, and step() looks at nothing but .grad
 (discuss.pytorch.org/t/153740, torch/optim/sgd.py).
 
-Zeros are enough for momentum and weight decay to move it (iamwangyabin/S-Prompts#2).
+Zeros are enough for momentum, as here, or weight decay (iamwangyabin/S-Prompts#2) to move it.
 zero_grad() removes the gradient since torch 2.0 unless it is told not to, and wrote zeros before
 (docs: torch.optim.Optimizer.zero_grad).
 """

@@ -27,7 +27,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The steps grow and never turn back, with no error and no warning.
+"""Every step is larger than the one before, with no error and no warning.
 
 backward() adds to what .grad holds, so that losses can be added up, and step() does not
 clear it; a warning has been asked for (pytorch#47175).

@@ -8,10 +8,7 @@
 # symptom = "five steps left the loss at 1\\.0"
 # keywords = ["loss stays the same in every epoch", "optimizer.step has no effect", "manual update works and the optimizer does not", "model recreated after optimizer", "loss does not decrease"]
 # origin = "usage"
-# reports = [
-#     "https://github.com/spro/practical-pytorch/issues/9",
-#     "https://github.com/pytorch/pytorch/issues/54765",
-# ]
+# reports = ["https://github.com/spro/practical-pytorch/issues/9"]
 # wrong = '''
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 # model = Net().to(device)
@@ -27,8 +24,8 @@
 the first model, which have no gradients, and step() leaves those alone
 (torch/optim/sgd.py).
 
-It happens where a notebook's cell or a helper builds the model a second time
-(spro/practical-pytorch#9, pytorch#54765).
+It happens where a second cell of a notebook builds the model again
+(spro/practical-pytorch#9).
 """
 
 import torch

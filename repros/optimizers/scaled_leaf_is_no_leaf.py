@@ -12,9 +12,8 @@
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/140469",
 #     "https://github.com/vinsis/ternary-quantization/issues/4",
-#     "https://github.com/Linardos/SalEMA/issues/7",
+#     "https://github.com/mazzzystar/randomCNN-voice-transfer/issues/16",
 # ]
-# documents = ["https://github.com/mazzzystar/randomCNN-voice-transfer/issues/16"]
 # wrong = '''
 # image = torch.ones(2, requires_grad=True, device=device) * 0.01
 # optimizer = torch.optim.SGD([image], lr=0.1)

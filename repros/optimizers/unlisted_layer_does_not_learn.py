@@ -6,7 +6,7 @@
 # title = "A layer that no parameter group lists does not learn"
 # kind = "silent"
 # symptom = "bias has a gradient and did not move"
-# keywords = ["some layers are not trained", "new module is not in the optimizer", "crf or classifier not updated", "parameter groups by name miss some parameters"]
+# keywords = ["some layers are not trained", "new module is not in the optimizer", "crf or classifier not updated", "parameter groups by name miss some parameters", "one layer keeps its initial weights"]
 # origin = "usage"
 # reports = ["https://github.com/zjunlp/HVPNeT/issues/5"]
 # documents = ["https://docs.pytorch.org/docs/stable/optim.html#per-parameter-options"]

@@ -6,7 +6,7 @@
 # title = "zero_grad() inside the accumulation loop leaves the gradient of the last micro-batch alone"
 # kind = "silent"
 # symptom = "1 of 4 micro-batches reached the weight"
-# keywords = ["gradient accumulation has no effect", "accumulation gives worse results than a large batch", "effective batch size is one micro-batch", "gradients are cleared every micro-batch"]
+# keywords = ["gradient accumulation has no effect", "accumulation gives worse results than a large batch", "effective batch size is one micro-batch", "gradients are cleared every micro-batch", "where to put zero_grad with gradient accumulation"]
 # origin = "usage"
 # reports = ["https://github.com/bytetriper/RAE/issues/67"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
@@ -22,7 +22,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training runs as if without accumulation, and costs four times as much.
+"""Each step learns from its last micro-batch, and the work on the others is lost.
 
 Accumulation is nothing but the adding up in .grad; zero_grad() before every backward() drops what
 the micro-batches before it have added (bytetriper/RAE#67).

@@ -6,7 +6,7 @@
 # title = "CosineAnnealingLR with T_max in batches keeps the learning rate when stepped once per epoch"
 # kind = "silent"
 # symptom = "the learning rate ended at 0\\.9\\d, eta_min is 0"
-# keywords = ["learning rate hardly changes", "cosine schedule does not decay", "learning rate stays constant with CosineAnnealingLR", "T_max epochs or iterations"]
+# keywords = ["learning rate hardly changes", "cosine schedule does not decay", "learning rate stays constant with CosineAnnealingLR", "T_max epochs or iterations", "learning rate is the same at the end of training"]
 # origin = "usage"
 # reports = ["https://github.com/sthalles/SimCLR/issues/8"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html"]

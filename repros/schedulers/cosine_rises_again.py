@@ -6,13 +6,10 @@
 # title = "CosineAnnealingLR stepped per batch with T_max in epochs raises the learning rate again"
 # kind = "silent"
 # symptom = "the learning rate ended at 1\\.00, eta_min is 0"
-# keywords = ["learning rate goes up and down", "learning rate oscillates", "learning rate increases at the end", "several cosine cycles in one training"]
+# keywords = ["learning rate goes up and down", "learning rate oscillates", "learning rate increases at the end", "several cosine cycles in one training", "training ends with a high learning rate"]
 # origin = "usage"
 # reports = ["https://github.com/ivadomed/ivadomed/issues/57"]
-# documents = [
-#     "https://github.com/CodefyUI/CodefyUI/issues/205",
-#     "https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html",
-# ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html"]
 # wrong = '''
 # scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
 # for _ in range(epochs * batches): scheduler.step()

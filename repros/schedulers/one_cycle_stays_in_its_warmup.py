@@ -6,7 +6,7 @@
 # title = "OneCycleLR with total_steps in batches never leaves its warm-up when stepped once per epoch"
 # kind = "silent"
 # symptom = "the highest learning rate was 0\\.\\d\\d, max_lr is 1"
-# keywords = ["onecycle learning rate too small", "learning rate only goes up", "scheduler stepped per epoch instead of per batch", "learning rate never reaches max_lr"]
+# keywords = ["onecycle learning rate too small", "learning rate only goes up", "scheduler stepped per epoch instead of per batch", "learning rate never reaches max_lr", "only a fraction of the schedule is followed"]
 # origin = "usage"
 # reports = ["https://github.com/pytorch/pytorch/issues/65417"]
 # documents = [

@@ -7,7 +7,7 @@
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
-# keywords = ["warning about the order of scheduler and optimizer", "warmup starts one step late", "first learning rate is never used"]
+# keywords = ["warning about the order of scheduler and optimizer", "warmup starts one step late", "first learning rate is never used", "scheduler.step at the start of the epoch", "does the lr_scheduler warning matter"]
 # origin = "design"
 # reports = ["https://github.com/ThilinaRajapakse/pytorch-transformers-classification/issues/21"]
 # documents = ["https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"]

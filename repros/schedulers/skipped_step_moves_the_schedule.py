@@ -7,7 +7,7 @@
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
-# keywords = ["scheduler warning though the order is right", "mixed precision scheduler warning", "lr scheduler warning with GradScaler", "where is optimizer.step called with amp"]
+# keywords = ["scheduler warning though the order is right", "mixed precision scheduler warning", "lr scheduler warning with GradScaler", "where is optimizer.step called with amp", "learning rate schedule runs ahead with amp"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/55585",

@@ -460,6 +460,74 @@ def test_the_names_that_an_optimizer_was_given_are_told():
     )
 
 
+def test_names_that_do_not_fit_the_parameters_of_their_group_are_not_told():
+    group = {"params": list(model_of(2).parameters()), "param_names": ["weight", "bias"]}
+    optimizer = torch.optim.SGD([group], lr=0.1)
+    optimizer.param_groups[0]["params"].append(torch.nn.Parameter(torch.ones(4)))
+    assert told(ValueError, torch.nn.Module(), optimizer) == (
+        "held, and not in the model: parameter 0 [2, 2], parameter 1 [2], parameter 2 [4]" + END
+    )
+
+
+def test_an_optimizer_of_copies_holds_none_of_the_parameters():
+    model = model_of(2)
+    master = [each.detach().clone().requires_grad_() for each in model.parameters()]
+    assert told(ValueError, model, sgd(master)) == (
+        "in no optimizer: 0.weight [2, 2], 0.bias [2]; "
+        "held, and not in the model: parameter 0 [2, 2], parameter 1 [2]" + END
+    )
+
+
+@pytest.fixture
+def one_process(tmp_path):
+    distributed = torch.distributed
+    if not distributed.is_available() or not distributed.is_gloo_available():
+        pytest.skip("no torch.distributed")
+    store = f"file://{tmp_path / 'store'}"
+    distributed.init_process_group("gloo", init_method=store, rank=0, world_size=1)
+    yield
+    distributed.destroy_process_group()
+
+
+@pytest.mark.skipif(not hasattr(torch, "compile"), reason="torch.compile came in 2.0")
+def test_a_compiled_model_has_the_same_parameters():
+    model = model_of(2)
+    try:
+        compiled = torch.compile(model)
+    except RuntimeError as error:  # not for every Python, nor on every system
+        pytest.skip(str(error))
+    optimizers.check_parameters(compiled, sgd(model.parameters()))
+
+
+def test_a_wrapped_model_has_the_same_parameters(one_process):
+    model = model_of(2)
+    optimizer, wrapped = sgd(model.parameters()), torch.nn.parallel.DistributedDataParallel(model)
+    optimizers.check_parameters(wrapped, optimizer)
+    optimizers.check_parameters(model, sgd(wrapped.parameters()))
+
+
+def test_a_sharded_model_has_others_and_its_own_between_steps(one_process):
+    if not hasattr(torch.distributed, "init_device_mesh"):
+        pytest.skip("fully_shard() came in 2.6")
+    from torch.distributed import fsdp
+
+    if not hasattr(fsdp, "fully_shard"):
+        pytest.skip("fully_shard() came in 2.6")
+    model = model_of(2)
+    before = sgd(model.parameters())
+    mesh = torch.distributed.init_device_mesh("cpu", (1,))
+    fsdp.fully_shard(model, mesh=mesh)
+    assert "held, and not in the model" in told(ValueError, model, before)
+    optimizer = sgd(model.parameters())
+    for _ in range(2):
+        optimizers.check_parameters(model, optimizer)
+        loss = model(torch.ones(1, 2)).sum()
+        assert "held, and not in the model" in told(ValueError, model, optimizer)
+        loss.backward()
+        optimizer.step()
+    optimizers.check_parameters(model, optimizer)
+
+
 @pytest.mark.parametrize(
     ("layers", "end"), [(5, "4.weight [2, 2]"), (7, "4.weight [2, 2] and 2 more")]
 )
