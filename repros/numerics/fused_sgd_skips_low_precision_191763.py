@@ -6,6 +6,7 @@
 # title = "Fused SGD on the CPU leaves most of a bfloat16 or float16 parameter as it was"
 # kind = "silent"
 # symptom = "64 weights of 65 did not move"
+# keywords = ["bfloat16 weights do not change", "weights do not update in half precision", "fused sgd does nothing"]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/191763"]
 # documents = [

@@ -2,10 +2,19 @@ import time
 
 import pytest
 
-from matrix import catalog
-from matrix.answers.search import search
+from matrix import catalog, causes
+from matrix.answers.search import SYNONYMS, search
 
 REPRODUCERS = catalog.load()
+SEE = "amp/unscale_twice"
+GROUP = {
+    "title": "Wilting",
+    "keywords": ["aubergines wilt"],
+    "causes": [
+        {"cause": "no water", "check": "look", "see": SEE},
+        {"cause": "sun", "check": "look"},
+    ],
+}
 SYMPTOMS = {
     "loss stays constant": "loss/mismatch_zero_is_silent",
     "loss does not decrease": "loss/rewrapped_in_a_tensor",
@@ -46,17 +55,58 @@ def test_words_that_nothing_has_find_nothing(words):
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["loss NOT nan", 'loss "', "loss*", "title:loss", "loss' OR 1=1 --", "LOSS", "the loss_of"],
+    ("query", "words"),
+    [
+        ("loss NOT nan", "loss nan"),
+        ('loss "nan', "loss nan"),
+        ("loss*", "loss"),
+        ("title:loss", "title loss"),
+        ("loss' OR 1=1 --", "loss 1"),
+        ("LOSS", "loss"),
+        ("the loss_of", "loss"),
+    ],
 )
-def test_what_sqlite_would_take_for_an_operator_is_a_word(query):
-    assert set(ids("loss")) <= set(ids(query))
+def test_what_sqlite_would_take_for_an_operator_is_a_word(query, words):
+    assert ids(query) == ids(words)
 
 
 def test_a_text_of_ten_thousand_words_is_searched_in_a_second():
     started = time.process_time()
-    assert ids(" ".join(f"word{number}" for number in range(10_000)) + " loss") == ids("loss")
+    assert ids(" ".join(f"word{number}" for number in range(10_000)) + " loss") == []
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "the fan of my laptop gets loud during training",  # one word in common
+        "the confusion matrix of my loss on the projector at the conference looks great today",
+        "ValueError: operands could not be broadcast together with shapes (3,4) (5,)",
+        "how do I plot the loss of every epoch",
+        "the loss of my keras model is nan",
+    ],
+)
+def test_what_is_not_close_is_not_found(query):
+    assert ids(query) == []
+
+
+def test_a_symptom_is_not_asked_for_as_many_words_as_a_question():
+    assert "numerics/sgd_explosion" in ids("loss explodes to nan")
+    assert ids("how do I avoid that it explodes") == []
+
+
+def test_a_list_of_causes_is_found_by_its_keywords(monkeypatch):
+    monkeypatch.setattr(causes, "load", lambda: [GROUP])
+    (found, *_) = search("the aubergines wilt overnight", REPRODUCERS)
+    assert (found.title, found.ids, found.causes) == (GROUP["title"], [SEE], GROUP["causes"])
+    monkeypatch.setitem(GROUP, "keywords", [])
+    assert search("the aubergines wilt overnight", REPRODUCERS) == []
+
+
+def test_a_synonym_counts_as_the_word_that_is_used_here():
+    assert ids("vram grows every step") == ids("gpu memory grows every step")
+    lines = SYNONYMS.read_text(encoding="utf-8").splitlines()[1:]
+    assert [line for line in lines if len(line.split(" = ")) != 2] == []
 
 
 def test_words_of_one_stem_are_one_word():
