@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "expected scalar type (?:Double|Float) but found (?:Double|Float)|mat1 and mat2 (?:must|to) have the same dtype"
 # messages = [
-#     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double|Float)(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?(?:Double|Float)",
+#     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Float|Float(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Double)",
 #     "mat1 and mat2 (?:must|to) have the same dtype, but got:? (?:Double and Float|Float and Double|double != float|float != double)",
 # ]
 # keywords = [
