@@ -20,7 +20,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/pprp/captcha_identify.pytorch/issues/1",
-#     "https://github.com/lyn1874/memAE/issues/13",
+#     "https://github.com/pprp/captcha_identify.pytorch/issues/14",
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/sampler.py"]
 # wrong = '''
@@ -38,7 +38,7 @@ RandomSampler behind shuffle=True refuses that (torch/utils/data/sampler.py); nu
 is no argument that a user has passed.
 
 With shuffle=False the message goes and no data comes: every epoch has 0 batches, and what
-fails is the mean over them (lyn1874/memAE#13: division by zero).
+fails is the mean over them (pprp/captcha_identify.pytorch#14: division by zero).
 """
 
 import glob

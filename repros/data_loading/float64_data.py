@@ -7,13 +7,14 @@
 # kind = "error"
 # symptom = "expected scalar type (?:Double|Float) but found (?:Double|Float)|mat1 and mat2 (?:must|to) have the same dtype"
 # messages = [
-#     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double|Float)(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?(?:Double|Float)",
+#     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Float|Float(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Double)",
 #     "mat1 and mat2 (?:must|to) have the same dtype, but got:? (?:Double and Float|Float and Double|double != float|float != double)",
 #     "self and mat2 must have the same dtype, but got (?:Double and Float|Float and Double)",
-#     "Input type \\((?:torch\\.(?:cuda\\.)?)?(?:MPS)?(?:Double|Float)(?:Tensor|Type)?\\) and (?:weight|bias) type \\((?:torch\\.(?:cuda\\.)?)?(?:MPS)?(?:Double|Float)(?:Tensor|Type)?\\) should be the same",
-#     "expected (?:Double|Float) tensor \\(got (?:Double|Float) tensor\\)",
+#     "Input type \\((?:torch\\.(?:cuda\\.)?)?Double(?:Tensor)?\\) and (?:weight|bias) type \\((?:torch\\.(?:cuda\\.)?)?Float(?:Tensor)?\\) should be the same",
+#     "Input type \\((?:torch\\.(?:cuda\\.)?)?Float(?:Tensor)?\\) and (?:weight|bias) type \\((?:torch\\.(?:cuda\\.)?)?Double(?:Tensor)?\\) should be the same",
+#     "expected (?:Double tensor \\(got Float|Float tensor \\(got Double) tensor\\)",
 #     "expected m1 and m2 to have the same dtype, but got: (?:float != double|double != float)",
-#     "Input and (?:parameter|hidden) tensors are not the same dtype, found (?:input )?tensor with (?:Double|Float)",
+#     "tensors are not the same dtype, found input tensor with (?:Double and (?:parameter|hidden) tensor with Float|Float and (?:parameter|hidden) tensor with Double)",
 # ]
 # keywords = [
 #     "numpy array is float64 and weights are float32",

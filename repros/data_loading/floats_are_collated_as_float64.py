@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "expected scalar type (?:Double|Float) but found (?:Double|Float)|mat1 and mat2 (?:must|to) have the same dtype"
 # messages = [
-#     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double|Float)(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?(?:Double|Float)",
+#     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Float|Float(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Double)",
 #     "mat1 and mat2 (?:must|to) have the same dtype, but got:? (?:Double and Float|Float and Double|double != float|float != double)",
 # ]
 # keywords = [
@@ -19,10 +19,9 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/69446",
-#     "https://github.com/pytorch/pytorch/issues/1113",
+#     "https://github.com/pytorch/pytorch/issues/109968",
 # ]
 # documents = [
-#     "https://github.com/pytorch/pytorch/issues/31689",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
 # ]
 # wrong = '''
@@ -34,7 +33,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """default_collate() makes torch.tensor(batch, dtype=torch.float64) of Python floats, whatever
-the default dtype is (torch/utils/data/_utils/collate.py, pytorch#31689). torch.tensor() of
+the default dtype is (torch/utils/data/_utils/collate.py, pytorch#109968). torch.tensor() of
 the same numbers is float32. As a feature it fails in the first layer, as shown; as a
 target it fails in the loss or in its backward (pytorch#69446).
 """

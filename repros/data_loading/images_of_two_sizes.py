@@ -9,8 +9,6 @@
 # messages = [
 #     "stack expects each tensor to be equal size, but got",
 #     "(?:invalid argument \\d: )?sizes of tensors must match except in dimension 0\\. got \\d{1,9} and \\d{1,9} in dimension",
-#     "inconsistent tensor sizes at .{1,120}?THTensorMath",
-#     "all input arrays must have the same shape",
 #     "trying to resize storage that is not resizable",
 # ]
 # keywords = [
@@ -25,6 +23,7 @@
 # reports = [
 #     "https://github.com/qubvel-org/segmentation_models.pytorch/issues/472",
 #     "https://github.com/milesial/Pytorch-UNet/issues/285",
+#     "https://github.com/lxtGH/DecoupleSegNets/issues/32",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/data.html#working-with-collate-fn",
@@ -42,11 +41,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The batch is one tensor: default_collate() stacks the samples with torch.stack(), and
-all have to have one shape (torch/utils/data/_utils/collate.py).
+all have to have one shape. In a worker, where it stacks into shared memory, a batch that
+begins with its largest image says "Trying to resize storage that is not resizable" instead
+(torch/utils/data/_utils/collate.py).
 
 Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect
-ratio, so that the longer sides still differ (docs: torchvision.transforms.Resize). Give
-both sides, or pad in a collate_fn of your own.
+ratio, so that the longer sides still differ (docs: torchvision.transforms.Resize;
+lxtGH/DecoupleSegNets#32). Give both sides, or pad in a collate_fn of your own.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Batches kept from DataLoader workers exhaust the open files"
+# title = "Keeping the batches of DataLoader workers in a list runs into the limit of open files"
 # kind = "error"
 # symptom = "Too many open files|received 0 items of ancdata"
 # messages = [
@@ -24,11 +24,10 @@
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/11201",
 #     "https://github.com/pytorch/pytorch/issues/41465",
-#     "https://github.com/pytorch/pytorch/issues/973",
-#     "https://github.com/TL-System/plato/issues/241",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/multiprocessing.html#file-descriptor-file-descriptor",
+#     "https://github.com/fastai/fastai/issues/23",
 # ]
 # wrong = '''
 # targets.append(batch)
@@ -44,7 +43,7 @@ as long as the tensor lives (docs: multiprocessing, file_descriptor). A list of 
 reaches the limit of the process; a copy frees the descriptor. The limit is lowered here to
 reach it soon.
 
-A higher limit (pytorch#973) only moves the failure to a longer list.
+A higher limit, as advised in fastai/fastai#23, only moves the failure to a longer list.
 """
 
 import resource

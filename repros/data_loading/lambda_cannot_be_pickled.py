@@ -10,7 +10,7 @@
 #     "Can.t (?:pickle|get) local object .?\\S{1,200}<locals>",
 #     "Can.t pickle <function \\S{0,120}<lambda>",
 #     "attribute lookup <lambda> on \\S{1,60} failed",
-#     "EOFError: Ran out of input",
+#     "Got pickle error when attempting to start a worker Process",
 # ]
 # keywords = [
 #     "works on Linux and fails on Windows with num_workers",
@@ -37,7 +37,8 @@
 # loader = DataLoader(rows, num_workers=1, collate_fn=itemgetter(0))
 # '''
 # affected = { cpu = ">=1.13" }
-# timeout = 120.0
+# stand_in = { cpu = "/bin/true plays the interpreter of the worker: the loader pickles before it starts" }
+# platform = "linux"
 # ///
 """A spawned worker is a new interpreter, to which the loader sends dataset, collate_fn and
 worker_init_fn with pickle (docs: torch.utils.data, Platform-specific behaviors). Pickle
@@ -49,26 +50,33 @@ Windows and macOS spawn; Linux forked, where nothing is pickled, and pickles too
 or a class of a module, or functools.partial of one.
 """
 
+from multiprocessing import resource_tracker, set_executable, spawn
 from operator import itemgetter
+from pickle import PicklingError
 
 from torch.utils.data import DataLoader
 
 
-def load(method, **options):
+def load(**options):
     rows = [1, 2]
+    python = spawn.get_executable()
+    resource_tracker.ensure_running()  # with Python
+    set_executable("/bin/true")
     try:
-        loader = DataLoader(rows, num_workers=1, multiprocessing_context=method, **options)
-        list(loader)
-    except (AttributeError, TypeError) as error:
+        loader = DataLoader(rows, num_workers=1, multiprocessing_context="spawn", **options)
+        iter(loader)
+    except (AttributeError, TypeError, PicklingError) as error:
         return str(error)
+    finally:
+        set_executable(python)
 
 
 def reproduce(device):
-    return load("spawn", collate_fn=lambda batch: batch[0])
+    return load(collate_fn=lambda batch: batch[0])
 
 
 def control(device):
-    return load("spawn", collate_fn=itemgetter(0))
+    return load(collate_fn=itemgetter(0))
 
 
 if __name__ == "__main__":

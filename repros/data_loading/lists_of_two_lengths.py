@@ -16,9 +16,10 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/42654",
-#     "https://github.com/nyu-dl/dl4mt-nonauto/issues/13",
+#     "https://github.com/pytorch/vision/issues/2624",
 # ]
 # documents = [
+#     "https://github.com/pytorch/pytorch/pull/38492",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pad_sequence.html",
 # ]
@@ -33,9 +34,9 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """default_collate() takes a list for a sample of several fields and collates field by field,
-so that all lists need the same length (torch/utils/data/_utils/collate.py). Up to 1.5 it
-dropped what was longer than the shortest without a word (pytorch#42654), so that going
-back to an old release, as advised there, hides it.
+so that all lists need the same length (torch/utils/data/_utils/collate.py). Before 1.6 it
+dropped without a word what was longer than the shortest (pytorch#38492): going back to such
+a release, as in pytorch#42654, hides the failure.
 """
 
 from functools import partial

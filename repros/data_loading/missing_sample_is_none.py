@@ -20,7 +20,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/74337",
-#     "https://github.com/TorchIO-project/torchio/issues/184",
+#     "https://github.com/Megvii-BaseDetection/YOLOX/issues/1523",
 #     "https://github.com/pytorch/pytorch/issues/57429",
 # ]
 # documents = [

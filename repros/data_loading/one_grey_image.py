@@ -16,10 +16,10 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/Lightning-Universe/lightning-flash/issues/415",
-#     "https://github.com/caoyunkang/CDO/issues/14",
+#     "https://github.com/MECLabTUDA/Super_Selfish/issues/2",
 # ]
 # documents = [
-#     "https://github.com/MECLabTUDA/Super_Selfish/issues/2",
+#     "https://github.com/lxtGH/DecoupleSegNets/issues/32",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
 # ]
 # wrong = '''
@@ -36,7 +36,8 @@ number of channels; default_collate() stacks the samples
 (torch/utils/data/_utils/collate.py). To collate grey and RGB images is the cause that
 MECLabTUDA/Super_Selfish#2 names.
 
-Resizing all of them to one height and width leaves the channels as they are.
+Resizing all of them to one height and width, which helps where the sizes differ
+(lxtGH/DecoupleSegNets#32), leaves the channels as they are.
 """
 
 import torch

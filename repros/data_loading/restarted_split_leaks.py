@@ -14,12 +14,12 @@
 #     "different split on every rank",
 # ]
 # origin = "usage"
-# reports = [
-#     "https://github.com/aiqm/torchani/issues/443",
-#     "https://github.com/talmolab/sleap-nn/issues/602",
+# reports = ["https://github.com/aiqm/torchani/issues/443"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split",
 #     "https://github.com/kekmodel/FixMatch-pytorch/issues/41",
+#     "https://github.com/TensorAuto/OpenTau/pull/498",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split"]
 # wrong = '''
 # train, val = random_split(rows, [80, 20])
 # '''

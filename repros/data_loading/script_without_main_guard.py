@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A script without the main guard starts workers that start workers"
 # kind = "error"
-# symptom = "before the\\s+current process has finished its bootstrapping phase"
+# symptom = "before the current process has finished its bootstrapping phase"
 # messages = [
 #     "attempt has been made to start a new process before the\\s{1,20}current process has finished its bootstrapping phase",
 #     "forgotten to use the proper idiom\\s{1,20}in the main module",
@@ -26,6 +26,7 @@
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors",
 #     "https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py",
 # ]
 # wrong = '''
 # list(loader)
@@ -35,53 +36,58 @@
 #     list(loader)
 # '''
 # affected = { cpu = ">=1.13" }
-# timeout = 180.0
+# stand_in = { cpu = "a call with the name __mp_main__ and the mark of a starting process plays the import in a spawned worker" }
 # ///
-"""A spawned worker imports the main script first (docs.python.org: multiprocessing, the spawn
-start method), and a script that iterates over the loader at its top level starts workers
-of its own there. Python refuses that; the worker dies, and the main process says only that
-a DataLoader worker exited unexpectedly.
+"""A spawned worker first imports the main script, under the name __mp_main__
+(docs.python.org: multiprocessing, the spawn start method), and a script that iterates over
+the loader at its top level starts workers of its own there. Python refuses that. The worker
+ends, and the main process adds "DataLoader worker exited unexpectedly"
+(torch/utils/data/dataloader.py).
 
 A call of freeze_support(), which the message mentions, changes nothing without the guard.
 Windows and macOS spawn (docs: torch.utils.data, Platform-specific behaviors).
 """
 
-import re
-import subprocess
-import sys
-import tempfile
+from multiprocessing import current_process, freeze_support
 
-LOADER = """
-from multiprocessing import freeze_support
 from torch.utils.data import DataLoader
-loader = DataLoader([1, 2], num_workers=1, multiprocessing_context="spawn")
-"""
-WRONG = "list(loader)"
-RIGHT = 'if __name__ == "__main__":\n    list(loader)'
 
 
-def run(lines):
-    with tempfile.TemporaryDirectory() as folder:
-        with open(f"{folder}/train.py", "w") as script:
-            script.write(LOADER + lines)
-        done = subprocess.run(
-            [sys.executable, script.name], capture_output=True, text=True, cwd=folder
-        )
-    if done.returncode:
-        found = re.search(r"An attempt has been made.*?phase", done.stderr, re.S)
-        return found[0] if found else done.stderr
+def unguarded(loader, __name__):
+    list(loader)
+
+
+def guarded(loader, __name__):
+    if __name__ == "__main__":
+        list(loader)
+
+
+def frozen(loader, __name__):
+    freeze_support()
+    list(loader)
+
+
+def import_in_worker(script):
+    loader = DataLoader([1, 2], num_workers=1, multiprocessing_context="spawn")
+    current_process()._inheriting = True  # what multiprocessing/spawn.py does as a worker starts
+    try:
+        script(loader, "__mp_main__")
+    except RuntimeError as error:
+        return " ".join(str(error).split())
+    finally:
+        del current_process()._inheriting
 
 
 def reproduce(device):
-    return run(WRONG)
+    return import_in_worker(unguarded)
 
 
 def control(device):
-    return run(RIGHT)
+    return import_in_worker(guarded)
 
 
 def popular_fix(device):
-    return run("freeze_support()\n" + WRONG)
+    return import_in_worker(frozen)
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@
 # reports = [
 #     "https://github.com/huaweicloud/dls-example/issues/26",
 #     "https://github.com/logicalclocks/hopsworks/issues/1557",
-#     "https://github.com/pytorch/pytorch/issues/45728",
 #     "https://github.com/meta-pytorch/torchx/issues/428",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-cpu-tensors",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/MapAllocator.cpp",
+#     "https://github.com/pytorch/pytorch/issues/41481",
 # ]
 # wrong = '''
 # loader = DataLoader(rows, batch_size=16, num_workers=1)
@@ -43,7 +43,7 @@ The message names a file </torch_...>, which is no file of the disk
 (aten/src/ATen/MapAllocator.cpp). Where the room runs out only as the file is filled, it is
 a bus error instead (logicalclocks/hopsworks#1557 shows both).
 
-set_sharing_strategy("file_system"), advised in pytorch#45728, uses the same folder.
+set_sharing_strategy("file_system"), advised in pytorch#41481, uses the same folder.
 """
 
 import resource

@@ -15,6 +15,7 @@
 # origin = "usage"
 # documents = [
 #     "https://github.com/torchgeo/torchgeo/pull/257",
+#     "https://github.com/growingnet/gromo/pull/58",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataset.py",
 # ]
 # wrong = '''
@@ -28,8 +29,8 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """train.dataset and val.dataset are one object (torch/utils/data/dataset.py), so that the
-assignment meant for validation, which torchgeo/torchgeo#257 was advised to make, takes the
-augmentation from training as well. Give the Subset a dataset of its own.
+assignment meant for validation, as advised in torchgeo/torchgeo#257, takes the augmentation
+from training as well (growingnet/gromo#58). Give the Subset a dataset of its own.
 """
 
 import torch

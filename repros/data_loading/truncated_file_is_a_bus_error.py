@@ -19,8 +19,8 @@
 #     "raising shm-size does not help",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/greatlog/UnpairedSR/issues/17"]
 # documents = [
+#     "https://github.com/greatlog/UnpairedSR/issues/17",
 #     "https://man7.org/linux/man-pages/man2/mmap.2.html",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/csrc/DataLoader.cpp",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/signal_handling.py",
@@ -41,15 +41,13 @@ the worker takes every SIGBUS for a lack of shared memory (torch/csrc/DataLoader
 so does the exception (torch/utils/data/_utils/signal_handling.py), whatever caused it.
 
 In greatlog/UnpairedSR#17 64 GB of shared memory did not help, and num_workers=0 died of the
-same signal, which no shared memory for batches explains. Sending the batches through files,
-set_sharing_strategy("file_system"), does not help here either.
+same signal, which no shared memory for batches explains.
 """
 
 import mmap
+import multiprocessing
 import tempfile
-import time
 
-import torch
 from torch.utils.data import DataLoader, Dataset
 
 
@@ -57,12 +55,13 @@ class Mapped(Dataset):
     def __init__(self, path):
         with open(path, "r+b") as file:
             self.bytes = mmap.mmap(file.fileno(), 8192)
+        self.ready = multiprocessing.Event()
 
     def __len__(self):
         return 1
 
     def __getitem__(self, index):
-        time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
+        self.ready.wait()
         return self.bytes[4096]
 
 
@@ -75,7 +74,9 @@ def load(size):
         with open(path, "wb") as file:
             file.truncate(size)
         try:
-            list(DataLoader(rows, num_workers=1, multiprocessing_context="fork"))
+            batches = iter(DataLoader(rows, num_workers=1, multiprocessing_context="fork"))
+            rows.ready.set()  # the loader watches its worker by now
+            list(batches)
         except RuntimeError as error:
             return str(error.__cause__ or error)
 
@@ -88,21 +89,12 @@ def control(device):
     return load(size=8192)
 
 
-def popular_fix(device):
-    strategy = torch.multiprocessing.get_sharing_strategy()
-    torch.multiprocessing.set_sharing_strategy("file_system")
-    try:
-        return load(size=0)
-    finally:
-        torch.multiprocessing.set_sharing_strategy(strategy)
-
-
 if __name__ == "__main__":
     import sys
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

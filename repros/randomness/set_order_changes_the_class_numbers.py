@@ -17,12 +17,12 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/tkipf/pygcn/issues/41",
-#     "https://github.com/tristandeleu/pytorch-meta/issues/56",
 #     "https://github.com/google-deepmind/dmvr/issues/6",
 # ]
 # documents = [
 #     "https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
-#     "https://github.com/pytorch/pytorch/issues/57491",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/2156",
+#     "https://github.com/pytorch/pytorch/issues/7068",
 # ]
 # wrong = '''
 # classes = {name: number for number, name in enumerate(set(names))}
@@ -34,45 +34,64 @@
 # ///
 """The order of a set of strings follows their hashes, which Python salts anew in every process
 (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not touch it. A checkpoint keeps
-the weights of output 3 and not the class that it stood for. The two starts are given two
-salts here, as they would draw them.
+the weights of output 3 and not the class that it stood for. Here this process is compared
+with two more, which are given two salts, as they would draw them.
 
 os.environ["PYTHONHASHSEED"] = "0" in the script, one line of the usual seeding function
-(pytorch#57491), comes too late: Python reads it once, as it starts.
+(pytorch#7068), comes too late (Lightning-AI/pytorch-lightning#2156): Python reads it once,
+as it starts.
 """
 
 import os
 import subprocess
 import sys
 
-START = "names = [f'class {i}' for i in range(20)]\n"
-WRONG = "classes = {name: number for number, name in enumerate(set(names))}\n"
-RIGHT = "classes = {name: number for number, name in enumerate(sorted(set(names)))}\n"
-SEED = "import os; os.environ['PYTHONHASHSEED'] = '0'\n"
+NAMES = [f"class {i}" for i in range(20)]
+RESTART = "import runpy, sys; print(runpy.run_path(sys.argv[1])[sys.argv[2]]())"
 
 
-def run(lines, salt):
-    script = START + lines + "print(sorted(classes.items()))"
+def from_set():
+    classes = {name: number for number, name in enumerate(set(NAMES))}
+    return [classes[name] for name in NAMES]
+
+
+def from_sorted_set():
+    classes = {name: number for number, name in enumerate(sorted(set(NAMES)))}
+    return [classes[name] for name in NAMES]
+
+
+def from_set_after_seeding():
+    before = dict(os.environ)
+    os.environ["PYTHONHASHSEED"] = "0"
+    try:
+        return from_set()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def restart(number, salt):
+    command = [sys.executable, "-S", "-c", RESTART, __file__, number.__name__]
     environment = {**os.environ, "PYTHONHASHSEED": salt}
-    command = [sys.executable, "-S", "-c", script]
-    return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
-def compare(lines):
-    if run(lines, salt="1") != run(lines, salt="2"):
+def compare(number):
+    if len({str(number()), restart(number, salt="1"), restart(number, salt="2")}) > 1:
         return "the class numbers differ between two starts"
 
 
 def reproduce(device):
-    return compare(WRONG)
+    return compare(from_set)
 
 
 def control(device):
-    return compare(RIGHT)
+    return compare(from_sorted_set)
 
 
 def popular_fix(device):
-    return compare(SEED + WRONG)
+    return compare(from_set_after_seeding)
 
 
 if __name__ == "__main__":

@@ -14,13 +14,11 @@
 #     "all seeds are set and the runs still differ",
 # ]
 # origin = "design"
-# reports = [
-#     "https://github.com/meta-pytorch/torchtune/issues/168",
-#     "https://github.com/pytorch/pytorch/issues/138989",
-# ]
+# reports = ["https://github.com/pytorch/pytorch/issues/7068"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading",
 #     "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader",
+#     "https://github.com/pytorch/pytorch/pull/15170",
 # ]
 # wrong = '''
 # noise = torch.rand(1)
