@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A dataset that returns None for a bad sample breaks the batch"
 # kind = "error"
-# symptom = "^TypeError: .*found <class 'NoneType'>|^IndexError: list index out of range"
+# symptom = "^TypeError: .*found <class 'NoneType'>|^a batch without samples"
 # messages = [
 #     "batch must contain tensors, (?:numpy arrays, )?numbers, dicts,? or lists; found <(?:class|type) .NoneType.>",
 #     "batch must contain tensors, (?:numpy arrays, )?numbers, dicts,? or lists; found object",
@@ -55,8 +55,10 @@ def load(device, select=list, **options):
     try:
         loader = DataLoader(rows, batch_size=2, **options)
         list(loader)
-    except (TypeError, IndexError) as error:
-        return f"{type(error).__name__}: {error}"
+    except TypeError as error:
+        return f"TypeError: {error}"
+    except IndexError:
+        return "a batch without samples: IndexError"
 
 
 def reproduce(device):
