@@ -19,6 +19,10 @@
 #     "load a Lightning checkpoint into a plain model",
 #     "checkpoint['state_dict'] or checkpoint['model']",
 #     "missing keys although the model is the same",
+#     "downloaded checkpoint has other keys than my model",
+#     "load only the weights from a training checkpoint",
+#     "cannot load my lightning ckpt in plain pytorch",
+#     "how to get the weights out of a checkpoint",
 # ]
 # origin = "usage"
 # reports = [

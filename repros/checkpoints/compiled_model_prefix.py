@@ -18,6 +18,10 @@
 #     "cannot load model saved after torch.compile",
 #     "remove _orig_mod. from the keys of a checkpoint",
 #     "OptimizedModule missing keys",
+#     "saved after compile and cannot load without it",
+#     "checkpoint keys have a strange prefix",
+#     "weights from compiled training do not fit the plain model",
+#     "inference script cannot load the compiled model's weights",
 # ]
 # origin = "design"
 # reports = [

@@ -17,6 +17,10 @@
 #     "model trained on cuda:1 cannot be loaded on one GPU",
 #     "map_location",
 #     "load a CUDA checkpoint on a Mac",
+#     "trained on the server, cannot load on my laptop",
+#     "open a GPU model on a computer without one",
+#     "checkpoint from an 8 gpu machine on a single gpu",
+#     "loading weights on a MacBook fails",
 # ]
 # origin = "design"
 # reports = [

@@ -18,6 +18,10 @@
 #     "load a multi GPU checkpoint on one GPU or CPU",
 #     "model saved with nn.DataParallel or DistributedDataParallel",
 #     "strict=False makes the error go away and the accuracy is random",
+#     "trained on several gpus, cannot load on one",
+#     "weights from multi-gpu training do not load for inference",
+#     "all layer names in the file start with module",
+#     "no layer matches although the architecture is the same",
 # ]
 # origin = "design"
 # reports = [

@@ -18,6 +18,10 @@
 #     "downloaded weights are an HTML page",
 #     "weights_only=False does not help",
 #     "Google Drive download cannot be loaded",
+#     "downloaded weights cannot be opened",
+#     "pth file is only 130 bytes",
+#     "model file from GitHub does not load",
+#     "weights downloaded with wget are broken",
 # ]
 # origin = "usage"
 # reports = [

@@ -17,6 +17,10 @@
 #     "checkpoint corrupted after Ctrl+C or preemption",
 #     "cannot resume because last.pt is broken",
 #     "save a checkpoint atomically",
+#     "power loss or kill while saving, checkpoint gone",
+#     "spot instance stopped and checkpoint is unreadable",
+#     "last checkpoint broken after cluster time limit",
+#     "keyboard interrupt during saving destroyed my file",
 # ]
 # origin = "usage"
 # reports = [

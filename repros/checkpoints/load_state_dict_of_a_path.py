@@ -15,6 +15,10 @@
 #     "expected state_dict to be dict-like got str",
 #     "got class NoneType state_dict",
 #     "how to load a .pth file into a model",
+#     "how do I load saved weights from a file",
+#     "loading my saved model file name fails",
+#     "load pt file into the network",
+#     "loading weights by string path does not work",
 # ]
 # origin = "design"
 # reports = [

@@ -17,6 +17,10 @@
 #     "init_empty_weights then load_state_dict",
 #     "did you mean to pass assign=True",
 #     "model outputs garbage after to_empty",
+#     "large model loaded with low memory cannot go to cuda",
+#     "weights are empty after loading a huge model",
+#     "init on meta device and then cuda fails",
+#     "model has no data after loading",
 # ]
 # origin = "design"
 # reports = [

@@ -15,6 +15,10 @@
 #     "optimizer state does not match after freezing layers",
 #     "fine-tune from a checkpoint with another optimizer",
 #     "added parameters to the model and cannot load the optimizer",
+#     "continue training with frozen layers fails",
+#     "resume after adding a new head fails",
+#     "cannot resume since I changed the model",
+#     "second training stage cannot load the optimizer",
 # ]
 # origin = "design"
 # reports = [

@@ -13,6 +13,20 @@
 #     "dropout and augmentation repeat after resume",
 #     "seed is set again when training resumes",
 #     "resumed run differs from an uninterrupted run",
+#     "after resuming the batches come in same order",
+#     "loss curve after resume looks like the first epoch",
+#     "restarted job sees the same samples first",
+#     "data order repeats after every restart",
+#     "job restarts daily and only trains on the first part",
+#     "resumed training overfits the same examples",
+#     "shuffle identical in each resumed epoch",
+#     "augmentations are the same after restart",
+#     "how to continue training with new random order",
+#     "continued run not identical to one without break",
+#     "some samples never seen because of restarts",
+#     "save and restore rng state in a checkpoint",
+#     "seed fixed at script start and training is resumed",
+#     "results differ if training is stopped and continued",
 # ]
 # origin = "usage"
 # reports = [

@@ -17,6 +17,10 @@
 #     "position embedding of another length",
 #     "vocabulary size differs from the checkpoint",
 #     "load pretrained weights except the last layer",
+#     "pretrained on 1000 classes, I have 10",
+#     "use pretrained weights for a different number of labels",
+#     "checkpoint vocabulary is larger than my model's",
+#     "ignore the last layer when loading weights",
 # ]
 # origin = "design"
 # reports = [

@@ -17,6 +17,10 @@
 #     "failed reading zip archive",
 #     "torch.load fails after the job was killed",
 #     "corrupted model file in the torch hub cache",
+#     "checkpoint cannot be read after the crash",
+#     "incomplete download of pretrained weights",
+#     "disk was full while saving the model",
+#     "copied checkpoint to other machine, cannot load it",
 # ]
 # origin = "usage"
 # reports = [

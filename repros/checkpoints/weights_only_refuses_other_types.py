@@ -18,6 +18,10 @@
 #     "argparse Namespace in a checkpoint",
 #     "cannot load whole model with torch.load",
 #     "numpy scalar in a checkpoint",
+#     "old checkpoint stopped loading after update",
+#     "cannot load my trained model with the new version",
+#     "loading worked last year, fails with the newest torch",
+#     "third-party weights refused by torch.load",
 # ]
 # origin = "design"
 # reports = [

@@ -15,6 +15,10 @@
 #     "load a model without its class definition",
 #     "moved or renamed the file of the model",
 #     "torch.save(model) cannot be loaded in another script",
+#     "load a saved model in a different project",
+#     "model saved in a notebook cannot be loaded in script",
+#     "renamed my file and saved models do not load",
+#     "flask app cannot load the model from training script",
 # ]
 # origin = "design"
 # reports = [

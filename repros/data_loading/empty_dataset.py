@@ -16,6 +16,10 @@
 #     "glob found no files",
 #     "len(dataset) is 0",
 #     "epoch ends at once and the loss is nan or 0",
+#     "no images are found in my folder",
+#     "dataloader has zero length, training loop does nothing",
+#     "training finishes immediately without a single batch",
+#     "custom dataset cannot find the files on Windows",
 # ]
 # origin = "usage"
 # reports = [

@@ -21,6 +21,10 @@
 #     "torch.from_numpy gives double",
 #     "pandas data is double",
 #     "convert the dataset to float32",
+#     "training on a pandas dataframe fails in the linear layer",
+#     "regression with numpy features complains about data types",
+#     "my csv data does not fit the model's type",
+#     "sklearn dataset to tensor, model wants another type",
 # ]
 # origin = "usage"
 # reports = [

@@ -15,6 +15,10 @@
 #     "default_collate returns DoubleTensor",
 #     "labels become float64 in the DataLoader",
 #     "set_default_dtype is ignored by the DataLoader",
+#     "targets arrive as double although I return a float",
+#     "regression labels have the wrong type in the batch",
+#     "why is my batch double when the sample is float",
+#     "labels float64 on Mac mps after the DataLoader",
 # ]
 # origin = "design"
 # reports = [

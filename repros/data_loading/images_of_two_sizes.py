@@ -18,6 +18,10 @@
 #     "variable length sequences in a DataLoader",
 #     "Resize does not make all images the same size",
 #     "how to pad in collate_fn",
+#     "my photos have different heights and widths",
+#     "batch size 1 works, anything larger crashes",
+#     "segmentation images of varying resolution in a batch",
+#     "audio clips of different duration in one batch",
 # ]
 # origin = "usage"
 # reports = [

@@ -19,6 +19,10 @@
 #     "collecting predictions and labels in validation",
 #     "ulimit -n",
 #     "set_sharing_strategy file_system",
+#     "crashes after a few hundred batches when I store them",
+#     "saving all labels in a list fails with workers",
+#     "evaluation loop dies on file descriptors",
+#     "works with num_workers=0, crashes collecting all batches",
 # ]
 # origin = "design"
 # reports = [

@@ -18,6 +18,10 @@
 #     "collate_fn lambda on macOS",
 #     "DataLoader worker pickle error with Python 3.14",
 #     "nested function as worker_init_fn",
+#     "training script from Linux does not start on my Mac",
+#     "Windows crashes at the first batch with workers",
+#     "dataloader stops working after the upgrade to Python 3.14",
+#     "cannot use a local function with dataloader workers",
 # ]
 # origin = "design"
 # reports = [

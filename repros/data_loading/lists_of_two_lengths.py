@@ -12,6 +12,10 @@
 #     "token lists of different length in a DataLoader",
 #     "captions of different length",
 #     "list of lists cannot be collated",
+#     "sentences of different number of words in a batch",
+#     "tags per image vary, dataloader fails",
+#     "number of objects differs between images in the batch",
+#     "tokenized text without padding crashes the loader",
 # ]
 # origin = "design"
 # reports = [

@@ -16,6 +16,10 @@
 #     "how to skip bad samples in a DataLoader",
 #     "optional field of a sample is None",
 #     "collate_fn filter None",
+#     "some images cannot be opened, how to ignore them",
+#     "broken jpg in the dataset stops the training",
+#     "dataset returns nothing for some index",
+#     "want to drop unreadable audio files while loading",
 # ]
 # origin = "usage"
 # reports = [

@@ -13,6 +13,20 @@
 #     "container killed for memory although the model is on the GPU",
 #     "dataset list or dict is duplicated in every worker",
 #     "copy-on-read of forked memory",
+#     "RAM slowly fills up during training until it crashes",
+#     "system memory climbs with each epoch, gpu memory constant",
+#     "training gets killed by the OOM killer overnight",
+#     "memory usage multiplies with the number of workers",
+#     "each worker process uses several gigabytes of RAM",
+#     "server freezes because all the RAM is used up",
+#     "cpu memory leak only when num_workers is above zero",
+#     "num_workers=0 keeps memory flat, 8 workers eat everything",
+#     "htop shows workers growing during the epoch",
+#     "pod evicted or slurm job killed for exceeding memory",
+#     "host RAM keeps increasing while iterating over the DataLoader",
+#     "annotations json of millions of rows fills the memory",
+#     "swap is full after a few epochs of training",
+#     "memory goes up batch by batch without storing anything",
 # ]
 # origin = "design"
 # reports = [

@@ -15,6 +15,10 @@
 #     "shuffle with SubsetRandomSampler",
 #     "WeightedRandomSampler and shuffle",
 #     "train.py fails only on several GPUs in the DataLoader",
+#     "loader refuses a sampler together with shuffle",
+#     "how to shuffle when I use a custom sampler",
+#     "weighted sampling for imbalanced classes and shuffle",
+#     "validation split by indices and shuffled training",
 # ]
 # origin = "design"
 # reports = [

@@ -16,6 +16,10 @@
 #     "script runs twice when workers start",
 #     "freeze_support",
 #     "DataLoader in a notebook or script fails on macOS",
+#     "Windows opens many python processes and crashes",
+#     "my script starts again from the top with workers",
+#     "num_workers works only with zero on Windows",
+#     "on Mac the training prints everything several times",
 # ]
 # origin = "usage"
 # reports = [

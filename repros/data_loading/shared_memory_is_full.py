@@ -15,6 +15,10 @@
 #     "/dev/shm is full",
 #     "increase shared memory in a container",
 #     "--ipc=host",
+#     "dataloader crashes inside docker, fine outside",
+#     "kubernetes pod training fails with workers",
+#     "crash when batch size or workers are larger in container",
+#     "large video batches crash the dataloader workers",
 # ]
 # origin = "design"
 # reports = [

@@ -17,6 +17,10 @@
 #     "lmdb or memmap file is broken",
 #     "Bus error (core dumped) in training",
 #     "raising shm-size does not help",
+#     "plenty of shared memory and workers die anyway",
+#     "training crashes at the same sample of the lmdb",
+#     "memmap dataset copied to the server crashes",
+#     "disk quota full while copying data, then bus error",
 # ]
 # origin = "usage"
 # documents = [

@@ -18,6 +18,10 @@
 #     "how to find out why a DataLoader worker exited",
 #     "pid(s) exited unexpectedly",
 #     "dataloader crashes at random",
+#     "worker dies and I get no useful error",
+#     "random crash of the data loading after some hours",
+#     "loader crashes only with several workers, no stack trace",
+#     "how can I debug a dying dataloader worker",
 # ]
 # origin = "usage"
 # reports = [

@@ -15,6 +15,10 @@
 #     "broadcast_buffers=False fixes it",
 #     "real and fake batch through the discriminator",
 #     "siamese network with BatchNorm on several GPUs",
+#     "GAN trains on one gpu, crashes with DDP",
+#     "calling the network twice per step fails on multiple gpus",
+#     "teacher student or siamese forward twice with DDP fails",
+#     "works without batch norm, fails with it under DDP",
 # ]
 # origin = "torch"
 # reports = [

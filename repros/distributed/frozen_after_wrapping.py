@@ -12,6 +12,10 @@
 #     "requires_grad = False after DistributedDataParallel",
 #     "freeze the backbone after some epochs on several GPUs",
 #     "alternate training of generator and discriminator under DDP",
+#     "freezing the encoder mid-training crashes on several gpus",
+#     "staged training with DDP fails when freezing",
+#     "GAN alternate freezing fails with multiple gpus",
+#     "second iteration fails after setting requires_grad on DDP",
 # ]
 # origin = "design"
 # reports = ["https://github.com/ShiqiYu/OpenGait/issues/230"]

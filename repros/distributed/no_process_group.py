@@ -14,6 +14,10 @@
 #     "started with python instead of torchrun",
 #     "init_process_group missing",
 #     "how to train with one GPU",
+#     "multi-gpu code does not run on my single gpu",
+#     "run the repo's training script without distributed",
+#     "debug DDP script in an IDE or notebook",
+#     "only have one GPU, script wants distributed",
 # ]
 # origin = "usage"
 # reports = [

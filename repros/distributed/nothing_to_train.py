@@ -15,6 +15,10 @@
 #     "loss module without parameters in accelerator.prepare",
 #     "LoRA model has no trainable parameters on several GPUs",
 #     "all weights frozen, DistributedDataParallel fails",
+#     "perceptual loss network wrapped in DDP fails",
+#     "teacher network cannot be wrapped",
+#     "frozen discriminator or VAE in multi-gpu training",
+#     "all layers frozen and DDP complains",
 # ]
 # origin = "design"
 # reports = [

@@ -15,6 +15,10 @@
 #     "auxiliary output not used in the loss under DDP",
 #     "discarded output",
 #     "several heads, only some of them trained in a batch",
+#     "auxiliary head output ignored, multi gpu fails",
+#     "model returns features and logits, only logits used",
+#     "second iteration crashes on several gpus only",
+#     "one gpu trains, two gpus crash in step two",
 # ]
 # origin = "usage"
 # reports = [

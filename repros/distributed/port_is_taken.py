@@ -18,6 +18,10 @@
 #     "errno 98 master_port",
 #     "torchrun fails while another job is running",
 #     "zombie process keeps the port after a crash",
+#     "cannot start two jobs on one server",
+#     "second experiment on other gpus does not start",
+#     "restart after a crash fails, old process still running",
+#     "run several trainings at once on one machine",
 # ]
 # origin = "design"
 # reports = [

@@ -16,6 +16,10 @@
 #     "activation checkpointing with tied weights on several GPUs",
 #     "marked as ready twice",
 #     "use_reentrant under DDP",
+#     "weight sharing and gradient checkpointing on several gpus",
+#     "recurrent use of one block with checkpointing under DDP",
+#     "tied layers crash only with DDP and checkpointing",
+#     "fails on multi gpu when a layer is used twice",
 # ]
 # origin = "design"
 # reports = [

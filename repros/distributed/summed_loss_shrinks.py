@@ -12,6 +12,19 @@
 #     "learning rate has to change with the number of GPUs",
 #     "results depend on the number of GPUs",
 #     "are gradients summed or averaged in DistributedDataParallel",
+#     "gradient is half as large on two gpus",
+#     "training slower to converge the more gpus I use",
+#     "need a larger learning rate with several GPUs",
+#     "same batch gives different gradient on 1 and 2 gpus",
+#     "loss summed over tokens and multi-gpu results differ",
+#     "should I multiply the loss by world size",
+#     "DDP gradients smaller than single process gradients",
+#     "sum reduction of the loss and multiple gpus",
+#     "weight updates shrink with number of processes",
+#     "single gpu hyperparameters do not work on 8 gpus",
+#     "wrong gradients across GPUs compared to one",
+#     "effective step too small in distributed training",
+#     "gradient off by a factor of the number of gpus",
 # ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/37359"]

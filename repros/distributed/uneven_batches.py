@@ -19,6 +19,20 @@
 #     "NCCL timeout after 30 minutes",
 #     "early stopping on one rank only",
 #     "stuck after validation on rank 0",
+#     "training freezes at the end of the first epoch",
+#     "multi-gpu job stuck, no error, gpus at 100 percent",
+#     "one process waits forever for the others",
+#     "hangs on the last batch with several gpus",
+#     "progress bar stops moving near the end of epoch",
+#     "some ranks finished the epoch, others are waiting",
+#     "DDP training stalls without any message",
+#     "deadlock when validating only on the main process",
+#     "job sits idle until timeout after half an hour",
+#     "rank 0 finishes and the program never exits",
+#     "stops responding after a rank skipped a batch",
+#     "works on one gpu, freezes on two",
+#     "number of batches not equal across processes",
+#     "training stuck with different number of samples per gpu",
 # ]
 # origin = "design"
 # reports = [

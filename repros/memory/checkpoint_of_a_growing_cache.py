@@ -7,7 +7,16 @@
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|The size of tensor a \\(3\\) must match the size of tensor b \\(6\\)|the gradient of the keys is"
 # messages = ["Recomputed values for the following tensors have different metadata than during the forward pass"]
-# keywords = ["gradient checkpointing with use_cache", "CheckpointError different metadata", "saved metadata and recomputed metadata differ", "key value cache doubled in training"]
+# keywords = [
+#     "gradient checkpointing with use_cache",
+#     "CheckpointError different metadata",
+#     "saved metadata and recomputed metadata differ",
+#     "key value cache doubled in training",
+#     "training a language model with gradient checkpointing and cache fails",
+#     "backward fails when the decoder keeps past key values",
+#     "sequence twice as long in the recomputation",
+#     "gradient checkpointing breaks my transformer with kv cache",
+# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/155171"]
 # documents = [

@@ -6,7 +6,20 @@
 # title = "clip_grad_norm_ turns one infinite gradient into a NaN and zeroes all the others"
 # kind = "silent"
 # symptom = "became \\[nan, 0.0\\]"
-# keywords = ["one bad batch destroys the model"]
+# keywords = [
+#     "one bad batch destroys the model",
+#     "nan weights after gradient clipping",
+#     "clipping turns inf gradients into nan",
+#     "grad clipping does not protect against inf",
+#     "one outlier sample turns the weights into nan",
+#     "loss finite, weights nan after clipped step",
+#     "gradients all zero except one nan",
+#     "single infinite gradient wipes out the whole update",
+#     "all parameters fine except one layer full of nan",
+#     "clip_grad_norm_ gives nan and zeros",
+#     "gradient clipping is on and I still get nan",
+#     "model becomes nan after one weird batch",
+# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/46849"]
 # documents = [

@@ -7,7 +7,25 @@
 # kind = "silent"
 # symptom = "entropy nan, gradient nan|entropy 0, gradient nan"
 # messages = ["Function .\\w{1,40}Backward\\d{0,2}. returned nan values in its \\d{1,3}(th|st|nd|rd) output"]
-# keywords = ["entropy loss is nan", "zero times log zero", "entropy bonus nan in reinforcement learning", "entropy of a softmax returns nan", "loss is nan after some steps"]
+# keywords = [
+#     "entropy loss is nan",
+#     "zero times log zero",
+#     "entropy bonus nan in reinforcement learning",
+#     "entropy of a softmax returns nan",
+#     "loss is nan after some steps",
+#     "policy becomes deterministic and the loss turns nan",
+#     "PPO entropy term is nan after a while",
+#     "nan appears when the model gets very confident",
+#     "entropy regularization makes the training nan",
+#     "nan after softmax gives exact zero probability",
+#     "KL between teacher and student is nan",
+#     "loss becomes nan late in training when accuracy is high",
+#     "p * log p returns nan for zero probability",
+#     "attention entropy penalty goes to nan",
+#     "action masking gives nan entropy",
+#     "mutual information loss nan for one-hot outputs",
+#     "uncertainty of predictions computes to nan",
+# ]
 # origin = "usage"
 # reports = ["https://github.com/kkirchheim/pytorch-ood/issues/84"]
 # documents = [

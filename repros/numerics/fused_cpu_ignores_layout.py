@@ -6,6 +6,18 @@
 # title = "Fused SGD on the CPU applies a gradient of another layout to the wrong weights"
 # kind = "silent"
 # symptom = "stepped by the transposed gradient"
+# keywords = [
+#     "fused optimizer gives different weights than the plain one",
+#     "fused=True training goes wrong on the CPU",
+#     "weights updated with the wrong gradient elements",
+#     "results differ between fused and non-fused SGD",
+#     "channels last or transposed weights train wrongly with fused",
+#     "model does not converge with fused=True on cpu",
+#     "setting .grad by hand gives a wrong step",
+#     "transposed gradient assigned, weights change in the wrong places",
+#     "loss gets worse only with the fused optimizer",
+#     "cpu fused SGD mismatch with foreach",
+# ]
 # origin = "torch"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts",

@@ -14,6 +14,19 @@
 #     "MulBackward0 returned nan",
 #     "filtering nan does not help backward",
 #     "nan_to_num does not help",
+#     "masking out nan values does not stop nan gradients",
+#     "gradients nan although the loss excludes nan entries",
+#     "torch.where to avoid log(0) still gives nan",
+#     "nan targets masked, weights become nan anyway",
+#     "safe division with torch.where has nan gradient",
+#     "loss value is right, backward yields nan",
+#     "ignoring missing labels in the loss gives nan weights",
+#     "where condition protects the value but not the gradient",
+#     "multiply by mask zero does not remove nan gradient",
+#     "piecewise function has nan gradients",
+#     "sqrt of negative numbers masked, gradient still nan",
+#     "weights nan after one step with finite loss",
+#     "missing values in the target of my regression",
 # ]
 # origin = "design"
 # reports = [

@@ -7,7 +7,14 @@
 # kind = "error"
 # symptom = "KeyError\\('sum'\\)"
 # messages = ["state_sums\\.append\\(.{0,200}?KeyError: 'sum'"]
-# keywords = ["Adagrad add_param_group KeyError sum", "Adagrad unfreeze layers KeyError"]
+# keywords = [
+#     "Adagrad add_param_group KeyError sum",
+#     "Adagrad unfreeze layers KeyError",
+#     "Adagrad crashes when I add new layers later",
+#     "gradual unfreezing with Adagrad fails",
+#     "adding parameters during training breaks Adagrad",
+#     "Adam works with added parameters, Adagrad does not",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/53712"]
 # documents = [

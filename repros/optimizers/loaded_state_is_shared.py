@@ -6,7 +6,22 @@
 # title = "An optimizer that loads the state of another one shares its momentum from then on"
 # kind = "silent"
 # symptom = "momentum of the source is \\d+\\.\\d after a step of the copy, not 1.0"
-# keywords = ["optimizer load_state_dict does not copy", "two optimizers share exp_avg"]
+# keywords = [
+#     "optimizer load_state_dict does not copy",
+#     "two optimizers share exp_avg",
+#     "copied optimizer changes together with the original",
+#     "two models' optimizers influence each other",
+#     "momentum of one optimizer changes when the other steps",
+#     "cloned optimizer state is not independent",
+#     "training a copy of the model disturbs the original",
+#     "population based training optimizers interfere with each other",
+#     "federated learning clients share optimizer momentum",
+#     "meta-learning inner optimizer modifies the outer one",
+#     "saved optimizer state changes while training goes on",
+#     "ensemble members not independent after copying optimizer",
+#     "restoring an earlier optimizer state has no effect",
+#     "load_state_dict of optimizer without deepcopy",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196083"]
 # documents = [

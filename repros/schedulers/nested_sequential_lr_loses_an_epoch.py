@@ -6,7 +6,20 @@
 # title = "A SequentialLR inside of a SequentialLR has other learning rates than on its own"
 # kind = "silent"
 # symptom = "learning rates are \\[(0\\.5, 0\\.2|1\\.0, 1\\.0), 0\\.2"
-# keywords = ["SequentialLR wrong learning rate", "nested learning rate schedulers"]
+# keywords = [
+#     "SequentialLR wrong learning rate",
+#     "nested learning rate schedulers",
+#     "nested SequentialLR is off by one",
+#     "schedule inside a schedule ends too early",
+#     "warmup shortened by one epoch in combined scheduler",
+#     "learning rates shifted by one in nested scheduler",
+#     "inner schedule skips its first value",
+#     "combination of three schedulers gives unexpected lr",
+#     "warmup cosine wrapped twice has the wrong lr",
+#     "lr differs when SequentialLR is put in another one",
+#     "first learning rate skipped in composite schedule",
+#     "schedule changes when wrapped in another scheduler",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196243"]
 # documents = [
