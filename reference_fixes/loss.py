@@ -144,7 +144,7 @@ class SameShapeLoss(torch.nn.Module):
         loss: a module or a function of input and target.
 
     Raises:
-        TypeError: the loss cannot be called.
+        TypeError: the loss cannot be called, or is a class: SameShapeLoss(torch.nn.MSELoss).
 
     >>> loss = SameShapeLoss(torch.nn.MSELoss())
     >>> loss(torch.ones(4, 1), torch.zeros(4, 1))
@@ -156,7 +156,7 @@ class SameShapeLoss(torch.nn.Module):
 
     def __init__(self, loss: Callable[..., torch.Tensor]) -> None:
         super().__init__()
-        if not callable(loss):
+        if not callable(loss) or isinstance(loss, type):
             raise TypeError(f"loss is {loss!r}; expected a module or a function")
         self.loss = loss
 
@@ -179,9 +179,9 @@ class SameShapeLoss(torch.nn.Module):
             if not isinstance(value, torch.Tensor):
                 raise TypeError(f"{role} is {value!r}, not a tensor")
         if input.shape != target.shape:
+            given, wanted = list(input.shape), list(target.shape)
             raise ValueError(
-                f"input {list(input.shape)} and target {list(target.shape)} differ in shape"
-                + _remedy(list(input.shape), list(target.shape))
+                f"input {given} and target {wanted} differ in shape{_remedy(given, wanted)}"
             )
         return self.loss(input, target, *args, **kwargs)
 

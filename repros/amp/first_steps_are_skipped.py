@@ -22,7 +22,8 @@
 # reports = [
 #     "https://github.com/facebookresearch/swav/issues/47",
 #     "https://github.com/kenziyuliu/MS-G3D/issues/9",
-#     "https://github.com/espnet/espnet/issues/3237",
+#     "https://github.com/MathLee/LASNet/issues/3",
+#     "https://github.com/zai-org/CogVideo/issues/233",
 # ]
 # documents = [
 #     "https://github.com/NVIDIA/apex/issues/318",

@@ -16,6 +16,7 @@
 # origin = "usage"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/amp.html#torch.autocast",
+#     "https://github.com/ucla-mobility/V2V4Real/pull/30",
 # ]
 # wrong = '''
 # with torch.autocast(device, dtype=torch.bfloat16):
@@ -30,7 +31,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """What autocast computes in 16 bits stays so when the block ends, and nothing converts it for
-the next layer (docs: torch.autocast).
+the next layer (docs: torch.autocast, ucla-mobility/V2V4Real#30).
 """
 
 import torch

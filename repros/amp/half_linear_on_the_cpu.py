@@ -38,7 +38,7 @@
 """The weights load, and the first matrix product raises: float16 was there to be moved, not to
 be computed with (pytorch#52291). Matrix products came with pytorch#99498.
 
-float32 and bfloat16 always worked (bigscience-workshop/petals#432).
+bfloat16 works, and so does float32 (bigscience-workshop/petals#432).
 """
 
 import torch

@@ -16,7 +16,8 @@
 #     "Input type \\((?:float|torch\\.(?:cuda\\.)?FloatTensor)\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",
 #     "Expected query, key, and value to have the same dtype, but got query\\.dtype",
 #     "Index put requires the source and destination dtypes match, got (?:Float|Half|BFloat16)",
-#     "RNN input dtype \\(torch\\.\\w{4,8}\\) does not match weight dtype",
+#     "RNN input dtype \\(torch\\.(?:bfloat16|float16)\\) does not match weight dtype",
+#     "RNN input dtype \\(torch\\.\\w{4,8}\\) does not match weight dtype \\(torch\\.(?:bfloat16|float16)",
 #     "mixed dtype \\(CPU\\): ?(?:expect|all)",
 # ]
 # keywords = [

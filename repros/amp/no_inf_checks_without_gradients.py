@@ -17,7 +17,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/open-mmlab/mmsegmentation/issues/3230",
-#     "https://github.com/SheldonTsui/GOF_NeurIPS2021/issues/2",
+#     "https://github.com/brian6091/Dreambooth/issues/23",
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py",
@@ -37,8 +37,8 @@
 # ///
 """The scaler checks each gradient for infinities, and asserts that there was one to check
 (torch/amp/grad_scaler.py). A loss that is made anew from a number reaches no parameter
-(open-mmlab/mmsegmentation#3230): backward() is quiet, and step() is the first to notice.
-Without the scaler nothing would.
+(open-mmlab/mmsegmentation#3230), nor does one whose requires_grad was set by hand
+(brian6091/Dreambooth#23): backward() is quiet, and step() is the first to notice.
 """
 
 import torch

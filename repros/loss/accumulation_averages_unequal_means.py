@@ -17,7 +17,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/huggingface/trl/issues/2175",
-#     "https://github.com/OpenNMT/OpenNMT-py/issues/2209",
+#     "https://github.com/huggingface/transformers/issues/24725",
 # ]
 # documents = [
 #     "https://github.com/meta-pytorch/torchtune/pull/1875",
@@ -33,8 +33,8 @@
 # ///
 """Accumulation promises the step of the large batch. Each batch takes the mean over its own
 tokens; the mean of these means weighs a token of a short batch more than one of a long
-(meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544). Divide the sums by the tokens of the
-whole window.
+(huggingface/transformers#24725, meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544).
+Divide the sums by the tokens of the whole window.
 """
 
 import torch

@@ -21,6 +21,7 @@
 #     "https://github.com/pytorch/pytorch/issues/25663",
 #     "https://github.com/skorch-dev/skorch/issues/137",
 #     "https://github.com/FernandoLpz/Text-Classification-LSTMs-PyTorch/issues/9",
+#     "https://github.com/bentrevett/pytorch-sentiment-analysis/issues/41",
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/1944",
@@ -39,8 +40,8 @@ two would compare every pair, so torch refuses (pytorch#1944); binary_cross_entr
 as "Using a target size ... is deprecated" (torch/nn/functional.py).
 
 logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every
-dimension of size 1: of the last batch, which holds one sample, that is the batch dimension
-too, and it raises there.
+dimension of size 1 (docs: torch.squeeze). Of a last batch of one sample that is the batch
+dimension too, and it raises there (bentrevett/pytorch-sentiment-analysis#41).
 """
 
 import torch

@@ -34,8 +34,8 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A binary target is a probability and not a label, so it has to be a float (pytorch#3608);
-int64 is what cross_entropy wants. The result is computed in the dtype of the target, which
-no float fits into. binary_cross_entropy says "Found dtype Long but expected Float".
+int64 is what cross_entropy wants. binary_cross_entropy says "Found dtype Long but expected
+Float".
 """
 
 import torch

@@ -18,6 +18,8 @@
 # reports = [
 #     "https://github.com/meijieru/crnn.pytorch/issues/235",
 #     "https://github.com/pytorch/pytorch/issues/31557",
+#     "https://github.com/espnet/espnet/issues/3630",
+#     "https://github.com/espnet/espnet/issues/186",
 # ]
 # documents = [
 #     "https://github.com/wenet-e2e/wenet/pull/2299",

@@ -10,14 +10,14 @@
 # keywords = [
 #     "KLDivLoss is too small",
 #     "batchmean or mean",
+#     "knowledge distillation term is nearly zero",
 #     "distillation loss much smaller than cross entropy",
 #     "KLDivLoss does not match the formula",
 # ]
 # origin = "design"
 # reports = [
 #     "https://github.com/HikariTJU/LD/issues/74",
-#     "https://github.com/facebookresearch/deit/issues/61",
-#     "https://github.com/sallymmx/ActionCLIP/issues/24",
+#     "https://github.com/yuanli2333/Teacher-free-Knowledge-Distillation/issues/41",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.KLDivLoss.html",
@@ -33,7 +33,7 @@
 # ///
 """Here it is a quarter of the divergence: the default divides by the number of elements, and
 only "batchmean" by the number of samples (pytorch#14457). With 1000 classes such a term is
-1000 times too small beside a cross entropy.
+1000 times too small beside a cross entropy (17 times in HikariTJU/LD#74).
 """
 
 import warnings

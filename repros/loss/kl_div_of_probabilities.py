@@ -16,6 +16,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/michaal94/torch_DCEC/issues/1",
+#     "https://github.com/pytorch/pytorch/issues/5282",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.KLDivLoss.html",
@@ -31,7 +32,7 @@
 # ///
 """A divergence is never negative. The input of kl_div is expected in log space (docs:
 torch.nn.KLDivLoss, lightly-ai/lightly#1341), and probabilities raise nothing there: the loss
-is the entropy of the target with the sign turned, less a mean of the probabilities.
+is minus the entropy of the target, less a mean of the probabilities.
 """
 
 import torch

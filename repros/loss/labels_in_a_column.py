@@ -20,12 +20,13 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/56542",
-#     "https://github.com/pytorch/pytorch/issues/3670",
+#     "https://github.com/zergtant/pytorch-handbook/issues/37",
+#     "https://github.com/DeepRank/deeprank/issues/28",
+#     "https://github.com/milesial/Pytorch-UNet/issues/93",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.squeeze.html",
-#     "https://github.com/weka511/hpa-scc/issues/38",
 # ]
 # wrong = '''
 # loss = cross_entropy(logits, labels)  # [2, 3] and [2, 1]
@@ -37,10 +38,12 @@
 # ///
 """Labels have the shape of the logits without the class dimension (docs:
 torch.nn.CrossEntropyLoss); a column of them is taken for several targets per sample
-(pytorch#56542). So is an image of labels with a channel of its own.
+(pytorch#56542). Of a mask with channels torch says "only batches of spatial targets
+supported" (milesial/Pytorch-UNet#93).
 
-labels.squeeze() drops every dimension of size 1: of the last batch, which holds one sample,
-that is the batch dimension too, and it raises there.
+labels.squeeze(), as advised in zergtant/pytorch-handbook#37, drops every dimension of size 1
+(docs: torch.squeeze). Of a last batch of one sample that is the batch dimension too, and it
+raises there.
 """
 
 import torch

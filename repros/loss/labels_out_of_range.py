@@ -24,7 +24,7 @@
 # ]
 # origin = "usage"
 # reports = [
-#     "https://github.com/Deci-AI/super-gradients/issues/1307",
+#     "https://github.com/NVlabs/SegFormer/issues/92",
 #     "https://github.com/milesial/Pytorch-UNet/issues/291",
 #     "https://github.com/milesial/Pytorch-UNet/issues/408",
 #     "https://github.com/EricFillion/happy-transformer/issues/248",
@@ -45,10 +45,9 @@
 so it runs from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss), and the
 CPU names the one that does not (aten/src/ATen/native/LossNLL.cpp).
 
-A GPU says only that an assertion failed, often at a later line; labels from 1
-(Deci-AI/super-gradients#1307), masks of grey values (milesial/Pytorch-UNet#291) such as 0
-and 255 (milesial/Pytorch-UNet#408) and -1 (EricFillion/happy-transformer#248) are the usual
-ones.
+A GPU says only that an assertion failed (NVlabs/SegFormer#92). Besides labels from 1 these
+are masks of grey values (milesial/Pytorch-UNet#291) such as 0 and 255
+(milesial/Pytorch-UNet#408), and -1 (EricFillion/happy-transformer#248).
 """
 
 import torch

@@ -8,13 +8,18 @@
 # symptom = "Expected floating point type for target with class probabilities, got Long"
 # messages = ["Expected floating point type for target with class probabilities, got \\w{3,10}"]
 # keywords = [
+#     "one-hot encoded target raises",
+#     "CrossEntropyLoss with get_dummies or to_categorical labels",
 #     "cross entropy with one hot labels",
 #     "target has the same shape as the logits",
 #     "class probabilities got Long",
 # ]
 # origin = "design"
-# reports = ["https://github.com/George730/E-ResGAT/issues/5"]
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/1258",
+# ]
 # documents = [
+#     "https://github.com/scikit-adaptation/skada/pull/273",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 # ]
@@ -29,7 +34,7 @@
 # ///
 """A target in the shape of the logits holds probabilities, which are floats (docs:
 torch.nn.CrossEntropyLoss); one_hot() gives int64. Plain labels say the same, and the losses
-are equal.
+are equal. Before torch took probabilities it was "multi-target not supported" (pytorch#1258).
 """
 
 import torch

@@ -7,13 +7,14 @@
 # kind = "silent"
 # symptom = "columns are weighted"
 # keywords = [
+#     "pos_weight weights the wrong classes",
 #     "pos_weight for segmentation",
 #     "pos_weight shape for images",
 #     "BCEWithLogitsLoss pos_weight size of tensor must match at non-singleton dimension",
 #     "class weight of multi-label masks",
 # ]
 # origin = "design"
-# reports = ["https://github.com/pytorch/pytorch/issues/27936"]
+# reports = ["https://github.com/pytorch/pytorch/issues/82496"]
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/101567",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html",
@@ -30,7 +31,7 @@
 # ///
 """It broadcasts against [batch, channel, row, column] from the right (pytorch#101567). Where
 the image is as wide as there are classes nothing is said; elsewhere it raises "The size of
-tensor a (2) must match the size of tensor b" (pytorch#27936).
+tensor a must match the size of tensor b" (pytorch#82496).
 """
 
 import torch

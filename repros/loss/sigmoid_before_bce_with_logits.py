@@ -16,11 +16,11 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/avBuffer/UNet3plus_pth/issues/23",
-#     "https://github.com/cvg/glue-factory/issues/89",
 # ]
 # documents = [
-#     "https://github.com/itakurah/focal-loss-pytorch/pull/5",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/18272",
 #     "https://github.com/yudi-mars/daisyRec/pull/15",
+#     "https://github.com/itakurah/focal-loss-pytorch/pull/5",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BCEWithLogitsLoss.html",
 # ]
 # wrong = '''

@@ -19,6 +19,7 @@
 # reports = [
 #     "https://github.com/deepset-ai/FARM/issues/229",
 #     "https://github.com/Photon-AI-Research/NeuralSolvers/issues/20",
+#     "https://github.com/timeseriesAI/tsai/issues/22",
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/18349",
@@ -38,8 +39,8 @@
 what is nearest to all of them is their mean. torch only warns (pytorch#18349); l1_loss and
 smooth_l1_loss do so too (pytorch#18565).
 
-A forgotten squeeze() on one side is enough (deepset-ai/FARM#229,
-Photon-AI-Research/NeuralSolvers#20).
+A squeeze() on one side only is enough (deepset-ai/FARM#229), and so is none on the output
+of a Linear (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22).
 """
 
 import warnings

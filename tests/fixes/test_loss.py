@@ -297,6 +297,8 @@ def test_same_shape_loss_refuses_what_is_no_tensor_or_no_loss():
         same_shape("x", torch.ones(()))
     with pytest.raises(TypeError, match="loss is 'mse'; expected a module or a function"):
         loss.SameShapeLoss("mse")
+    with pytest.raises(TypeError, match="MSELoss'>; expected a module or a function"):
+        loss.SameShapeLoss(nn.MSELoss)
 
 
 def test_same_shape_loss_passes_on_arguments_and_gradients(device):
