@@ -12,6 +12,10 @@
 #     "metrics fail with bf16",
 #     "sklearn metric on bfloat16 predictions",
 #     "evaluation fails in bf16",
+#     "cannot plot a bf16 tensor with matplotlib",
+#     "convert brain float output to an array",
+#     "saving bf16 embeddings to npy fails",
+#     "how to turn half precision result into a list",
 # ]
 # origin = "design"
 # reports = [

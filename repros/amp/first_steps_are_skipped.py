@@ -17,6 +17,17 @@
 #     "is it normal that amp skips steps",
 #     "weights do not change in the first steps with GradScaler",
 #     "loss scale is halved at the beginning",
+#     "grad norm inf at the very start of fp16 training",
+#     "weights unchanged after the first iteration with amp",
+#     "scheduler warns about order in mixed precision at start",
+#     "first few updates do nothing when using fp16",
+#     "is it bad that the scaler drops the first iterations",
+#     "logged gradient norm nan in the beginning then fine",
+#     "optimizer step count lower than iterations with amp",
+#     "loss identical in the first two or three steps",
+#     "scale falls from 65536 in the beginning of training",
+#     "should I worry about overflow messages at step 1",
+#     "unit test fails because amp step changes nothing",
 # ]
 # origin = "design"
 # reports = [

@@ -12,6 +12,10 @@
 #     "autocast output is float16",
 #     "mixed precision error only in validation",
 #     "loss or layer outside of autocast",
+#     "mixed precision output fails in a layer outside autocast",
+#     "loss or head outside of the autocast block fails",
+#     "part of the model in amp, part not",
+#     "features from autocast do not fit the next layer",
 # ]
 # origin = "usage"
 # documents = [

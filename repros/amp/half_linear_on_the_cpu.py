@@ -14,6 +14,10 @@
 #     "float16 inference on a Mac or without a GPU",
 #     "model.half() on cpu",
 #     "load a half precision checkpoint on CPU",
+#     "half precision model does not run without GPU",
+#     "fp16 checkpoint on my laptop CPU fails",
+#     "stable diffusion on CPU fails in half",
+#     "LLM in half precision on CPU does not work",
 # ]
 # origin = "torch"
 # reports = [

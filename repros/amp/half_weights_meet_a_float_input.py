@@ -27,6 +27,10 @@
 #     "dtype mismatch between input and weight",
 #     "bfloat16 model expected float",
 #     "fp16 works in training, fails in evaluation",
+#     "called model.half() and now the input does not fit",
+#     "bf16 model fails with normal images",
+#     "loaded model in float16, float data does not work",
+#     "how to match dtype of data and model",
 # ]
 # origin = "usage"
 # reports = [

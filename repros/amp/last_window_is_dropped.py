@@ -6,7 +6,21 @@
 # title = "Gradient accumulation drops the last partial window and leaks it into the next epoch"
 # kind = "silent"
 # symptom = "weight moved 1 instead of 2, a gradient of 0.5 is left"
-# keywords = ["gradient accumulation last batches ignored", "fewer optimizer steps than expected"]
+# keywords = [
+#     "gradient accumulation last batches ignored",
+#     "fewer optimizer steps than expected",
+#     "final batches of each epoch have no effect",
+#     "number of updates is lower than batches divided by accumulation",
+#     "short dataset with accumulation does not train at all",
+#     "last samples of the epoch are never learned",
+#     "gradients left over at the end of an epoch",
+#     "accumulation steps larger than number of batches, no learning",
+#     "first update of an epoch is larger than usual",
+#     "scheduler ends too late, total steps do not match",
+#     "weights stay the same when accumulation exceeds the loader length",
+#     "remainder batches ignored at epoch end",
+#     "loss spikes at the beginning of each epoch with accumulation",
+# ]
 # origin = "usage"
 # reports = ["https://github.com/timoschick/pet/issues/36"]
 # documents = [

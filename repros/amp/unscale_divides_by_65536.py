@@ -6,7 +6,23 @@
 # title = "A second loss without scaler.scale() trains 65536 times too slowly"
 # kind = "silent"
 # symptom = "step of the second loss is .* long instead of 1"
-# keywords = ["loss stays constant", "training very slow", "loss hardly decreases", "tiny steps"]
+# keywords = [
+#     "loss stays constant",
+#     "training very slow",
+#     "loss hardly decreases",
+#     "tiny steps",
+#     "one of my two losses has no effect with amp",
+#     "discriminator learns, generator does not, in mixed precision",
+#     "regularization loss too weak once amp is on",
+#     "second optimizer barely trains with the GradScaler",
+#     "works in fp32, the auxiliary loss does nothing in fp16",
+#     "extra backward call outside the scaler has no influence",
+#     "weights move by around 1e-7 per step",
+#     "critic does not improve with mixed precision",
+#     "learning rate seems thousands of times too small under amp",
+#     "part of the model hardly trains since using GradScaler",
+#     "density or geometry loss ignored in half precision",
+# ]
 # origin = "usage"
 # reports = ["https://github.com/ashawkey/stable-dreamfusion/issues/158"]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/amp_examples.html#working-with-multiple-models-losses-and-optimizers"]

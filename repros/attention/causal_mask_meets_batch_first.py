@@ -15,6 +15,10 @@
 #     "forgot batch_first=True",
 #     "torch.Size([77, 77]), but should be (128, 128)",
 #     "open_clip encode_text mask error",
+#     "causal mask does not fit the attention input",
+#     "transformer mask works only when batch equals length",
+#     "which shape should the attention mask have",
+#     "decoder mask size error with batch first data",
 # ]
 # origin = "design"
 # reports = [

@@ -14,6 +14,16 @@
 #     "nested tensor fast path",
 #     "enable_nested_tensor",
 #     "works in train mode fails in eval mode",
+#     "output has fewer time steps than my input at inference",
+#     "predicted sequence is shorter than the padded labels",
+#     "length mismatch between logits and targets only when validating",
+#     "shape is right when training and wrong when evaluating",
+#     "transformer drops the padded positions at test time",
+#     "number of tokens changes in the output of the encoder",
+#     "fixed max length padding gets cut off in validation",
+#     "token tagging fails in evaluation because lengths differ",
+#     "works with gradients but not under no_grad",
+#     "concatenating encoder outputs of batches fails at inference",
 # ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/97111"]

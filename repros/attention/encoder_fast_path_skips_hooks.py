@@ -11,6 +11,16 @@
 #     "hook on self_attn gets no attention weights",
 #     "TransformerEncoderLayer fast path",
 #     "attention weights hook empty in eval",
+#     "can't get attention maps at inference, dictionary is empty",
+#     "feature hook works in training but not when evaluating",
+#     "activations are not captured under no_grad",
+#     "visualizing attention of a TransformerEncoder returns nothing",
+#     "hook prints nothing in eval but prints in train",
+#     "probing hidden layers of a transformer gives an empty list",
+#     "quantization observers see no data in transformer",
+#     "extract intermediate features from a transformer encoder at test",
+#     "pruning or adapter hook ignored when I evaluate",
+#     "hook fires only when gradients are enabled",
 # ]
 # origin = "torch"
 # reports = [

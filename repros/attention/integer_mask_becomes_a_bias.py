@@ -14,6 +14,10 @@
 #     "attn_mask dtype c10::BFloat16 and query dtype float",
 #     "attention mask of ones and zeros",
 #     "padding is attended to",
+#     "passing the tokenizer mask to attention does not hide padding",
+#     "converted mask to float and padding still matters",
+#     "mask of zeros and ones has hardly any effect",
+#     "attention does not accept my 0/1 mask",
 # ]
 # origin = "design"
 # reports = ["https://github.com/seal-rg/recurrent-pretraining/issues/18"]

@@ -14,6 +14,10 @@
 #     "mask shape (N*num_heads, L, S)",
 #     "batched attn_mask MultiheadAttention",
 #     "per-sample causal and padding mask",
+#     "different mask for each sample in the batch",
+#     "repeated mask for heads hides the wrong samples",
+#     "custom attention pattern per sequence in a batch",
+#     "how to give each sentence its own attention mask",
 # ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/64706"]

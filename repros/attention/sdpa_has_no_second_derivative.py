@@ -15,6 +15,10 @@
 #     "create_graph=True attention",
 #     "higher order derivatives SDPA",
 #     "Hessian vector product transformer",
+#     "WGAN-GP with transformer discriminator fails",
+#     "second order gradients through attention",
+#     "meta-learning a transformer fails in the outer step",
+#     "physics informed transformer needs second derivatives",
 # ]
 # origin = "design"
 # reports = [

@@ -15,6 +15,10 @@
 #     "ReluBackward0 is at version 1; expected version 0",
 #     "+= in forward breaks backward",
 #     "residual connection inplace error",
+#     "backward fails and I cannot find the in-place change",
+#     "in-place addition in residual block breaks training",
+#     "plus-equals on activations fails in backward",
+#     "masking activations by assignment breaks the gradient",
 # ]
 # origin = "usage"
 # reports = ["https://github.com/lyongo/NWPU-MOC/issues/4"]

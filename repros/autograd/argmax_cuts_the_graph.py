@@ -14,6 +14,10 @@
 #     "requires_grad=True on the loss does not help",
 #     "loss is constant accuracy zero",
 #     "element 0 of tensors does not require grad argmax",
+#     "want to train on the predicted class",
+#     "my accuracy loss cannot be backpropagated",
+#     "how to make argmax trainable",
+#     "custom metric as loss does not backpropagate",
 # ]
 # origin = "design"
 # reports = [

@@ -14,6 +14,20 @@
 #     "penalty on predicted classes",
 #     "argmax not differentiable",
 #     "torch.where comparison loss no gradient",
+#     "increasing the penalty weight makes no difference to training",
+#     "regularizer is printed but never goes down",
+#     "second loss stays flat while the first decreases",
+#     "consistency loss has no influence on the result",
+#     "lambda 0 or lambda 1000 gives identical curves",
+#     "accuracy used as a loss term does not improve",
+#     "custom loss with rounding or thresholding does not train",
+#     "dice computed on hard masks does not get better",
+#     "hierarchical loss part ignored by the optimizer",
+#     "constraint term stays the same during training",
+#     "loss based on predicted labels does not optimise",
+#     "adding F1 or IoU to the loss changes nothing",
+#     "count of predicted positives in the loss has no gradient",
+#     "multi-task weight tuning has no effect at all",
 # ]
 # origin = "design"
 # reports = ["https://github.com/Ugenteraan/Deep_Hierarchical_Classification/issues/6"]

@@ -14,6 +14,10 @@
 #     "works on one GPU fails on two",
 #     "batch size 1 works, 32 raises",
 #     "loss.backward(torch.ones_like(loss))",
+#     "loss per sample cannot be backpropagated",
+#     "training on two GPUs returns several losses",
+#     "should I take mean or sum before backward",
+#     "multi-GPU loss has one value per device",
 # ]
 # origin = "design"
 # reports = [

@@ -6,6 +6,18 @@
 # title = "The gradient of the determinant of a singular matrix comes out as zero"
 # kind = "silent"
 # symptom = "gradient of det is \\[\\[-?0.0, -?0.0\\], \\[-?0.0, -?0.0\\]\\], not \\[\\[4"
+# keywords = [
+#     "determinant gradient is zero but finite differences disagree",
+#     "gradcheck fails for determinant of a rank deficient matrix",
+#     "loss with determinant does not move the matrix",
+#     "optimizing a determinant stuck at a degenerate matrix",
+#     "derivative of det wrong when the matrix is not invertible",
+#     "volume regularizer has no gradient for collapsed vectors",
+#     "matrix stays singular during optimization",
+#     "gradient all zeros for a matrix with repeated rows",
+#     "orthogonality or volume penalty has no effect",
+#     "det backward differs from the adjugate formula",
+# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/104675"]
 # documents = [

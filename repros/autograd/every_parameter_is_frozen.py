@@ -14,6 +14,10 @@
 #     "all parameters requires_grad False",
 #     "frozen model loss.backward error",
 #     "loss.requires_grad = True does not train",
+#     "froze the pretrained network and now training fails",
+#     "replaced the last layer but it was frozen too",
+#     "fine-tuning only the head does not work",
+#     "how to freeze everything except the classifier",
 # ]
 # origin = "usage"
 # reports = ["https://github.com/cfzd/Ultra-Fast-Lane-Detection/issues/281"]

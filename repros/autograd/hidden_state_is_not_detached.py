@@ -15,6 +15,10 @@
 #     "hidden state of LSTM between batches",
 #     "detach hidden state",
 #     "retain_graph=True out of memory",
+#     "RNN training fails in the second batch",
+#     "keeping the LSTM state between batches breaks training",
+#     "each iteration gets slower with the recurrent state kept",
+#     "memory grows every step when I carry the hidden state",
 # ]
 # origin = "usage"
 # reports = [

@@ -15,6 +15,10 @@
 #     "weights are not updating grad is None",
 #     "plot loss list matplotlib requires grad",
 #     "log_prob detached policy gradient",
+#     "loss computed with sklearn or numpy does not train",
+#     "converted output to numpy and model stays unchanged",
+#     "custom numpy metric as loss has no effect",
+#     "parameters do not update when loss uses numpy",
 # ]
 # origin = "design"
 # reports = ["https://github.com/isayev/ReLeaSE/issues/39"]

@@ -14,6 +14,10 @@
 #     "torch.tensor removes grad_fn",
 #     "mean of a list of losses",
 #     "Converting a tensor with requires_grad=True to a scalar",
+#     "sum of several losses does not train",
+#     "list of losses combined into a tensor has no gradient",
+#     "total loss from multiple tasks cannot backpropagate",
+#     "how to add up losses from a list",
 # ]
 # origin = "design"
 # reports = [

@@ -16,6 +16,10 @@
 #     "discriminator generator backward error",
 #     "worked in torch 1.4",
 #     "two optimizers inplace error",
+#     "GAN training stopped working after upgrading PyTorch",
+#     "generator and discriminator updates conflict",
+#     "actor critic with two optimizers fails on backward",
+#     "two losses and two optimizers fail in one iteration",
 # ]
 # origin = "usage"
 # reports = [

@@ -16,6 +16,10 @@
 #     "unsupported operand type(s) for *: 'float' and 'NoneType'",
 #     "update weights without optimizer",
 #     "grad of non-leaf Tensor",
+#     "gradient descent by hand fails in the second iteration",
+#     "writing my own optimizer step does not work",
+#     "manual linear regression from scratch grad is None",
+#     "weight has no grad after my own update",
 # ]
 # origin = "design"
 # reports = ["https://github.com/BaiTheBest/SparseLLM/issues/13"]

@@ -18,6 +18,20 @@
 #     "recompile_limit reached",
 #     "self.step += 1 recompiles",
 #     "counter in forward torch.compile",
+#     "every training step takes seconds with torch.compile",
+#     "compiled model slower than the uncompiled one",
+#     "iterations never get fast, compile keeps running",
+#     "step time stays high long after warm-up",
+#     "CPU busy compiling all the time, GPU idle",
+#     "speed-up from torch.compile disappears after some steps",
+#     "first eight iterations are very slow with compile",
+#     "GPU utilisation low because it keeps recompiling",
+#     "log full of recompilation messages each iteration",
+#     "compile time dominates training",
+#     "counting iterations inside the model makes compile slow",
+#     "torch.compile gives no benefit for my module",
+#     "spiking or EMA module with counter compiles endlessly",
+#     "why does torch.compile recompile on every call",
 # ]
 # origin = "design"
 # reports = [

@@ -18,6 +18,10 @@
 #     "laptop without an NVIDIA card",
 #     "pip installed the CPU version of torch",
 #     "cuda:1 on a machine with one GPU",
+#     "run the model on a Mac without NVIDIA",
+#     "GPU not detected by PyTorch on Windows",
+#     "training runs on CPU although I have a graphics card",
+#     "code from GitHub needs cuda, I have none",
 # ]
 # origin = "usage"
 # reports = [

@@ -17,6 +17,10 @@
 #     "ModuleList instead of list",
 #     "layers not moved by model.cuda()",
 #     "weight type torch.FloatTensor although model is on the GPU",
+#     "part of my model stays on the CPU",
+#     "moved the model to GPU but some layers are not",
+#     "blocks in a list do not move to cuda",
+#     "works on CPU, fails on GPU, layers in list",
 # ]
 # origin = "usage"
 # reports = [

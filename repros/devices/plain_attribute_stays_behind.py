@@ -18,6 +18,10 @@
 #     "model.to does not move my tensor",
 #     "noise schedule indexed by a GPU tensor",
 #     "mask stays on the CPU after model.cuda()",
+#     "positional table stays on cpu after moving the model",
+#     "model.to(device) forgets my constant tensor",
+#     "mask inside the module on the wrong device",
+#     "works on CPU but not on GPU or Mac",
 # ]
 # origin = "usage"
 # reports = [

@@ -22,6 +22,10 @@
 #     "hidden state of the LSTM is on the CPU",
 #     "works on the CPU, fails on the GPU",
 #     "model is on the GPU and the error still says cpu",
+#     "zeros created inside the model are on the CPU",
+#     "initial hidden state on the wrong device",
+#     "works on CPU, on GPU the forward fails",
+#     "noise made in forward is not on the GPU",
 # ]
 # origin = "usage"
 # reports = [

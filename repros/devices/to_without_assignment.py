@@ -19,6 +19,10 @@
 #     "batch.to(device) has no effect",
 #     "cannot change the device of a tensor",
 #     "input is on the CPU, model on the GPU",
+#     "data still on CPU after calling to cuda",
+#     "moving the batch to GPU seems to do nothing",
+#     "tensor does not change its device",
+#     "called .cuda() on the input without effect",
 # ]
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/2251"]

@@ -13,6 +13,19 @@
 #     "mean of means over tokens",
 #     "short sequences count too much",
 #     "num_items_in_batch",
+#     "accumulating gradients gives a higher loss than one big batch",
+#     "same effective batch size, different training curves",
+#     "micro batches of variable length sentences train worse",
+#     "LLM fine-tuning with accumulation does not match full batch",
+#     "loss curve depends on the number of accumulation steps",
+#     "padding makes small batches differ from large ones",
+#     "results differ between 4x8 and 32x1",
+#     "eval perplexity worse when I lower the batch and accumulate",
+#     "grad norm larger with gradient accumulation on text",
+#     "is gradient accumulation really equivalent to bigger batch size",
+#     "masked tokens make accumulated gradients inconsistent",
+#     "DDP loss averaged over ranks with unequal token counts",
+#     "segmentation with ignored pixels, accumulation not equivalent",
 # ]
 # origin = "usage"
 # reports = [

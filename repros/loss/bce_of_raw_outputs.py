@@ -17,6 +17,10 @@
 #     "input outside of [0, 1]",
 #     "BCELoss device-side assert",
 #     "NaN output in BCELoss",
+#     "binary loss needs values between zero and one",
+#     "forgot the sigmoid at the end of my network",
+#     "discriminator output outside zero to one",
+#     "network without final activation and BCE fails",
 # ]
 # origin = "usage"
 # reports = [

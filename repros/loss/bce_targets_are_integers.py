@@ -15,6 +15,10 @@
 #     "binary labels are int64",
 #     "BCELoss expects float targets",
 #     "labels.float() for binary cross entropy",
+#     "binary labels 0 and 1 as integers fail",
+#     "boolean mask as target for the loss",
+#     "labels need to be float for binary classification",
+#     "true false labels in the loss do not work",
 # ]
 # origin = "design"
 # reports = [

@@ -20,6 +20,10 @@
 #     "torch.Tensor(labels) makes floats",
 #     "float mask in segmentation",
 #     "cross entropy labels.long()",
+#     "labels from pandas have the wrong type",
+#     "csv labels loaded as float break the classifier",
+#     "works on Linux but labels are int32 on Windows",
+#     "which dtype must the labels have",
 # ]
 # origin = "design"
 # reports = [

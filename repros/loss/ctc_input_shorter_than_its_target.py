@@ -13,6 +13,18 @@
 #     "input length shorter than target length",
 #     "too much downsampling in time for CTC",
 #     "OCR or speech recognition loss inf",
+#     "speech model loss infinite on some utterances",
+#     "text recognition training shows inf after a few batches",
+#     "loss inf for long transcripts and short audio",
+#     "license plate reader loss becomes infinite",
+#     "words with double letters give infinite loss",
+#     "handwriting recognition loss nan from the first epoch",
+#     "loss fine for most samples, inf for a few",
+#     "average loss is inf because of single audio files",
+#     "network predicts only blanks, loss is zero for many samples",
+#     "audio clip too short for the text",
+#     "zero infinity set and some samples never learned",
+#     "CRNN loss inf with narrow images",
 # ]
 # origin = "design"
 # reports = [

@@ -20,6 +20,10 @@
 #     "resize_token_embeddings",
 #     "sequence longer than max_position_embeddings",
 #     "padding index -1",
+#     "token id larger than the vocabulary",
+#     "embedding fails at a random batch",
+#     "new word or item id not in vocabulary",
+#     "added special tokens and the model breaks",
 # ]
 # origin = "usage"
 # reports = [

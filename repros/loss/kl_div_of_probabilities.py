@@ -12,6 +12,18 @@
 #     "distillation loss below zero",
 #     "KLDivLoss input should be log_softmax",
 #     "loss goes to minus infinity",
+#     "my KL loss is below zero",
+#     "loss goes negative and keeps decreasing",
+#     "knowledge distillation loss is -0.2 and falling",
+#     "divergence between two distributions should not be negative",
+#     "KL of identical distributions is not zero",
+#     "KL between equal inputs gives a nonzero number",
+#     "passing softmax outputs to kl_div gives minus values",
+#     "label distribution learning with negative loss",
+#     "torch KL result differs from scipy",
+#     "distilled student gets worse while the loss falls",
+#     "mutual learning loss negative from the start",
+#     "attention map matching loss is negative",
 # ]
 # origin = "usage"
 # reports = [

@@ -16,6 +16,10 @@
 #     "target shape [N, 1] in cross entropy",
 #     "segmentation mask has a channel dimension",
 #     "fails only in the last batch",
+#     "labels have shape (N, 1) and the loss fails",
+#     "segmentation mask has an extra channel axis",
+#     "dataframe column as target does not work",
+#     "squeeze works until the last batch",
 # ]
 # origin = "design"
 # reports = [

@@ -21,6 +21,10 @@
 #     "label -1",
 #     "CUDA device-side assert in the loss",
 #     "CUDA_LAUNCH_BLOCKING=1 does not help",
+#     "GPU error in loss for some of my data",
+#     "training crashes with my own dataset labels",
+#     "classes numbered from 1 to N",
+#     "mask png with 255 values breaks segmentation training",
 # ]
 # origin = "usage"
 # reports = [

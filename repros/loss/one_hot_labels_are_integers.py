@@ -13,6 +13,10 @@
 #     "cross entropy with one hot labels",
 #     "target has the same shape as the logits",
 #     "class probabilities got Long",
+#     "one-hot encoded labels do not work with the loss",
+#     "should targets be one hot or class index",
+#     "get_dummies labels with cross entropy",
+#     "Keras categorical labels in PyTorch",
 # ]
 # origin = "design"
 # reports = [

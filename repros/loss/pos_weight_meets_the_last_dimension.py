@@ -12,6 +12,18 @@
 #     "pos_weight shape for images",
 #     "BCEWithLogitsLoss pos_weight size of tensor must match at non-singleton dimension",
 #     "class weight of multi-label masks",
+#     "class weights for masks seem to apply to image columns",
+#     "vertical stripes in the segmentation prediction",
+#     "left part of the image predicted better than the right",
+#     "weighting rare classes in segmentation has no effect",
+#     "works only when the width equals number of classes",
+#     "per channel weight for binary masks",
+#     "imbalanced multi-label segmentation weight does not help",
+#     "positive weight per class fails for images",
+#     "loss weights applied along the wrong axis",
+#     "dice of the rare organ does not improve with weights",
+#     "multi-channel mask with weighted BCE gives odd results",
+#     "sequence tagging weight applied over time steps",
 # ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/82496"]

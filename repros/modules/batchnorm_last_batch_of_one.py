@@ -7,7 +7,15 @@
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = ["Expected more than 1 (?:value per channel|spatial element) when training"]
-# keywords = ["training crashes at the end of the first epoch", "last batch has one sample", "BatchNorm1d batch size 1"]
+# keywords = [
+#     "training crashes at the end of the first epoch",
+#     "last batch has one sample",
+#     "BatchNorm1d batch size 1",
+#     "training dies at the last step of an epoch",
+#     "works with some dataset sizes and not with others",
+#     "one leftover sample in the final batch breaks training",
+#     "batch norm needs more than one sample",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/yassouali/pytorch-segmentation/issues/8",

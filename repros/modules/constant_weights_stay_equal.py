@@ -6,7 +6,25 @@
 # title = "A layer initialized with one constant learns as if it had a single unit"
 # kind = "silent"
 # symptom = "all 8 units are equal after 100 steps"
-# keywords = ["same output for every unit", "network does not learn", "symmetry breaking", "zero initialization", "constant output"]
+# keywords = [
+#     "same output for every unit",
+#     "network does not learn",
+#     "symmetry breaking",
+#     "zero initialization",
+#     "constant output",
+#     "all neurons in the hidden layer have identical weights",
+#     "all filters of the conv layer look the same",
+#     "initialized all weights to zero and nothing is learned",
+#     "initialised weights with ones, accuracy stays low",
+#     "wider hidden layer gives no improvement at all",
+#     "loss decreases a bit and then hits a plateau",
+#     "nn.init.constant_ on weights, network stuck",
+#     "every hidden unit has the same activation",
+#     "rows of the weight matrix stay equal during training",
+#     "my from-scratch network learns like a linear model",
+#     "torch.zeros or torch.ones for my custom weight parameter",
+#     "hidden size 256 behaves as one neuron",
+# ]
 # origin = "usage"
 # reports = ["https://github.com/wagonhelm/NaNmnist/issues/2"]
 # documents = ["https://docs.pytorch.org/docs/stable/nn.init.html"]

@@ -10,7 +10,16 @@
 #     "Module \\[\\w{1,60}\\] is missing the required .forward. function",
 #     "Module \\[Module(?:List|Dict)\\] is missing the required .forward. function",
 # ]
-# keywords = ["ModuleList instead of Sequential", "ModuleDict called", "monkey patch expects a layer", "forward() takes 1 positional argument but 2 were given"]
+# keywords = [
+#     "ModuleList instead of Sequential",
+#     "ModuleDict called",
+#     "monkey patch expects a layer",
+#     "forward() takes 1 positional argument but 2 were given",
+#     "how to run the input through a list of layers",
+#     "my list of layers cannot be called",
+#     "layers stored together but forward does not work",
+#     "container of blocks is not callable",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/55459",

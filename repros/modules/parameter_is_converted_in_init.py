@@ -6,7 +6,25 @@
 # title = "A Parameter that is scaled, cast or moved in __init__ is no parameter any more"
 # kind = "silent"
 # symptom = "the model has 0 parameters"
-# keywords = ["nn.Parameter().to(device)", "nn.Parameter().cuda()", "parameter not registered", "state_dict is empty", "custom weight does not train"]
+# keywords = [
+#     "nn.Parameter().to(device)",
+#     "nn.Parameter().cuda()",
+#     "parameter not registered",
+#     "state_dict is empty",
+#     "custom weight does not train",
+#     "my learnable scale stays at its initial value",
+#     "custom weight not in the optimizer",
+#     "learnable temperature or alpha never changes",
+#     "parameter count is zero for my custom layer",
+#     "nn.Parameter multiplied by 0.01 does not learn",
+#     "grad of my own weight is always None",
+#     "class token or positional embedding missing from the checkpoint",
+#     "trains on my laptop CPU but not with cuda",
+#     "learned queries are the same after training",
+#     "custom layer's weight not listed in named_parameters",
+#     "nn.Parameter with .half() or .double() not updated",
+#     "trainable threshold does not move",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/17484",

@@ -17,6 +17,12 @@
 #     "upsample_bilinear2d_backward is not deterministic",
 #     "scatter_add or index_add is not deterministic on CUDA",
 #     "reproducible results on the GPU",
+#     "how to get identical results on GPU in every run",
+#     "GPU training gives slightly different numbers each time",
+#     "results on cuda not reproducible despite seeds",
+#     "same seed, different accuracy on the GPU",
+#     "loss differs in the last digits between GPU runs",
+#     "runs drift apart after some epochs on the GPU",
 # ]
 # origin = "design"
 # reports = [

@@ -12,6 +12,18 @@
 #     "compare two models on the same batches",
 #     "manual_seed before model construction",
 #     "ablation is not comparable",
+#     "fair comparison of two architectures with the same seed fails",
+#     "shuffle order changes when I change the network",
+#     "ablation study differences come from a different data order",
+#     "seed fixed but batches differ after adding a layer",
+#     "train order not the same for baseline and new model",
+#     "adding an unused layer changes the results",
+#     "creating a second model before training changes my results",
+#     "random split changes when the model definition changes",
+#     "changing hidden size changes which samples come first",
+#     "reproducibility lost after a small change of the architecture",
+#     "same seed, other initial weights, other batch order",
+#     "how to get the same data order for different models",
 # ]
 # origin = "design"
 # reports = ["https://github.com/DeepLearnPhysics/lartpc_mlreco3d/issues/27"]

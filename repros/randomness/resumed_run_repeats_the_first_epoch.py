@@ -12,6 +12,19 @@
 #     "same data order after every restart",
 #     "dropout masks repeat after resuming",
 #     "preempted job always trains on the same rows first",
+#     "loss curve differs after resuming compared to uninterrupted run",
+#     "resumed training is not identical to a continuous run",
+#     "after restart the same images come first again",
+#     "overfits some samples when the job restarts often",
+#     "continuing from a checkpoint gives different results",
+#     "training on spot instances sees only part of the data",
+#     "small jump of the loss after resuming from checkpoint",
+#     "reload and continue not reproducible although seed is set",
+#     "interrupted Colab session, resumed training behaves differently",
+#     "cluster time limit, each restart begins with the same batches",
+#     "streaming order starts from the beginning after resume",
+#     "cannot reproduce the run after loading optimizer and model state",
+#     "augmentations repeat after every restart",
 # ]
 # origin = "usage"
 # reports = [

@@ -12,6 +12,19 @@
 #     "torch.manual_seed in the training loop",
 #     "every epoch has the same shuffle order",
 #     "diffusion model generates the same image",
+#     "every batch gets the same random augmentation",
+#     "random crop is the same for each image",
+#     "generated samples are all identical",
+#     "generator receives the same noise vector in every iteration",
+#     "VAE samples look exactly alike",
+#     "shuffling has no effect, same order each epoch",
+#     "model memorizes the noise and does not generalize",
+#     "random agent always takes the same action sequence",
+#     "exploration identical in each episode",
+#     "dropout always removes the same neurons",
+#     "validation function sets a seed and training gets repetitive",
+#     "random numbers do not change between iterations",
+#     "diffusion training loss too low, sampling fails",
 # ]
 # origin = "usage"
 # reports = [
