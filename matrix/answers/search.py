@@ -1,9 +1,9 @@
 """Reproducers and lists of causes by the symptom in a user's words; nothing where none is close.
 
 SQLite's full-text search ranks: BM25 over stemmed words, keywords and title first. It ranks
-strangers as well, so what is not close is left out. Close is an entry whose title, keywords and id
-hold enough of the query's words, and enough of their weight, which is greater the fewer entries
-have the word. Both were measured: docs/demand.md.
+strangers as well, so what is not close is left out. Close is an entry of which one phrase (its
+title, a keyword, its name) has enough of the query's words, and all together enough of their
+weight; a word weighs the more the fewer entries have it. Both were measured: docs/demand.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import sqlite3
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from .. import causes
 from ..catalog import Reproducer
@@ -33,27 +32,31 @@ STOP_WORDS = frozenset(
 )
 SYNONYMS = Path(__file__).with_name("synonyms.txt")
 COLUMNS = "title, words, id, doc, text"
-PAGES = f"CREATE VIRTUAL TABLE pages USING fts5({COLUMNS}, tokenize = 'porter unicode61')"
+TABLES = f"""
+CREATE VIRTUAL TABLE pages USING fts5({COLUMNS}, tokenize = 'porter unicode61');
+CREATE VIRTUAL TABLE phrases USING fts5(phrase, page UNINDEXED, tokenize = 'porter unicode61');
+"""
 BEST = "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 6, 8, 2, 1, 2)"
-HAVE = "SELECT rowid FROM pages WHERE pages MATCH ?"
+HAVE = "SELECT count(*) FROM pages WHERE pages MATCH ?"
+IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
-WORDS, SHARE = 2, 0.25  # of the query's words (all where it has fewer), and of their weight
+# Of the query's words (all where it has fewer), in one phrase; and of their weight.
+WORDS, SHARE = 2, 0.2
 # The same for what is rather not about a symptom: an error's text, which is for explain, a question
 # of how or what, and whatever names another library, an installation, a driver.
 MORE_WORDS, MORE_SHARE = 3, 0.6
 NO_SYMPTOM = re.compile(
-    r"\b\w*(?:Error|Exception)\b|error:"
-    r"|^\W*(?:how (?:can|do|many|much|should|to)|what(?:'s| are| does| is)|which|where (?:can|do)"
-    r"|is there|(?:can|should) i|best way|explain)\b",
-    re.IGNORECASE,
+    r"\b[A-Z]\w*(?:Error|Exception)\b|[Ee]rror:|ERROR"
+    r"|^\W*(?i:how (?:can|do|many|much|should|to)|what(?:'s| are| does| is)|which|where (?:can|do)"
+    r"|is there|(?:can|should) i|best way|explain)\b"
 )
 ELSEWHERE = frozenset(
     "anaconda cmake colab conda cv2 deploy docker download driver drivers export"  # noqa: SIM905
     " flask flax gcc git github install installation installed installing java"
-    " javascript jax jupyter kaggle keras lightgbm matplotlib mxnet nltk notebook"
-    " numpy nvcc nvidia onnx opencv pandas pip recommend scikit scipy sklearn spacy"
-    " spark sql tensorboard tensorflow tensorrt tf tutorial ubuntu uninstall upgrade"
-    " wheel windows xgboost".split()
+    " javascript jax jupyter kaggle keras lightgbm matplotlib mxnet nltk numpy nvcc"
+    " onnx opencv pandas pip recommend scikit scipy sklearn spacy spark sql"
+    " tensorboard tensorflow tensorrt tf tutorial ubuntu uninstall upgrade wheel"
+    " xgboost".split()
 )
 
 
@@ -76,32 +79,36 @@ def search(query: str, reproducers: list[Reproducer]) -> list[Found]:
     words = [word for word in words if word not in STOP_WORDS]
     if not words:
         return []
-    pages = _pages(reproducers)
+    entries = _entries(reproducers)
     database = sqlite3.connect(":memory:")
-    database.execute(PAGES)
-    database.executemany("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", [page for _, page in pages])
-
-    def having(match: str) -> set[int]:
-        return {row for (row,) in database.execute(HAVE, (match,))}
+    database.executescript(TABLES)
+    for row, (_, phrases, page) in enumerate(entries, 1):
+        database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", page)
+        database.executemany("INSERT INTO phrases VALUES (?, ?)", [(one, row) for one in phrases])
 
     weight = 0.0
-    matched: dict[int, tuple[int, float]] = {}  # page -> words, and their weight
+    shared: dict[int, float] = {}  # page -> the weight of the query's words that its phrases have
+    count: dict[int, dict[int, int]] = {}  # page -> phrase -> how many of them it has
     for word in words:
-        of_word = math.log((len(pages) + 1) / (len(having(f'"{word}"')) + 1))
+        having = database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
+        of_word = math.log((len(entries) + 1) / (having + 1))
         weight += of_word
-        for row in having(f'{{title words id}} : "{word}"'):
-            count, so_far = matched.get(row, (0, 0.0))
-            matched[row] = count + 1, so_far + of_word
+        found = database.execute(IN_PHRASES, (f'"{word}"',)).fetchall()
+        for page in {page for page, _ in found}:
+            shared[page] = shared.get(page, 0.0) + of_word
+        for page, phrase in found:
+            of_page = count.setdefault(page, {})
+            of_page[phrase] = of_page.get(phrase, 0) + 1
     least, share = min(WORDS, len(words)), SHARE
     if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
         least, share = MORE_WORDS, MORE_SHARE
     close = {
-        row
-        for row, (count, of_words) in matched.items()
-        if count >= least and of_words >= share * weight
+        page
+        for page, of_words in shared.items()
+        if max(count[page].values()) >= least and of_words >= share * weight
     }
     any_of = " OR ".join(f'"{word}"' for word in words)
-    return [pages[row - 1][0] for (row,) in database.execute(BEST, (any_of,)) if row in close]
+    return [entries[row - 1][0] for (row,) in database.execute(BEST, (any_of,)) if row in close]
 
 
 @cache
@@ -122,22 +129,28 @@ def _usual(text: str) -> str:
     return text
 
 
-def _pages(reproducers: list[Reproducer]) -> list[tuple[Found, tuple[str, ...]]]:
-    """What can be found, with the COLUMNS of each."""
+def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tuple[str, ...]]]:
+    """What can be found, with the phrases that say it and the COLUMNS of its page."""
     by_id = {one.id: one for one in reproducers}
-    pages = [(Found(one.title, [one], []), _page(one)) for one in reproducers]
+    entries = []
+    for one in reproducers:
+        name = re.sub("[_/]", " ", one.id)
+        text = " ".join([one.symptom, *one.messages])
+        phrases = [one.title, *one.keywords, name]
+        entries.append(
+            (Found(one.title, [one], []), phrases, (one.title, one.keywords, name, one.doc, text))
+        )
     for group in causes.load():
-        if group.get("keywords"):
+        if words := group.get("keywords"):
             seen = [by_id[cause["see"]] for cause in group["causes"] if cause.get("see") in by_id]
-            pages.append((Found(group["title"], seen, group["causes"]), _group_page(group)))
-    return [(found, tuple(map(_usual, page))) for found, page in pages]
-
-
-def _page(one: Reproducer) -> tuple[str, ...]:
-    text = " ".join([one.symptom, *one.messages])
-    return one.title, " ".join(one.keywords), re.sub("[_/]", " ", one.id), one.doc, text
-
-
-def _group_page(group: dict[str, Any]) -> tuple[str, ...]:
-    text = " ".join(f"{cause['cause']} {cause['check']}" for cause in group["causes"])
-    return group["title"], " ".join(group["keywords"]), "", text, ""
+            text = " ".join(f"{cause['cause']} {cause['check']}" for cause in group["causes"])
+            found = Found(group["title"], seen, group["causes"])
+            entries.append((found, [found.title, *words], (found.title, words, "", text, "")))
+    return [
+        (
+            found,
+            [_usual(phrase) for phrase in phrases],
+            tuple(_usual(part if isinstance(part, str) else " ".join(part)) for part in page),
+        )
+        for found, phrases, page in entries
+    ]
