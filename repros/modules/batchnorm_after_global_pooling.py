@@ -9,7 +9,11 @@
 # messages = ["Expected more than 1 (?:value per channel|spatial element) when training"]
 # keywords = ["ASPP image pooling", "torch.Size([1, 256, 1, 1])", "drop_last=True does not help", "DeepLab batch size 1", "one sample per GPU"]
 # origin = "design"
-# reports = ["https://github.com/TRAILab/CaDDN/issues/103"]
+# reports = [
+#     "https://github.com/TRAILab/CaDDN/issues/103",
+#     "https://github.com/jfzhang95/pytorch-deeplab-xception/issues/41",
+#     "https://github.com/nv-tlabs/GSCNN/issues/28",
+# ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.GroupNorm.html",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
@@ -25,8 +29,8 @@
 """Every other BatchNorm of the model accepts a batch of one: their maps have many positions.
 
 Behind a pooling to 1 x 1 each channel has a single value, which batch_norm() refuses in
-train mode (torch/nn/functional.py). drop_last=True drops nothing: all batches are full
-(TRAILab/CaDDN#103).
+train mode (torch/nn/functional.py). drop_last=True, tried in TRAILab/CaDDN#103, drops
+nothing: all batches are full.
 """
 
 import torch

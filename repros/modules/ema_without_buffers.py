@@ -12,6 +12,7 @@
 #     "https://github.com/CuriousAI/mean-teacher/issues/9",
 #     "https://github.com/LeeDoYup/FixMatch-pytorch/issues/10",
 #     "https://github.com/facebookresearch/moco/issues/70",
+#     "https://github.com/saltoricristiano/cosmix-uda/issues/21",
 # ]
 # documents = ["https://github.com/YU1ut/MixMatch-pytorch/issues/16"]
 # wrong = '''
@@ -24,7 +25,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The averaged model is at chance in eval mode, the trained one is not (LeeDoYup/FixMatch-pytorch#10).
+"""The averaged model is much worse in eval mode than the trained one (LeeDoYup/FixMatch-pytorch#10).
 
 running_mean and running_var are buffers: parameters() does not yield them
 (YU1ut/MixMatch-pytorch#16), and no forward in train mode passes through the average.

@@ -11,6 +11,7 @@
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/117925",
 #     "https://github.com/dotnet/TorchSharp/issues/1203",
+#     "https://github.com/DLR-RM/stable-baselines3/issues/752",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.forward",

@@ -10,7 +10,7 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/26338",
-#     "https://github.com/pytorch/pytorch/issues/11999",
+#     "https://github.com/Coderx7/SimpleNet/issues/2",
 #     "https://github.com/yangze0930/NTS-Net/issues/14",
 #     "https://github.com/ewrfcas/face_attribute_classification_pytorch/issues/1",
 # ]

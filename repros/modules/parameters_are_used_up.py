@@ -9,7 +9,10 @@
 # messages = ["optimizer got an empty parameter list"]
 # keywords = ["filter requires_grad", "count the trainable parameters", "generator is exhausted", "second optimizer gets no parameters"]
 # origin = "usage"
-# reports = ["https://github.com/YanaiEliyahu/AdasOptimizer/issues/2"]
+# reports = [
+#     "https://github.com/YanaiEliyahu/AdasOptimizer/issues/2",
+#     "https://github.com/pytorch/pytorch/issues/47594",
+# ]
 # documents = ["https://github.com/pytorch/pytorch/issues/110357"]
 # wrong = '''
 # trainable = filter(lambda p: p.requires_grad, model.parameters())

@@ -3,15 +3,14 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A tensor that is a plain attribute of a module is neither saved nor moved"
+# title = "A tensor that is a plain attribute of a module is lost when the state_dict is loaded"
 # kind = "silent"
 # symptom = "the loaded model has the initial mean"
-# keywords = ["register_buffer", "missing from the state_dict", "tensor stays on the CPU after model.to(device)", "statistics lost after loading"]
+# keywords = ["register_buffer", "missing from the state_dict", "accuracy collapses after saving and loading", "statistics lost after loading", "loaded model gives random outputs", "state_dict does not save my tensor"]
 # origin = "design"
 # reports = [
-#     "https://github.com/styalai/xLSTM-pytorch/issues/2",
-#     "https://github.com/Lightning-AI/pytorch-lightning/issues/1978",
-#     "https://github.com/Fraunhofer-IIS/prosper_nn/issues/13",
+#     "https://github.com/ligerlac/torchlogix/issues/22",
+#     "https://github.com/Felix-Petersen/difflogic/issues/34",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer",
@@ -25,11 +24,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The checkpoint loads without a complaint, and what the model had measured is gone; on a GPU the
-tensor stays where it was made (styalai/xLSTM-pytorch#2).
+"""The checkpoint loads without a complaint, and what the model had measured or drawn is gone.
 
-state_dict(), to() and double() know parameters and buffers alone (pytorch#18056), and an
-attribute that is a tensor is neither.
+state_dict() holds parameters and buffers alone (pytorch#18056), and an attribute that is a
+tensor is neither. In ligerlac/torchlogix#22 a trained model lost its random wiring, and its
+accuracy with it.
 """
 
 import torch

@@ -9,7 +9,7 @@
 # keywords = ["softmax dim=0 or dim=1", "probabilities do not sum to one", "a single sample gets probability 1 for every class", "wrong predictions with batch size 1"]
 # origin = "usage"
 # reports = [
-#     "https://github.com/perone/euclidesdb/issues/2",
+#     "https://github.com/PetrochukM/PyTorch-NLP/issues/2",
 #     "https://github.com/DeepReinforcementLearning/DeepReinforcementLearningInAction/issues/32",
 #     "https://github.com/Lackel/DPN/issues/1",
 #     "https://github.com/ctallec/world-models/issues/10",

@@ -10,9 +10,8 @@
 # keywords = ["UserWarning softmax", "which dim for softmax", "attention weights do not sum to one", "Change the call to include dim=X as an argument"]
 # origin = "design"
 # reports = [
-#     "https://github.com/svishwa/crowdcount-cascaded-mtl/issues/22",
-#     "https://github.com/natanielruiz/deep-head-pose/issues/118",
-#     "https://github.com/pytorch/pytorch/issues/5733",
+#     "https://github.com/pytorch/pytorch/issues/1020",
+#     "https://github.com/pytorch/pytorch/issues/1763",
 # ]
 # documents = [
 #     "https://github.com/motokimura/capsnet_pytorch/pull/1",

@@ -3,57 +3,56 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After one step that is too large a ReLU is dead: the same output for every input, for good"
+# title = "A model with a ReLU behind its last layer can predict zero for every input and never learn"
 # kind = "silent"
 # symptom = "every input gives 0.0, and no gradient is left"
-# keywords = ["model predicts the same value for every input", "dying ReLU", "output is always zero", "loss stuck after a spike", "constant prediction"]
+# keywords = ["model predicts the same value for every input", "dying ReLU", "output is always zero", "sometimes the training does not start at all", "constant prediction in regression", "dead ReLU at the output"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/jvargasmu/population_estimation/issues/68",
 # ]
 # documents = [
-#     "https://github.com/keras-team/keras/issues/7057",
-#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.LeakyReLU.html",
+#     "https://github.com/ProteomicsML/ProteomicsML/pull/203",
+#     "https://github.com/pytorch/tutorials/issues/1526",
 # ]
 # wrong = '''
-# optimizer = SGD(layer.parameters(), lr=10.0)
+# output = torch.relu(layer(x))
 # '''
 # right = '''
-# optimizer = SGD(layer.parameters(), lr=0.1)
+# output = layer(x)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training looks alive up to a jump of the loss, and then nothing changes any more.
+"""One start learns and the next one predicts 0 for good (jvargasmu/population_estimation#68).
 
-A large step makes weight and bias so negative that the ReLU is 0 for all inputs, and
-where it is 0 its gradient is 0 too: no later step brings it back
-(keras-team/keras#7057, jvargasmu/population_estimation#68).
+Where the input of a ReLU is negative its gradient is 0: a last layer that happens to give
+negative numbers for all inputs is never moved (ProteomicsML/ProteomicsML#203).
 """
 
 import torch
-from torch.optim import SGD
 
 
-def train(device, lr):
+def train(device, activation):
     layer = torch.nn.Linear(1, 1).to(device)
-    torch.nn.init.ones_(layer.weight)
+    torch.nn.init.constant_(layer.weight, -1.0)  # an unlucky start
+    torch.nn.init.zeros_(layer.bias)
     x = torch.tensor([[1.0], [2.0]], device=device)
-    optimizer = SGD(layer.parameters(), lr=lr)
-    for _ in range(20):
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    for _ in range(100):
         optimizer.zero_grad()
-        output = layer(x).relu()
-        (output - x / 2).square().mean().backward()
+        output = activation(layer(x))
+        (output - x).square().mean().backward()
         optimizer.step()
     if not output.any() and not layer.weight.grad.any():
         return "every input gives 0.0, and no gradient is left"
 
 
 def reproduce(device):
-    return train(device, lr=10.0)
+    return train(device, torch.relu)
 
 
 def control(device):
-    return train(device, lr=0.1)
+    return train(device, lambda output: output)
 
 
 if __name__ == "__main__":
