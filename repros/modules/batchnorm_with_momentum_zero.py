@@ -6,7 +6,7 @@
 # title = "BatchNorm with momentum=0 never learns its statistics: fine in training, useless in eval mode"
 # kind = "silent"
 # symptom = "eval output is \\d{2} where training saw 1"
-# keywords = ["eval worse than train", "accuracy drops with model.eval()", "running_mean stays zero", "good in train mode and random in eval mode"]
+# keywords = ["eval worse than train", "accuracy drops with model.eval()", "running_mean stays zero", "good in train mode and random in eval mode", "validation loss huge while training loss is low", "batch norm statistics never update"]
 # origin = "usage"
 # reports = ["https://github.com/Cadene/pretrained-models.pytorch/issues/5"]
 # documents = [

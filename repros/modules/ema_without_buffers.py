@@ -6,7 +6,7 @@
 # title = "An average of the parameters alone evaluates with BatchNorm's initial statistics"
 # kind = "silent"
 # symptom = "eval output of the average is off"
-# keywords = ["EMA model predicts nonsense", "mean teacher accuracy at chance", "running_mean is zero in the EMA model", "momentum encoder eval mode"]
+# keywords = ["EMA model predicts nonsense", "mean teacher accuracy at chance", "running_mean is zero in the EMA model", "momentum encoder eval mode", "teacher model gets worse while the student improves", "moving average of weights has bad validation accuracy"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/CuriousAI/mean-teacher/issues/9",

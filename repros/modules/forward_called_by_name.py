@@ -6,7 +6,7 @@
 # title = "model.forward(x) skips every hook of the model"
 # kind = "silent"
 # symptom = "the hook has not run"
-# keywords = ["forward hook is not called", "activations are empty", "register_full_backward_hook does not fire", "model(x) or model.forward(x)"]
+# keywords = ["forward hook is not called", "activations are empty", "register_full_backward_hook does not fire", "model(x) or model.forward(x)", "register_forward_hook does nothing", "feature extraction hook returns nothing"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/117925",

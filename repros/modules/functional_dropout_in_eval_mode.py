@@ -6,7 +6,7 @@
 # title = "F.dropout() in a forward stays on after model.eval()"
 # kind = "silent"
 # symptom = "two predictions for one input differ"
-# keywords = ["dropout active at inference", "predictions change on every call", "eval() does not disable dropout", "non-deterministic output in eval mode"]
+# keywords = ["dropout active at inference", "predictions change on every call", "eval() does not disable dropout", "non-deterministic output in eval mode", "same input gives another output after model.eval()", "F.dropout training argument"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/26338",

@@ -17,7 +17,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/15129",
-#     "https://github.com/udacity/deep-learning-v2-pytorch/issues/396",
+#     "https://github.com/open-nudge/torchlayers/issues/8",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html"]
 # wrong = '''

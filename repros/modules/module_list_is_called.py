@@ -13,7 +13,6 @@
 # keywords = ["ModuleList instead of Sequential", "ModuleDict called", "monkey patch expects a layer", "forward() takes 1 positional argument but 2 were given"]
 # origin = "design"
 # reports = [
-#     "https://github.com/pytorch/pytorch/issues/55459",
 #     "https://github.com/cloneofsimo/paint-with-words-sd/issues/2",
 #     "https://github.com/yuval-alaluf/Attend-and-Excite/issues/5",
 #     "https://github.com/chenziwenhaoshuai/Vision-KAN/issues/3",

@@ -6,7 +6,7 @@
 # title = "ModuleList([layer] * n) is one layer n times: the weights are tied"
 # kind = "silent"
 # symptom = "3 layers share 1 weight"
-# keywords = ["fewer parameters than expected", "layers share weights by accident", "[layer] * n", "deepcopy layers"]
+# keywords = ["fewer parameters than expected", "layers share weights by accident", "[layer] * n", "deepcopy layers", "all blocks of the model have identical weights", "ModuleList layers have the same id"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/zalandoresearch/pytorch-vq-vae/issues/2",

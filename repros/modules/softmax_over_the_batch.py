@@ -6,7 +6,7 @@
 # title = "A softmax over dim=0 shares the probability among the samples of the batch"
 # kind = "silent"
 # symptom = "the probabilities of a sample depend on its batch"
-# keywords = ["softmax dim=0 or dim=1", "probabilities do not sum to one", "a single sample gets probability 1 for every class", "wrong predictions with batch size 1"]
+# keywords = ["softmax dim=0 or dim=1", "probabilities do not sum to one", "a single sample gets probability 1 for every class", "wrong predictions with batch size 1", "softmax along the wrong axis", "attention weights are always 1", "log_softmax over the batch dimension"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/PetrochukM/PyTorch-NLP/issues/2",

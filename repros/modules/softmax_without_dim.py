@@ -7,7 +7,7 @@
 # kind = "silent"
 # symptom = "implicit dimension 0 mixes the samples"
 # messages = ["Implicit dimension choice for (?:log_|gumbel_)?soft(?:max|min) has been deprecated"]
-# keywords = ["UserWarning softmax", "which dim for softmax", "attention weights do not sum to one", "Change the call to include dim=X as an argument"]
+# keywords = ["UserWarning softmax", "which dim for softmax", "attention weights do not sum to one", "Change the call to include dim=X as an argument", "softmax default dim is wrong", "softmax of a 3D tensor"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/1020",
