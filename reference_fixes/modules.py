@@ -26,7 +26,7 @@ import torch
 
 __all__ = ["freeze", "unfreeze"]
 
-_MEMORY = "_before_freeze"  # of a frozen module: its mode, and the flags of its own parameters
+_MEMORY = "_before_freeze"  # of a frozen module: its mode, and which parameters of its own trained
 
 
 def freeze(module: torch.nn.Module) -> None:
@@ -39,12 +39,15 @@ def freeze(module: torch.nn.Module) -> None:
 
     Gradients are dropped: with one that is zero an optimizer goes on by momentum and weight decay.
     A parameter that is shared with another part is frozen there too. A layer that is put into the
-    module later, such as a new head, is not frozen and follows train().
+    module later, such as a new head, is not frozen and follows train(): nor are the layers of
+    SyncBatchNorm.convert_sync_batchnorm() and the parameters of weight_norm(), which come first.
 
     What was frozen before stays so, and unfreeze() returns to the state before the first time.
 
     The state_dict, print() and what the hooks do are as before; a copy or a pickle of the module is
-    frozen too. Its type is a subclass with the same name, so that nothing is added to a forward.
+    frozen too, where this file can be imported. Its type is a subclass with the same name, so that
+    nothing is added to a forward: unfreeze() it for what asks for the type itself, as
+    torch.ao.quantization does. train() of a copy by torch.jit.script() knows nothing of all this.
 
     Raises:
         TypeError: this is not a module, or one that is scripted: freeze it before it is scripted.
@@ -57,7 +60,7 @@ def freeze(module: torch.nn.Module) -> None:
     (False, False, False)
     """
     _check(module)
-    parts = [part for part in module.modules() if _MEMORY not in vars(part) and not _is_shell(part)]
+    parts = [part for part in module.modules() if _MEMORY not in vars(part)]
     for part in parts:
         if isinstance(part, torch.jit.ScriptModule):
             raise TypeError(f"{_name(module, part)} is scripted: freeze it before torch.jit.script")
@@ -66,7 +69,8 @@ def freeze(module: torch.nn.Module) -> None:
             raise ValueError(
                 f"{_name(module, part)} has no parameters yet: run a batch through it first"
             )
-    memories = [(part.training, _flags(part)) for part in parts]
+        _twin(part)  # may fail, while nothing is changed
+    memories = [(part.training, _trained(part)) for part in parts]
     module.eval()
     for part, memory in zip(parts, memories):
         for parameter in part._parameters.values():
@@ -81,6 +85,7 @@ def unfreeze(module: torch.nn.Module) -> None:
     """What freeze() has changed in the module is as it was: modes and flags of requires_grad.
 
     Also where the model has been in another mode in between: call train() or eval() afterwards.
+    A parameter that is shared with another part trains there too.
 
     Raises:
         TypeError: this is not a module, or one whose class was changed after freeze(), as by a
@@ -105,15 +110,14 @@ def unfreeze(module: torch.nn.Module) -> None:
                 "that first"
             )
     modes = {part: part.training for part in module.modules()}
-    flags = []
+    trained = []
     for part in frozen:
         part.__class__ = vars(type(part))["_thawed"]
-        modes[part], own = vars(part).pop(_MEMORY)
-        flags += [(part._parameters.get(name), flag) for name, flag in own.items()]
-    # False first: of a shared parameter, a part that was frozen later remembers no more than that.
-    for parameter, flag in sorted(flags, key=lambda pair: pair[1]):
+        modes[part], names = vars(part).pop(_MEMORY)
+        trained += [part._parameters.get(name) for name in names]
+    for parameter in trained:
         if parameter is not None:
-            parameter.requires_grad_(flag)
+            parameter.requires_grad_(True)
     for part, training in modes.items():
         if part.training != training:  # train() itself, as LoRA layers unmerge weights there
             part.train(training)
@@ -122,8 +126,12 @@ def unfreeze(module: torch.nn.Module) -> None:
 
 
 def _swap(part: torch.nn.Module) -> None:
+    part.__class__ = _twin(part)
+
+
+def _twin(part: torch.nn.Module) -> Any:
     original: Any = type(part)
-    part.__class__ = _frozen(original)
+    return _frozen(original)
 
 
 @functools.cache
@@ -156,14 +164,9 @@ def _make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     return module
 
 
-def _flags(part: torch.nn.Module) -> dict[str, bool]:
+def _trained(part: torch.nn.Module) -> list[str]:
     own = part._parameters.items()
-    return {name: parameter.requires_grad for name, parameter in own if parameter is not None}
-
-
-def _is_shell(part: torch.nn.Module) -> bool:
-    """Whether this is what torch.compile() returns, around the module that holds everything."""
-    return "_orig_mod" in part._modules
+    return [name for name, parameter in own if parameter is not None and parameter.requires_grad]
 
 
 def _name(module: torch.nn.Module, part: torch.nn.Module) -> str:

@@ -18,7 +18,11 @@
 #     "hard-coded batch size in my network",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/weka511/hpa-scc/issues/38"]
+# reports = [
+#     "https://github.com/weka511/hpa-scc/issues/38",
+#     "https://github.com/gsp-27/pytorch_Squeezenet/issues/4",
+#     "https://github.com/ctallec/world-models/issues/25",
+# ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.flatten.html"]
 # wrong = '''
 # x = x.view(-1, 4 * 8)  # batches of 4, 8 features
@@ -32,8 +36,8 @@
 
 The number of elements of the smaller batch is no multiple of 4 * 8. That it raises is
 luck: in the full batches -1 came out as 1, all samples in one row
-(weka511/hpa-scc#38). With drop_last=True, which leaves out the batch that raised, this
-stays.
+(weka511/hpa-scc#38). With drop_last=True, which leaves out the batch that raised
+(ctallec/world-models#25), this stays.
 """
 
 import torch

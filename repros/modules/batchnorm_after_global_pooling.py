@@ -19,7 +19,11 @@
 #     "squeeze and excite with batch norm and one image",
 # ]
 # origin = "design"
-# reports = ["https://github.com/TRAILab/CaDDN/issues/103"]
+# reports = [
+#     "https://github.com/TRAILab/CaDDN/issues/103",
+#     "https://github.com/jfzhang95/pytorch-deeplab-xception/issues/41",
+#     "https://github.com/nv-tlabs/GSCNN/issues/28",
+# ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.GroupNorm.html",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
@@ -35,8 +39,8 @@
 """Every other BatchNorm of the model accepts a batch of one: their maps have many positions.
 
 Behind a pooling to 1 x 1 each channel has a single value, which batch_norm() refuses in
-train mode (torch/nn/functional.py). drop_last=True drops nothing: all batches are full
-(TRAILab/CaDDN#103).
+train mode (torch/nn/functional.py). drop_last=True, tried in TRAILab/CaDDN#103, drops
+nothing: all batches are full.
 """
 
 import torch

@@ -18,7 +18,8 @@
 # ]
 # origin = "design"
 # reports = [
-#     "https://github.com/yassouali/pytorch-segmentation/issues/8",
+#     "https://github.com/open-mmlab/mmsegmentation/issues/3192",
+#     "https://github.com/meetps/pytorch-semseg/issues/214",
 #     "https://github.com/fastai/fastai/issues/1352",
 # ]
 # documents = [

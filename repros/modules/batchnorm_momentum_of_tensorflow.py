@@ -29,6 +29,7 @@
 #     "https://github.com/pytorch/vision/issues/8250",
 #     "https://github.com/kazuto1011/deeplab-pytorch/issues/79",
 #     "https://github.com/r9y9/tacotron_pytorch/issues/19",
+#     "https://github.com/Cadene/pretrained-models.pytorch/issues/44",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html",

@@ -21,8 +21,8 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/sjmoran/deeplpf-image-enhancement/issues/16",
-#     "https://github.com/milesial/Pytorch-UNet/issues/452",
-#     "https://github.com/sanghyun-son/EDSR-PyTorch/issues/166",
+#     "https://github.com/EvilBT/ComfyUI_SLK_joy_caption_two/issues/13",
+#     "https://github.com/yanconglin/VanishingPoint_HoughTransform_GaussianSphere/issues/5",
 # ]
 # documents = ["https://github.com/khdlr/HED-UNet/issues/7"]
 # wrong = '''

@@ -3,11 +3,10 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution raises on an input with one dimension too many or too few"
+# title = "A convolution raises on images with one dimension too many, such as the frames of a video"
 # kind = "error"
 # symptom = "input to conv2d, but got input of size: \\[1, 2, 3, 8, 8\\]"
 # messages = [
-#     "Expected \\dD \\(unbatched\\) or \\dD \\(batched\\) input to conv(?:_transpose)?\\dd, but got input of size",
 #     "Expected \\d-dimensional input for \\d-dimensional weight .{1,60}?, but got \\d-dimensional input of size",
 #     "Expected \\d{1,2}D \\(unbatched\\) or \\d{1,2}D \\(batched\\) input to conv",
 #     "3D or 4D input tensor expected but got",
@@ -16,8 +15,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/VisionRush/DeepFakeDefenders/issues/30",
-#     "https://github.com/long123524/SEANet_torch/issues/4",
-#     "https://github.com/huggingface/pytorch-image-models/issues/1854",
+#     "https://github.com/RaivoKoot/Video-Dataset-Loading-Pytorch/issues/22",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.flatten.html"]
 # wrong = '''
@@ -28,12 +26,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The size in the message has five numbers where four are meant: a DataLoader, or a second
-unsqueeze(0) (VisionRush/DeepFakeDefenders#30), puts a dimension in front of a batch that
-exists already.
+"""The size in the message has five numbers where four are meant: the frames of a video are a
+dimension of their own (RaivoKoot/Video-Dataset-Loading-Pytorch#22), or unsqueeze(0) puts one
+in front of a batch that exists already (VisionRush/DeepFakeDefenders#30).
 
-A convolution takes one image or one batch of images (docs: torch.nn.Conv2d): several per
-sample are put into the batch, and taken apart behind the model.
+A convolution takes one image or one batch of images (docs: torch.nn.Conv2d). flatten(0, 1)
+makes one batch of all frames; the outputs are then per frame, and the labels per video
+(RaivoKoot/Video-Dataset-Loading-Pytorch#22).
 """
 
 import torch

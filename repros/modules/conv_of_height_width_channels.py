@@ -20,10 +20,13 @@
 # ]
 # origin = "usage"
 # reports = [
-#     "https://github.com/Selen-Suyue/DensePolicy2D/issues/3",
-#     "https://github.com/jeya-maria-jose/TransWeather/issues/2",
+#     "https://github.com/aladdinpersson/Machine-Learning-Collection/issues/59",
+#     "https://github.com/midasklr/facelandmarks/issues/4",
 # ]
-# documents = ["https://github.com/pytorch/vision/issues/676"]
+# documents = [
+#     "https://github.com/pytorch/vision/issues/676",
+#     "https://github.com/Selen-Suyue/DensePolicy2D/issues/3",
+# ]
 # wrong = '''
 # output = convolution(images)  # [batch, height, width, 3]
 # '''

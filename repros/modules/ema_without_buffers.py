@@ -6,29 +6,13 @@
 # title = "An average of the parameters alone evaluates with BatchNorm's initial statistics"
 # kind = "silent"
 # symptom = "eval output of the average is off"
-# keywords = [
-#     "EMA model predicts nonsense",
-#     "mean teacher accuracy at chance",
-#     "running_mean is zero in the EMA model",
-#     "momentum encoder eval mode",
-#     "EMA weights give random accuracy, normal weights are fine",
-#     "exponential moving average copy performs terribly at evaluation",
-#     "teacher network predicts garbage while the student is good",
-#     "averaged model worse than the raw model",
-#     "samples from the EMA generator are noise",
-#     "validation with ema 10%, without ema 90%",
-#     "semi-supervised teacher never gets better than chance",
-#     "moving average of weights breaks batch norm",
-#     "polyak averaged target network gives strange outputs",
-#     "diffusion ema checkpoint generates grey images",
-#     "only model.parameters() copied into the shadow model",
-#     "zip(ema.parameters(), model.parameters()) evaluation broken",
-# ]
+# keywords = ["EMA model predicts nonsense", "mean teacher accuracy at chance", "running_mean is zero in the EMA model", "momentum encoder eval mode", "teacher model gets worse while the student improves", "moving average of weights has bad validation accuracy"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/CuriousAI/mean-teacher/issues/9",
 #     "https://github.com/LeeDoYup/FixMatch-pytorch/issues/10",
 #     "https://github.com/facebookresearch/moco/issues/70",
+#     "https://github.com/saltoricristiano/cosmix-uda/issues/21",
 # ]
 # documents = ["https://github.com/YU1ut/MixMatch-pytorch/issues/16"]
 # wrong = '''
@@ -41,7 +25,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The averaged model is at chance in eval mode, the trained one is not (LeeDoYup/FixMatch-pytorch#10).
+"""The averaged model is much worse in eval mode than the trained one (LeeDoYup/FixMatch-pytorch#10).
 
 running_mean and running_var are buffers: parameters() does not yield them
 (YU1ut/MixMatch-pytorch#16), and no forward in train mode passes through the average.

@@ -23,7 +23,6 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/74303",
-#     "https://github.com/pytorch/tutorials/issues/14",
 #     "https://github.com/bubbliiiing/deeplabv3-plus-pytorch/issues/55",
 # ]
 # wrong = '''

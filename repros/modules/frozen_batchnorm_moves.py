@@ -30,7 +30,7 @@
 # reports = [
 #     "https://github.com/lightly-ai/lightly/issues/1438",
 #     "https://github.com/pytorch/pytorch/issues/86590",
-#     "https://github.com/pytorch/vision/issues/2079",
+#     "https://github.com/pgniewko/gt-pyg/issues/112",
 # ]
 # documents = [
 #     "https://github.com/HelloRicky123/Siamese-RPN/issues/6",

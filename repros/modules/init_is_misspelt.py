@@ -9,10 +9,7 @@
 # messages = ["optimizer got an empty parameter list"]
 # keywords = ["_init_ with one underscore", "object has no attribute of a layer", "model prints as Net()"]
 # origin = "usage"
-# reports = [
-#     "https://github.com/mikeizbicki/cmc-csci181-deeplearning/issues/7",
-#     "https://github.com/lxztju/pytorch_classification/issues/26",
-# ]
+# reports = ["https://github.com/mikeizbicki/cmc-csci181-deeplearning/issues/7"]
 # wrong = '''
 # def _init_(self):
 #     super()._init_()

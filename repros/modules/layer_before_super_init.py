@@ -14,9 +14,7 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/37824",
-#     "https://github.com/pyg-team/pytorch_geometric/issues/681",
 #     "https://github.com/Genentech/gReLU/issues/188",
-#     "https://github.com/sinAshish/Multi-Scale-Attention/issues/14",
 # ]
 # wrong = '''
 # self.layer = Linear(2, 2)

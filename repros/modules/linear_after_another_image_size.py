@@ -26,13 +26,12 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/adambielski/siamese-triplet/issues/29",
-#     "https://github.com/shirleyzhu233/PyTorch-MAML/issues/7",
-#     "https://github.com/fabvio/ld-lsi/issues/10",
-#     "https://github.com/securefederatedai/openfederatedlearning/issues/226",
+#     "https://github.com/deepinsight/insightface/issues/1638",
+#     "https://github.com/IrvingMeng/MagFace/issues/53",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveAvgPool2d.html",
-#     "https://github.com/blackfeather-wang/ISDA-for-Deep-Networks/issues/2",
+#     "https://github.com/qijiezhao/pseudo-3d-pytorch/issues/28",
 # ]
 # wrong = '''
 # features = convolution(images)
@@ -47,8 +46,8 @@
 """The first Linear after the convolutions raises, and training images of the old size worked.
 
 Its in_features is the number of channels times the height and width of the features,
-which grow with the image. view(-1, in_features), as in blackfeather-wang/ISDA-for-Deep-Networks#2,
-runs where the sizes divide, and cuts one image into several rows.
+which grow with the image. A view() that leaves the batch to -1 runs where the sizes divide,
+and makes several rows of one sample (qijiezhao/pseudo-3d-pytorch#28).
 """
 
 import torch

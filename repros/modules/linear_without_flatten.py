@@ -13,9 +13,12 @@
 #     "input and weight\\.T shapes cannot be multiplied",
 #     "a and b must have same reduction dim, but got",
 # ]
-# keywords = ["flatten missing", "Linear only sees the width", "features and classifier of VGG in a Sequential"]
+# keywords = ["flatten missing", "Linear only sees the width", "features and classifier of VGG in a Sequential", "Sequential(*resnet.children()) fails", "mat1 has batch x channels rows"]
 # origin = "usage"
-# reports = ["https://github.com/udacity/deep-learning-v2-pytorch/issues/396"]
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/15129",
+#     "https://github.com/open-nudge/torchlayers/issues/8",
+# ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html"]
 # wrong = '''
 # model = Sequential(Conv2d(3, 8, 1), Linear(8 * 4 * 4, 5))
@@ -28,7 +31,8 @@
 """The message names far more rows than there are images, and the width of a feature map as columns.
 
 Linear multiplies the last dimension and takes all others for rows (docs: torch.nn.Linear):
-2 images with 8 maps of 4 x 4 are 64 rows of 4.
+2 images with 8 maps of 4 x 4 are 64 rows of 4. Sequential(*model.children()) loses a
+flatten() that stands in the forward of the model (pytorch#15129).
 """
 
 import torch

@@ -22,7 +22,6 @@
 # ]
 # origin = "design"
 # reports = [
-#     "https://github.com/pytorch/pytorch/issues/55459",
 #     "https://github.com/cloneofsimo/paint-with-words-sd/issues/2",
 #     "https://github.com/yuval-alaluf/Attend-and-Excite/issues/5",
 #     "https://github.com/chenziwenhaoshuai/Vision-KAN/issues/3",

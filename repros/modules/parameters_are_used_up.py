@@ -18,7 +18,10 @@
 #     "printed the layers first and then nothing trains",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/YanaiEliyahu/AdasOptimizer/issues/2"]
+# reports = [
+#     "https://github.com/YanaiEliyahu/AdasOptimizer/issues/2",
+#     "https://github.com/pytorch/pytorch/issues/47594",
+# ]
 # documents = ["https://github.com/pytorch/pytorch/issues/110357"]
 # wrong = '''
 # trainable = filter(lambda p: p.requires_grad, model.parameters())

@@ -3,32 +3,14 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A tensor that is a plain attribute of a module is neither saved nor moved"
+# title = "A tensor that is a plain attribute of a module is lost when the state_dict is loaded"
 # kind = "silent"
 # symptom = "the loaded model has the initial mean"
-# keywords = [
-#     "register_buffer",
-#     "missing from the state_dict",
-#     "tensor stays on the CPU after model.to(device)",
-#     "statistics lost after loading",
-#     "normalization mean and std are wrong after reloading the model",
-#     "codebook of my VQ model is lost after restart",
-#     "results good in the session, bad after loading from disk",
-#     "tensor remains on cpu after moving model to GPU",
-#     "mask or constant tensor not included in the saved file",
-#     "scaler statistics reset to zeros when I load the checkpoint",
-#     "anchors or priors not restored with the weights",
-#     "predictions off by a scale after loading the weights",
-#     "counter or running average resets after load_state_dict",
-#     "self.mean = torch.zeros not in the state dict",
-#     "memory bank is empty after resuming",
-#     "saved model does not remember the fitted values",
-# ]
+# keywords = ["register_buffer", "missing from the state_dict", "accuracy collapses after saving and loading", "statistics lost after loading", "loaded model gives random outputs", "state_dict does not save my tensor"]
 # origin = "design"
 # reports = [
-#     "https://github.com/styalai/xLSTM-pytorch/issues/2",
-#     "https://github.com/Lightning-AI/pytorch-lightning/issues/1978",
-#     "https://github.com/Fraunhofer-IIS/prosper_nn/issues/13",
+#     "https://github.com/ligerlac/torchlogix/issues/22",
+#     "https://github.com/Felix-Petersen/difflogic/issues/34",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer",
@@ -42,11 +24,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The checkpoint loads without a complaint, and what the model had measured is gone; on a GPU the
-tensor stays where it was made (styalai/xLSTM-pytorch#2).
+"""The checkpoint loads without a complaint, and what the model had measured or drawn is gone.
 
-state_dict(), to() and double() know parameters and buffers alone (pytorch#18056), and an
-attribute that is a tensor is neither.
+state_dict() holds parameters and buffers alone (pytorch#18056), and an attribute that is a
+tensor is neither. In ligerlac/torchlogix#22 a trained model lost its random wiring, and its
+accuracy with it.
 """
 
 import torch

@@ -16,8 +16,8 @@
 # reports = [
 #     "https://github.com/pytorch/examples/issues/836",
 #     "https://github.com/dmlc/gluon-cv/issues/1618",
-#     "https://github.com/agrimgupta92/sgan/issues/22",
-#     "https://github.com/pytorch/pytorch/issues/764",
+#     "https://github.com/RAIVNLab/STR/issues/4",
+#     "https://github.com/pytorch/pytorch/issues/141107",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html",
@@ -31,7 +31,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A view() that worked raises after a transpose(), a permute() or a new release.
+"""A view() that worked raises after a transpose(), a permute() or a new release
+(pytorch/examples#836).
 
 view() never copies: the new shape has to be possible with the strides of the tensor
 (docs: torch.Tensor.view), which transpose() has exchanged. reshape() copies where it has

@@ -29,7 +29,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/AndersonJo/dqn-pytorch/issues/1",
-#     "https://github.com/salesforce/cove/issues/10",
+#     "https://github.com/KaiyangZhou/pytorch-vsumm-reinforce/issues/10",
 #     "https://github.com/Cadene/vqa.pytorch/issues/40",
 #     "https://github.com/pytorch/pytorch/issues/1538",
 # ]

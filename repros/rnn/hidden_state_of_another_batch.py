@@ -24,7 +24,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/MUST-Deep-Learning/KnowIt/issues/252",
-#     "https://github.com/PetrochukM/PyTorch-NLP/issues/51",
+#     "https://github.com/vietnh1009/Hierarchical-attention-networks-pytorch/issues/12",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html",

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pack_padded_sequence() wants the lengths on the CPU, one number per sequence"
+# title = "pack_padded_sequence() raises when the lengths are on a GPU"
 # kind = "error"
 # symptom = "lengths. argument should be a 1D CPU int64 tensor"
 # messages = ["lengths. argument should be a 1D CPU int64 tensor, but got"]
@@ -11,9 +11,9 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/43227",
-#     "https://github.com/pytorch/tutorials/issues/1300",
-#     "https://github.com/bentrevett/pytorch-sentiment-analysis/issues/93",
-#     "https://github.com/songyouwei/ABSA-PyTorch/issues/173",
+#     "https://github.com/bentrevett/pytorch-seq2seq/issues/156",
+#     "https://github.com/YiwuZhong/Sub-GC/issues/15",
+#     "https://github.com/ruotianluo/self-critical.pytorch/issues/239",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html"]
 # wrong = '''

@@ -20,39 +20,40 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/11514",
-#     "https://github.com/lichengunc/MAttNet/issues/5",
-#     "https://github.com/songyouwei/ABSA-PyTorch/issues/68",
+#     "https://github.com/pytorch/pytorch/issues/80605",
 # ]
-# documents = ["https://github.com/pytorch/pytorch/issues/4582"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/4582",
+#     "https://github.com/ASUS-AICS/LibMultiLabel-Old-Archive/pull/164",
+# ]
 # wrong = '''
-# packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+# packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
 # '''
 # right = '''
-# state = torch.zeros(1, len(x), 2)
-# packed = pack_padded_sequence(x[lengths > 0], lengths[lengths > 0], batch_first=True, enforce_sorted=False)
-# state[:, lengths > 0] = gru(packed)[1]
+# rows = lengths > 0
+# packed = pack_padded_sequence(x[:, rows], lengths[rows], enforce_sorted=False)
+# state[:, rows] = gru(packed)[1].detach()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training stops at the first batch with an empty sequence, maybe after hours.
 
 A packed batch holds at least the first step of every sequence, so lengths of zero are
-refused (aten/src/ATen/native/PackedSequence.cpp). clamp(min=1), proposed in pytorch#4582,
-lets the padding in as if it were a step.
+refused (aten/src/ATen/native/PackedSequence.cpp). clamp(min=1) alone, as in
+ASUS-AICS/LibMultiLabel-Old-Archive#164, lets the padding in as if it were a step; pytorch#4582
+masks the output for such a row as well.
 """
 
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence
 
-OPTIONS = {"batch_first": True, "enforce_sorted": False}
-
 
 def encode(device, lengths, rows):
     gru = torch.nn.GRU(1, 2).to(device)
-    x = torch.ones(3, 4, 1, device=device)
-    state = torch.zeros(1, len(x), 2, device=device)
+    x = torch.ones(4, 3, 1, device=device)
+    state = torch.zeros(1, 3, 2, device=device)
     try:
-        packed = pack_padded_sequence(x[rows], lengths[rows], **OPTIONS)
+        packed = pack_padded_sequence(x[:, rows], lengths[rows], enforce_sorted=False)
     except RuntimeError as error:
         return str(error)
     state[:, rows] = gru(packed)[1].detach()

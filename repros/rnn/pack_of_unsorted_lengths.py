@@ -23,7 +23,7 @@
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/8026",
-#     "https://github.com/facebookresearch/fairseq/issues/1692",
+#     "https://github.com/yeyupiaoling/MASR/issues/64",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html",

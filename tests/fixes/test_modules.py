@@ -150,6 +150,51 @@ def test_a_parameter_that_another_part_shares_is_frozen_and_comes_back():
     assert flags(model) == [True] * 5
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_shared_parameter_trains_again_in_whichever_order_the_parts_are_unfrozen(order):
+    parts = [nn.Linear(2, 2), nn.Linear(2, 2)]
+    parts[1].weight = parts[0].weight
+    for part in parts:
+        modules.freeze(part)
+    for number in order:
+        modules.unfreeze(parts[number])
+    assert parts[0].weight.requires_grad
+
+
+def test_batch_norm_that_was_converted_to_sync_batch_norm_before_stays_frozen():
+    model = nn.SyncBatchNorm.convert_sync_batchnorm(backbone())
+    modules.freeze(model)
+    assert isinstance(model.train()[1], nn.SyncBatchNorm)
+    assert all_frozen(model)
+
+
+def test_a_parametrization_that_was_there_before_is_frozen_and_removed_after_unfreeze():
+    layer = nn.Linear(2, 2)
+    nn.utils.parametrize.register_parametrization(layer, "weight", nn.Identity())
+    modules.freeze(layer)
+    assert all_frozen(layer.train())
+    with pytest.raises(AttributeError):
+        nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    modules.unfreeze(layer)
+    nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear
+    assert layer.weight.requires_grad
+
+
+def test_a_class_that_takes_no_subclass_is_refused_before_anything_changes():
+    class Closed(nn.Module):
+        def __init_subclass__(cls):
+            raise TypeError("no subclass")
+
+    model = nn.Sequential(nn.Linear(2, 2), Closed())
+    with pytest.raises(TypeError, match="no subclass"):
+        modules.freeze(model)
+    assert all(modes(model))
+    assert all(flags(model))
+    with pytest.raises(ValueError, match="nothing in this Sequential"):
+        modules.unfreeze(model)
+
+
 def test_a_new_head_is_trained_and_follows_train_alone():
     model = backbone()
     modules.freeze(model)
@@ -354,6 +399,31 @@ def test_a_lazy_layer_that_has_seen_a_batch_is_frozen():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         layer = nn.LazyLinear(2)
+    layer(torch.ones(1, 3))
+    modules.freeze(layer)
+    assert all_frozen(layer.train())
+
+
+class LazyScale(nn.modules.lazy.LazyModuleMixin, nn.Module):
+    """A lazy layer that keeps its class."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.UninitializedParameter()
+
+    def initialize_parameters(self, x):
+        self.scale.materialize(x.shape[-1:])
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def test_a_lazy_layer_that_keeps_its_class_is_frozen_after_its_first_batch():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        layer = LazyScale()
+    with pytest.raises(ValueError, match="no parameters yet"):
+        modules.freeze(layer)
     layer(torch.ones(1, 3))
     modules.freeze(layer)
     assert all_frozen(layer.train())
