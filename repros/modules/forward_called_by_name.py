@@ -6,7 +6,25 @@
 # title = "model.forward(x) skips every hook of the model"
 # kind = "silent"
 # symptom = "the hook has not run"
-# keywords = ["forward hook is not called", "activations are empty", "register_full_backward_hook does not fire", "model(x) or model.forward(x)", "register_forward_hook does nothing", "feature extraction hook returns nothing"]
+# keywords = [
+#     "forward hook is not called",
+#     "activations are empty",
+#     "register_full_backward_hook does not fire",
+#     "model(x) or model.forward(x)",
+#     "register_forward_hook does nothing",
+#     "feature extraction hook returns nothing",
+#     "my hook never prints anything",
+#     "feature extraction dictionary stays empty after the forward pass",
+#     "Grad-CAM hook gets no activations",
+#     "registered hook but nothing is captured",
+#     "hooks ignored when calling forward directly",
+#     "spectral norm or weight norm not applied",
+#     "FLOPs counter or profiler shows zero for my model",
+#     "what is the difference between calling model and model.forward",
+#     "pruning mask not applied in the forward pass",
+#     "forward pre hook is skipped",
+#     "intermediate layer outputs list has length zero",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/117925",
