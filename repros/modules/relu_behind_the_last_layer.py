@@ -6,7 +6,26 @@
 # title = "A model with a ReLU behind its last layer can predict zero for every input and never learn"
 # kind = "silent"
 # symptom = "every input gives 0.0, and no gradient is left"
-# keywords = ["model predicts the same value for every input", "dying ReLU", "output is always zero", "sometimes the training does not start at all", "constant prediction in regression", "dead ReLU at the output"]
+# keywords = [
+#     "model predicts the same value for every input",
+#     "dying ReLU",
+#     "output is always zero",
+#     "sometimes the training does not start at all",
+#     "constant prediction in regression",
+#     "dead ReLU at the output",
+#     "loss jumped once and then became completely flat",
+#     "all activations are zeros after some iterations",
+#     "predictions all zero, gradients all zero",
+#     "training was fine until a spike, now no progress",
+#     "network dies at high learning rate and never recovers",
+#     "output constant after a few epochs, weights stop changing",
+#     "regression net outputs only the bias",
+#     "weights no longer change, grad is exactly 0",
+#     "layer output is full of zeros for any image",
+#     "agent outputs the same Q value after the loss exploded",
+#     "lowering the learning rate later does not bring it back",
+#     "model collapsed to a constant in the middle of training",
+# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/jvargasmu/population_estimation/issues/68",
