@@ -176,7 +176,7 @@ def _pairs(targets: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[dict[s
         }
         if not groups:
             return {key: pairs[key] for key in targets if key in pairs}, unclear
-        rank = {(*each,): (len(both), -len(sum(each, ()))) for each, both in groups.items()}
+        rank = {each: (len(both), -len(each[0] + each[1])) for each, both in groups.items()}
         best = max(rank.values())
         new: dict[str, str] = {}
         source: dict[str, str] = {}
