@@ -30,6 +30,7 @@ __all__ = ["LoadReport", "capture", "load_matching", "restore", "save"]
 # Under what the weights are found in a checkpoint, and what wrappers put before a name.
 _CONTAINERS = ("state_dict", "model_state_dict", "model", "net", "weights", "objects", "module")
 _WRAPPERS = ("module", "_orig_mod", "model", "net")
+_PARTS = {"objects", "random", "left_out"}
 _PLAIN = (str, bytes, bool, int, float, complex, torch.dtype, torch.device, torch.Size)
 
 
@@ -72,9 +73,11 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadRepor
     """Copies into a model what fits it of a state or a checkpoint, and accounts for every key.
 
     The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either side
-    may have been wrapped: a key without its match is compared without `_orig_mod` in it and
-    without `module`, `model` and `net` at its start. A value of another shape or kind is left
-    out: the head for another number of classes.
+    may have been wrapped: keys are compared without `_orig_mod` in them and without `module`,
+    `model` and `net` at their start, where more of them match than as they are. A value of
+    another shape or kind is left out: the head for another number of classes, integers of a
+    quantized layer. So is another value for a tensor that two keys share. Names that a hook of
+    the model translates, such as those of weight_norm, are missing and unexpected here.
 
     Args:
         model: on any device but meta.
@@ -82,8 +85,8 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadRepor
 
     Raises:
         TypeError: the state is no mapping, such as the path of its file.
-        ValueError: no key matches, or no value fits; without wrappers two keys are the same; the
-            model is on the meta device. Nothing was loaded then.
+        ValueError: no key matches, or no value fits; a key may be each of two; the model is on the
+            meta device. Nothing was loaded then.
 
     >>> head = torch.nn.Linear(2, 10)
     >>> print(load_matching(head, {"weight": torch.ones(3, 2), "bias": torch.ones(10)}))
@@ -98,8 +101,10 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadRepor
             + (f": {hint}" if hint else "")
         )
     targets = model.state_dict(keep_vars=True)
-    found = [(where, each, _pairs(targets, each)) for where, each in _containers(state)]
-    where, weights, pairs = max(found, key=lambda one: len(one[2]))
+    found = [(where, each, *_pairs(targets, each)) for where, each in _containers(state)]
+    where, weights, pairs, unclear = max(found, key=lambda one: len(one[2]))
+    if unclear:
+        raise ValueError(unclear)
     if not pairs:
         raise ValueError(
             "no key of the state is one of the model, also not without module., _orig_mod., model. "
@@ -112,20 +117,27 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadRepor
                 f"{key} of the model is on the meta device, and has no memory to load into: call "
                 "model.to_empty(device=...) before"
             )
+    first: dict[int, str] = {}
+    for key in pairs:
+        if not problems[key] and isinstance(targets[key], torch.Tensor):
+            other = first.setdefault(id(targets[key]), key)
+            if not _same(weights[pairs[key]], weights[pairs[other]]):
+                problems[key] = f"is another value than {other}, with which it shares its tensor"
     mismatched = {key: why for key, why in problems.items() if why}
     loaded = {key: old for key, old in pairs.items() if key not in mismatched}
     if not loaded:
         why = "; ".join(f"{key} {why}" for key, why in list(mismatched.items())[:3])
         raise ValueError(f"no value of the state fits the model: {why}")
     chosen = collections.OrderedDict((key, weights[old]) for key, old in loaded.items())
-    if hasattr(weights, "_metadata") and all(key == old for key, old in loaded.items()):
-        chosen._metadata = copy.deepcopy(weights._metadata)  # type: ignore[attr-defined]
+    if hasattr(weights, "_metadata"):
+        chosen._metadata = _versions(weights._metadata, loaded)  # type: ignore[attr-defined]
     model.load_state_dict(chosen, strict=False)
     filled = {id(targets[key]) for key in loaded}
+    used = set(pairs.values())
     return LoadReport(
         loaded,
         [key for key in targets if key not in pairs and id(targets[key]) not in filled],
-        [key for key in weights if key not in pairs.values()],
+        [key for key in weights if key not in used],
         mismatched,
         where,
     )
@@ -139,31 +151,71 @@ def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
             yield from _containers(state[name], f"{where}.{name}" if where else name)
 
 
-def _pairs(targets: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, str]:
-    """The key of the model -> that of the state, in the order of the model."""
-    rest: dict[str, list[str]] = {}
+def _pairs(targets: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[dict[str, str], str]:
+    """The key of the model -> that of the state, in the order of the model, and what is unclear.
+
+    The same wrappers are taken from many keys: those of which most keys match go first.
+    """
+    wrapped: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for key in state:
-        if isinstance(key, str) and key not in targets:
-            rest.setdefault(_bare(key), []).append(key)
-    pairs, used = {}, set()
+        for wrappers, rest in _readings(key) if isinstance(key, str) else ():
+            wrapped.setdefault(rest, []).append((wrappers, key))
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[str, str]]] = {}
     for key in targets:
-        if key in state:
-            pairs[key] = key
-        elif old := rest.get(_bare(key)):
-            if len(old) > 1:
-                raise ValueError(f"{key} of the model may be each of {_some(old)} of the state")
-            if old[0] in used:
-                raise ValueError(f"{old[0]} of the state may be {key} of the model, or another")
-            pairs[key] = old[0]
-            used.add(old[0])
-    return pairs
+        for wrappers, rest in _readings(key):
+            for others, old in wrapped.get(rest, ()):
+                groups.setdefault((others, wrappers), []).append((key, old))
+    pairs: dict[str, str] = {}
+    used: set[str] = set()
+    unclear = ""
+    while True:
+        groups = {
+            each: left
+            for each, both in groups.items()
+            if (left := [(key, old) for key, old in both if key not in pairs and old not in used])
+        }
+        if not groups:
+            return {key: pairs[key] for key in targets if key in pairs}, unclear
+        rank = {each: (len(both), -len(each[0] + each[1])) for each, both in groups.items()}
+        best = max(rank.values())
+        new: dict[str, str] = {}
+        source: dict[str, str] = {}
+        for key, old in (one for each in groups if rank[each] == best for one in groups[each]):
+            if new.setdefault(key, old) != old:
+                unclear = f"{key} of the model may be each of {new[key]}, {old} of the state"
+            elif source.setdefault(old, key) != key:
+                unclear = f"{old} of the state may be each of {source[old]}, {key} of the model"
+        pairs.update(new)
+        used.update(new.values())
 
 
-def _bare(key: str) -> str:
+def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The wrappers that may stand in a key, and the rest of it."""
     parts = [part for part in key.split(".") if part != "_orig_mod"]
-    while len(parts) > 1 and parts[0] in _WRAPPERS:
-        del parts[0]
-    return ".".join(parts)
+    compiled = ("_orig_mod",) * (key.count(".") + 1 - len(parts))
+    for start in range(len(parts)):
+        yield (*compiled, *parts[:start]), ".".join(parts[start:])
+        if parts[start] not in _WRAPPERS:
+            return
+
+
+def _versions(metadata: Mapping[str, Any], loaded: Mapping[str, str]) -> dict[str, Any]:
+    """What torch keeps of each module that is loaded, by its name in the model."""
+    versions: dict[str, Any] = collections.OrderedDict()
+    for new, old in loaded.items():
+        last = other = ""
+        while last == other and new and old:
+            new, _, last = new.rpartition(".")
+            old, _, other = old.rpartition(".")
+            if last == other and old in metadata:
+                versions.setdefault(new, copy.deepcopy(metadata[old]))
+    return versions
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (
+        one.shape == other.shape and bool((one.to(other.device, other.dtype) == other).all())
+    )
 
 
 def _problem(value: Any, target: Any) -> str:
@@ -178,12 +230,22 @@ def _problem(value: Any, target: Any) -> str:
         return ""  # takes the shape of the value
     if value.shape != target.shape:
         return f"has shape {list(value.shape)} in the state, {list(target.shape)} in the model"
-    if value.is_complex() > target.is_complex():
-        return f"is {value.dtype} in the state, {target.dtype} in the model"
     if (value.layout, value.is_quantized) != (target.layout, target.is_quantized):
         kinds = ["quantized" if each.is_quantized else str(each.layout) for each in (value, target)]
         return f"is {kinds[0]} in the state, {kinds[1]} in the model"
+    whole, wants = (not (one.is_complex() or one.is_floating_point()) for one in (value, target))
+    if (
+        value.is_complex() > target.is_complex()
+        or whole > wants
+        or (wants > whole and _broken(value))
+    ):
+        return f"is {value.dtype} in the state, {target.dtype} in the model"
     return ""
+
+
+def _broken(value: torch.Tensor) -> bool:
+    """Some number in it is not whole."""
+    return not bool((value == value.trunc()).all())
 
 
 def _some(names: list[Any], most: int = 4) -> str:
@@ -206,6 +268,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     Raises:
         TypeError: the path is no path, such as an open file.
         FileNotFoundError: there is no such folder.
+        OSError: the path is there and is no file: a folder, a device, a pipe.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected the path of a file, got {type(path).__name__}")
@@ -213,6 +276,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"cannot save {os.fspath(path)!r}: there is no folder {folder!r}")
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise OSError(f"cannot save {os.fspath(path)!r}: it is there, and it is no file")
     temporary = f"{target}.{uuid.uuid4().hex[:8]}.tmp"
     try:
         with open(temporary, "xb") as file:
@@ -245,8 +310,8 @@ def capture(**parts: Any) -> dict[str, Any]:
         in a state, which are not saved.
 
     Raises:
-        TypeError: a value that is not plain: not a number, a string, a tensor or a container of
-            such. The message says where it is.
+        TypeError: a value or a key that is not plain: not a number, a string, a tensor or a
+            container of such. The message says where it is.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> checkpoint = capture(optimizer=torch.optim.SGD([weight], lr=0.5), step=7)
@@ -263,7 +328,7 @@ def capture(**parts: Any) -> dict[str, Any]:
     return {"objects": objects, "values": values, "random": _random(), "left_out": left_out}
 
 
-def restore(checkpoint: Mapping[str, Any], **objects: Any) -> list[str]:
+def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
     """Loads what capture() returned into the objects, and says what it could not restore.
 
     A run that is restored goes on as if it had not been interrupted, if the objects were made as
@@ -271,7 +336,8 @@ def restore(checkpoint: Mapping[str, Any], **objects: Any) -> list[str]:
     last. Nothing is shared with the checkpoint. The values are in checkpoint["values"].
 
     Args:
-        checkpoint: from capture(), or torch.load() of the file that it was saved to.
+        checkpoint: from capture(), or torch.load() of the file that it was saved to, with any
+            map_location.
         objects: by the names that capture() was given.
 
     Returns:
@@ -285,7 +351,7 @@ def restore(checkpoint: Mapping[str, Any], **objects: Any) -> list[str]:
         Exception: whatever an object's own load_state_dict() raises. In each case the objects are
             as they were, and so are the random states.
     """
-    if not isinstance(checkpoint, Mapping) or not {"objects", "random"} <= set(checkpoint):
+    if not isinstance(checkpoint, Mapping) or not set(checkpoint) >= _PARTS:
         held = f" of {_some(list(checkpoint))}" if isinstance(checkpoint, Mapping) else ""
         raise TypeError(f"expected what capture() returned, got {type(checkpoint).__name__}{held}")
     saved = checkpoint["objects"]
@@ -294,6 +360,7 @@ def restore(checkpoint: Mapping[str, Any], **objects: Any) -> list[str]:
             raise TypeError(f"{name} is a {type(one).__name__}, which has no state to load")
         if name not in saved:
             raise ValueError(f"the checkpoint has no state of {name}; it has {_some(list(saved))}")
+    states = _copied(checkpoint["random"], "random", None)
     before = {name: _copied(_state_of(one), name, []) for name, one in objects.items()}
     touched = []
     try:
@@ -306,7 +373,7 @@ def restore(checkpoint: Mapping[str, Any], **objects: Any) -> list[str]:
         raise
     problems = [f"{name} was saved and not given" for name in saved if name not in objects]
     problems += [f"{where} is a function and was not saved" for where in checkpoint["left_out"]]
-    return problems + _set_random(checkpoint["random"])
+    return problems + _set_random(states)
 
 
 def _has_state(part: Any) -> bool:
@@ -320,10 +387,11 @@ def _state_of(part: Any) -> Any:
 
 
 def _load(part: Any, state: Any) -> None:
+    state = _copied(state, "state", [])
     if isinstance(part, torch.Generator):
         part.set_state(state)
     else:
-        part.load_state_dict(copy.deepcopy(state))
+        part.load_state_dict(state)
 
 
 def _copied(value: Any, where: str, left_out: list[str] | None) -> Any:
@@ -333,7 +401,7 @@ def _copied(value: Any, where: str, left_out: list[str] | None) -> Any:
     if value is None or type(value) in _PLAIN:
         return value
     if type(value) in (list, tuple, set):
-        return type(value)(_copied(each, f"{where}[{n}]", None) for n, each in enumerate(value))
+        return type(value)(_copied(each, f"{where}[{n}]", left_out) for n, each in enumerate(value))
     if type(value) in (dict, collections.OrderedDict, collections.Counter, collections.defaultdict):
         kind = type(value) if type(value) is not collections.defaultdict else dict
         result = kind()
@@ -341,7 +409,8 @@ def _copied(value: Any, where: str, left_out: list[str] | None) -> Any:
             if left_out is not None and callable(each) and not isinstance(each, torch.Tensor):
                 left_out.append(f"{where}[{key!r}]")
             else:
-                result[key] = _copied(each, f"{where}[{key!r}]", left_out)
+                plain = _copied(key, f"the key {key!r} of {where}", None)
+                result[plain] = _copied(each, f"{where}[{key!r}]", left_out)
         if hasattr(value, "_metadata"):
             result._metadata = copy.deepcopy(value._metadata)  # type: ignore[union-attr]
         return result
@@ -356,7 +425,7 @@ def _random() -> dict[str, Any]:
         states["cuda"] = [state.clone() for state in torch.cuda.get_rng_state_all()]
     if _mps():
         states["mps"] = torch.mps.get_rng_state()
-    if "numpy" in sys.modules:
+    if sys.modules.get("numpy"):
         name, keys, *rest = sys.modules["numpy"].random.get_state()
         states["numpy"] = (name, keys.tolist(), *rest)
     return states
@@ -371,7 +440,7 @@ def _set_random(states: Mapping[str, Any]) -> list[str]:
     here = {
         "cuda": torch.cuda.is_available(),
         "mps": _mps(),
-        "numpy": "numpy" in sys.modules,
+        "numpy": bool(sys.modules.get("numpy")),
     }
     for name, there in here.items():
         if name in states and not there:

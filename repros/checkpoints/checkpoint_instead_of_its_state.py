@@ -11,7 +11,7 @@
 #     'Unexpected key\(s\) in state_dict: ".{1,200}?"',
 #     'unexpected key ".{1,200}?" in state_dict',
 #     'missing keys in state_dict: ".{1,200}?"',
-#     'Unexpected key\(s\) in state_dict: "(?:epoch|step|iter|global_step|state_dict|model|model_state_dict|net|weight|optimizer|args|meta)".{0,300}?"',
+#     'Unexpected key\(s\) in state_dict: .{0,60}?"(?:epoch|step|iter|global_step|state_dict|model|model_state_dict|net|optimizer|args|meta)"',
 # ]
 # keywords = [
 #     "unexpected key epoch optimizer state_dict",

@@ -27,7 +27,7 @@
 # reports = [
 #     "https://github.com/sgvaze/osr_closed_set_all_you_need/issues/14",
 #     "https://github.com/menzelab/implicit-shape-reconstruction/issues/2",
-#     "https://github.com/aks2203/deep-thinking/issues/5",
+#     "https://github.com/samuelschen/DSB2018/issues/2",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",

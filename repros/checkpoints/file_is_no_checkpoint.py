@@ -26,7 +26,7 @@
 # origin = "usage"
 # reports = [
 #     "https://github.com/hhj1897/face_parsing/issues/3",
-#     "https://github.com/Rose-STL-Lab/LIMO/issues/3",
+#     "https://github.com/svip-lab/PPGNet/issues/2",
 #     "https://github.com/pytorch/pytorch/issues/16203",
 #     "https://github.com/pytorch/pytorch/issues/150998",
 # ]

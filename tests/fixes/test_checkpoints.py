@@ -1,4 +1,5 @@
 import collections
+import concurrent.futures
 import io
 import os
 import random
@@ -14,6 +15,8 @@ from reference_fixes import checkpoints
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of deprecations, and of layers without elements
 
+# Older ones read fewer types with weights_only=True.
+NEW = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)
 DTYPES = [torch.float32, torch.bfloat16, torch.complex64]
 
 
@@ -130,7 +133,7 @@ def test_one_key_for_two_is_refused():
 
     state = {"net.weight": torch.ones(3, 2)}
     text = refused(ValueError, Outer(), state)
-    assert text == "net.weight of the state may be module.weight of the model, or another"
+    assert text == "net.weight of the state may be each of model.weight, module.weight of the model"
 
 
 def test_another_number_of_classes_is_left_out_and_told():
@@ -161,6 +164,115 @@ def test_a_key_is_used_once():
     report = checkpoints.load_matching(Outer(), {"module.weight": torch.ones(3, 2)})
     assert report.loaded == {"module.weight": "module.weight"}
     assert report.missing == ["model.weight", "model.bias", "module.bias"]
+
+
+class Named(torch.nn.Module):
+    """With a layer of each name."""
+
+    def __init__(self, *names):
+        super().__init__()
+        for name in names:
+            self.add_module(name, linear())
+
+
+class Both(torch.nn.Module):
+    """A weight, and one of the same shape in a part that has the name of a wrapper."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(3, 2))
+        self.model = torch.nn.Linear(2, 3, bias=False)
+
+
+def prefixed(prefix, state):
+    return {prefix + key: value for key, value in state.items()}
+
+
+@pytest.mark.parametrize("prefix", ["module.", "model.", "net.", "_orig_mod.", "module._orig_mod."])
+@pytest.mark.parametrize("make", [Both, lambda: Named("model", "net"), lambda: Named("module")])
+def test_parts_that_have_the_name_of_a_wrapper_are_not_mistaken(make, prefix):
+    trained, model = make(), make()
+    report = checkpoints.load_matching(model, prefixed(prefix, trained.state_dict()))
+    assert equal(model, trained)
+    assert (report.missing, report.unexpected) == ([], [])
+    wrapped = torch.nn.Module()
+    wrapped.add_module("module", make())
+    checkpoints.load_matching(wrapped, prefixed("net.", trained.state_dict()))
+    assert equal(wrapped.module, trained)
+
+
+def test_a_part_of_the_keys_is_matched_as_it_is():
+    trained, model = Both(), Both()
+    kept = model.weight.detach().clone()
+    state = {"model.weight": trained.model.weight.detach()}
+    assert checkpoints.load_matching(model, state).missing == ["weight"]
+    assert torch.equal(model.model.weight, trained.model.weight)
+    assert torch.equal(model.weight, kept)
+
+
+def test_keys_that_may_be_each_of_two_do_not_matter_elsewhere():
+    trained, model = linear(), linear()
+    unclear = {"module.weight": torch.ones(3, 2), "model.weight": torch.zeros(3, 2)}
+    state = {"net": unclear, "state_dict": trained.state_dict()}
+    assert checkpoints.load_matching(model, state).container == "state_dict"
+    assert equal(model, trained)
+
+
+@pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod."])
+def test_the_versions_of_layers_follow_their_names(prefix):
+    class Versioned(torch.nn.Linear):
+        _version = 7
+
+        def _load_from_state_dict(self, state, prefix, metadata, *others):
+            self.seen = metadata.get("version")
+            super()._load_from_state_dict(state, prefix, metadata, *others)
+
+    model = torch.nn.Sequential(Versioned(2, 3))
+    saved = model.state_dict()
+    state = collections.OrderedDict(prefixed(prefix, saved))
+    state._metadata = {(prefix + key).rstrip("."): each for key, each in saved._metadata.items()}
+    checkpoints.load_matching(model, state)
+    assert model[0].seen == 7
+
+
+def test_names_that_a_hook_translates_are_missing_and_unexpected():
+    class Renames(torch.nn.Linear):
+        def _load_from_state_dict(self, state, prefix, *others):
+            if f"{prefix}gamma" in state:
+                state[f"{prefix}weight"] = state.pop(f"{prefix}gamma")
+            super()._load_from_state_dict(state, prefix, *others)
+
+    state = {"gamma": torch.ones(3, 2), "bias": torch.ones(3)}
+    report = checkpoints.load_matching(Renames(2, 3), state)
+    assert (report.missing, report.unexpected) == (["weight"], ["gamma"])
+
+
+def test_two_values_for_a_tensor_that_is_shared_are_told():
+    model = torch.nn.Sequential(torch.nn.Embedding(3, 2), linear())
+    model[1].weight = model[0].weight
+    state = {"0.weight": torch.ones(3, 2), "1.weight": torch.zeros(3, 2)}
+    report = checkpoints.load_matching(model, state)
+    assert (model[0].weight == 1).all()
+    assert report.mismatched == {
+        "1.weight": "is another value than 0.weight, with which it shares its tensor"
+    }
+    state["1.weight"] = state["0.weight"].clone()
+    assert checkpoints.load_matching(model, state).mismatched == {}
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int64, torch.bool])
+def test_the_integers_of_a_quantized_layer_are_no_weights(dtype):
+    text = refused(ValueError, linear(), {"weight": torch.ones(3, 2, dtype=dtype)})
+    assert text.endswith(f"weight is {dtype} in the state, torch.float32 in the model")
+
+
+def test_numbers_that_are_not_whole_are_not_cut_off():
+    model = torch.nn.Module()
+    model.register_buffer("steps", torch.tensor([3, 4]))
+    text = refused(ValueError, model, {"steps": torch.tensor([0.5, 1.0])})
+    assert text.endswith("steps is torch.float32 in the state, torch.int64 in the model")
+    checkpoints.load_matching(model, {"steps": torch.tensor([7.0, 8.0])})  # of an average
+    assert model.steps.tolist() == [7, 8]
 
 
 def test_a_transposed_value_is_left_out():
@@ -367,6 +479,32 @@ def test_a_path_that_is_none_is_refused(tmp_path):
         checkpoints.save({}, tmp_path / "none" / "last.pt")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_a_path_that_is_no_file_is_left_alone(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(OSError, match="it is there, and it is no file"):
+            checkpoints.save({"step": 1}, path)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other links")
+def test_a_link_to_a_file_that_is_not_there_yet(tmp_path):
+    (tmp_path / "last.pt").symlink_to(tmp_path / "step1.pt")
+    checkpoints.save({"step": 1}, tmp_path / "last.pt")
+    assert (tmp_path / "last.pt").is_symlink()
+    assert read(tmp_path / "step1.pt") == {"step": 1}
+
+
+def test_savers_at_once_leave_one_whole_file(tmp_path):
+    path = tmp_path / "last.pt"
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: checkpoints.save({"x": torch.full((999,), n)}, path), range(20)))
+    assert len(read(path)["x"].unique()) == 1
+    assert os.listdir(tmp_path) == ["last.pt"]
+
+
 # --- capture and restore ------------------------------------------------------------------------
 
 
@@ -457,10 +595,6 @@ def test_an_interrupted_run_is_the_uninterrupted_one(
         random.setstate(python)
 
 
-# Older ones read fewer types with weights_only=True.
-NEW = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)
-
-
 @pytest.fixture
 def run():
     state, python = torch.get_rng_state(), random.getstate()
@@ -547,6 +681,51 @@ def test_a_random_state_that_was_not_saved_is_told():
     assert line == "numpy is in use here, and its random state was not saved"
 
 
+def test_numpy_that_is_blocked_is_not_used(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    checkpoint = checkpoints.capture()
+    assert "numpy" not in checkpoint["random"]
+    assert checkpoints.restore(checkpoint) == []
+
+
+@pytest.mark.skipif(not NEW, reason="the fake tensors of older releases need CUDA")
+def test_a_checkpoint_may_be_loaded_to_any_device(monkeypatch):
+    from torch._subclasses import FakeTensorMode
+
+    class Keeps:
+        def state_dict(self):
+            return {"x": torch.ones(2)}
+
+        def load_state_dict(self, state):
+            seen.append(state["x"].device.type)
+
+    seen = []
+    monkeypatch.setattr(torch, "set_rng_state", lambda state: seen.append(state.device.type))
+    checkpoint = checkpoints.capture(keeps=Keeps())
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        elsewhere = torch.ones(2, device="cuda")  # as with map_location="cuda"
+        checkpoint["objects"]["keeps"]["x"] = checkpoint["random"]["torch"] = elsewhere
+        checkpoints.restore(checkpoint, keeps=Keeps())
+    assert seen == ["cpu", "cpu"]
+
+
+def test_a_checkpoint_on_the_device_is_restored(run, device):
+    file = io.BytesIO()
+    torch.save(checkpoints.capture(**run.parts()), file)
+    drawn = torch.rand(1)
+    file.seek(0)
+    options = {"weights_only": True} if NEW else {}
+    checkpoint = torch.load(file, map_location=device, **options)
+    assert checkpoints.restore(checkpoint, **run.parts()) == []
+    assert torch.equal(torch.rand(1), drawn)
+
+
+def test_an_object_of_any_name_is_restored():
+    model, other = linear(value=1.0), linear()
+    assert checkpoints.restore(checkpoints.capture(checkpoint=model), checkpoint=other) == []
+    assert equal(model, other)
+
+
 def test_what_is_not_restored_is_told(run, monkeypatch):
     checkpoint = checkpoints.capture(**run.parts())
     assert checkpoints.restore(checkpoint, model=run.model, generator=run.generator) == [
@@ -562,17 +741,17 @@ def test_what_is_not_restored_is_told(run, monkeypatch):
 def test_a_function_in_a_state_is_left_out_and_told(run):
     class Schedule:
         def state_dict(self):
-            return {"step": 3, "inner": {"anneal": len, "rate": 0.5}}
+            return {"step": 3, "inner": [{"anneal": len, "rate": 0.5}]}
 
         def load_state_dict(self, state):
             self.state = state
 
     schedule = Schedule()
     checkpoint = checkpoints.capture(schedule=schedule)
-    assert checkpoint["left_out"] == ["schedule['inner']['anneal']"]
-    assert checkpoint["objects"] == {"schedule": {"step": 3, "inner": {"rate": 0.5}}}
+    assert checkpoint["left_out"] == ["schedule['inner'][0]['anneal']"]
+    assert checkpoint["objects"] == {"schedule": {"step": 3, "inner": [{"rate": 0.5}]}}
     assert checkpoints.restore(checkpoint, schedule=schedule) == [
-        "schedule['inner']['anneal'] is a function and was not saved"
+        "schedule['inner'][0]['anneal'] is a function and was not saved"
     ]
 
 
@@ -583,6 +762,7 @@ def test_a_function_in_a_state_is_left_out_and_told(run):
         (len, "part is a builtin_function_or_method"),
         (collections.namedtuple("Pair", "a b")(1, 2), "part is a Pair"),
         ({"f": print}, "part['f'] is a builtin_function_or_method"),
+        ({"a": {len: 1}}, "the key <built-in function len> of part['a'] is a builtin_function"),
     ],
 )
 def test_what_is_not_plain_is_refused(value, text):
@@ -603,14 +783,20 @@ def test_plain_values_come_back_as_they_were():
         "g": collections.OrderedDict(x=1),
         "h": torch.Size([2]),
         "i": collections.defaultdict(list, x=[1]),
+        "j": torch.device("cpu"),
     }
-    checkpoint = checkpoints.capture(**values, score=numpy.float64(0.5))
+    numbers = {"score": numpy.float64(0.5), "counts": {numpy.int64(3): numpy.int64(4)}}
+    checkpoint = checkpoints.capture(**values, **numbers)
     checkpoint = through_a_file(checkpoint) if NEW else checkpoint
-    assert checkpoint["values"] == {**values, "score": 0.5}
+    assert checkpoint["values"] == {**values, "score": 0.5, "counts": {3: 4}}
     assert type(checkpoint["values"]["score"]) is float
+    assert {type(key) for key in checkpoint["values"]["counts"]} == {int}
 
 
-@pytest.mark.parametrize("checkpoint", [None, {}, {"model": 1, "optimizer": 2}, "last.pt"])
+@pytest.mark.parametrize(
+    "checkpoint",
+    [None, {}, {"model": 1, "optimizer": 2}, "last.pt", {"objects": {}, "random": {}}],
+)
 def test_what_is_not_from_capture_is_refused(checkpoint):
     with pytest.raises(TypeError, match="expected what capture"):
         checkpoints.restore(checkpoint)
@@ -649,3 +835,19 @@ def test_a_model_that_fails_half_way_is_put_back(run):
         checkpoints.restore(checkpoint, model=run.model)
     for key, value in run.model.state_dict().items():
         assert torch.equal(value, before[key])
+
+
+@pytest.mark.parametrize("last", ["optimizer", "model"])
+def test_an_optimizer_of_other_groups_changes_nothing(run, last):
+    checkpoint = checkpoints.capture(model=run.model, optimizer=run.optimizer)
+    run.train(1)
+    parameters = list(run.model.parameters())[1:]
+    parts = {"model": run.model, "optimizer": torch.optim.Adam(parameters)}
+    parts = dict(sorted(parts.items(), key=lambda item: item[0] == last))
+    before = {key: value.clone() for key, value in run.model.state_dict().items()}
+    random_state = torch.get_rng_state()
+    with pytest.raises(ValueError, match="size of optimizer's group"):
+        checkpoints.restore(checkpoint, **parts)
+    assert all(torch.equal(value, before[key]) for key, value in run.model.state_dict().items())
+    assert parts["optimizer"].state_dict()["state"] == {}
+    assert torch.equal(torch.get_rng_state(), random_state)

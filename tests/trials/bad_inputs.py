@@ -976,7 +976,7 @@ def _(x: Any) -> Any:
 
 
 def real_of_the_weight(x: Any) -> Any:
-    if not isinstance(x, torch.Tensor) or x.is_complex() or x.is_sparse or x.is_quantized:
+    if not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.is_sparse:
         raise OnlyAnError
     return of_the_weight(x) if not x.is_meta else only_an_error(x)
 
