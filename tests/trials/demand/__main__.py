@@ -4,8 +4,8 @@ nox -s demand        or        python -m tests.trials.demand
 
 threads.jsonl holds a public thread per line: its address, the class of its failure, and what its
 author has to go by: the error text that was `pasted`, or else the `symptom`, in our words. It was
-looked at while messages and keywords were written. fresh.jsonl was not: it was written by readers
-who had not seen them. classes.toml has the weight of each class (5: met everywhere, 1: met once)
+looked at while messages and keywords were written. fresh.jsonl was written by a reader who had seen
+neither, and keywords by readers who had not seen it. classes.toml has the weight of each class (5: met everywhere, 1: met once)
 and the reproducers that answer it. unrelated.txt holds what nothing here is about.
 """
 
@@ -122,9 +122,10 @@ def render(
         "ask. A thread whose author pasted an error text is put to `explain`: its first answer counts,",
         "and a list of causes is right when it holds the real one. A thread that has only a symptom is",
         f"put to `search` in a sentence of our own: the first {FIRST} results count. The threads of the first",
-        "rows were looked at while messages and keywords were written; the fresh ones were not, and",
-        "their symptoms were worded by readers who had not seen ours. *Weighted* counts a thread by how",
-        "often its class is met, from 5 (everywhere) to 1.",
+        "rows were looked at while messages and keywords were written. The fresh ones were collected and",
+        "worded by a reader who had not seen those, and most keywords by readers who had not seen these;",
+        "of their symptoms, 49 % were answered before that, and a few synonyms were added since.",
+        "*Weighted* counts a thread by how often its class is met, from 5 (everywhere) to 1.",
         "",
     ]
     rows = []

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from matrix import catalog
+from tests.trials.demand import __main__ as demand
+from tests.trials.demand.__main__ import NOTHING, RIGHT, WRONG, Asked, Class
+
+KNOWN = {"often": Class(5, frozenset({"amp/unscale_twice"})), "once": Class(1, frozenset())}
+REPRODUCERS = catalog.load()
+TWICE = "unscale_() has already been called on this optimizer since the last update()"
+
+
+@pytest.mark.parametrize("file", demand.SETS)
+def test_every_thread_has_a_class_and_something_to_go_by(file: str) -> None:
+    known = demand.classes()
+    lines = (demand.HERE / file).read_text(encoding="utf-8").splitlines()
+    threads = [json.loads(line) for line in lines]
+    assert [thread for thread in threads if thread["class"] not in known] == []
+    assert [thread for thread in threads if ("pasted" in thread) == ("symptom" in thread)] == []
+    assert len({json.dumps(thread) for thread in threads}) == len(threads)
+
+
+def test_classes_are_answered_by_reproducers_that_exist() -> None:
+    ids = {one.id for one in REPRODUCERS if not one.retired}
+    assert set().union(*(one.answers for one in demand.classes().values())) <= ids
+
+
+@pytest.mark.parametrize(
+    ("thread", "outcome"),
+    [
+        ({"class": "often", "pasted": TWICE}, RIGHT),
+        ({"class": "once", "pasted": TWICE}, WRONG),
+        ({"class": "often", "pasted": "KeyError: 'xyzzy'"}, NOTHING),
+        ({"class": "often", "symptom": "xyzzy of the plugh"}, NOTHING),
+        ({"class": "once", "symptom": "memory grows with every step"}, WRONG),
+    ],
+)
+def test_an_answer_is_right_wrong_or_none(thread: dict[str, str], outcome: str) -> None:
+    assert demand.ask(thread, KNOWN, REPRODUCERS).outcome == outcome
+
+
+def asked(**outcomes: Any) -> list[Asked]:
+    return [Asked("often", kind != "symptom", *outcome) for kind, outcome in outcomes.items()]
+
+
+def test_shares_are_weighted_by_how_often_a_class_is_met() -> None:
+    both = [Asked("often", True, RIGHT, "x"), Asked("once", True, NOTHING, "")]
+    assert demand.percent(both, RIGHT) == 50
+    assert round(demand.percent(both, RIGHT, KNOWN)) == 83
+    assert demand.percent([], RIGHT) == 0
+
+
+def test_what_misses_its_share_is_a_problem() -> None:
+    good = asked(pasted=(RIGHT, "x"), symptom=(RIGHT, "x"))
+    assert demand.problems({"f": good}, [], ["a"] * 5) == []
+    bad = asked(pasted=(WRONG, "x"), symptom=(NOTHING, ""))
+    found = demand.problems({"f": bad}, ["a"], ["a"] * 6)
+    assert [line.split(":")[1 if line[0] == "f" else 0].strip() for line in found] == [
+        "pasted texts right",
+        "pasted texts wrong",
+        "symptoms right",
+        "unrelated, explained",
+        "unrelated, found",
+    ]
+
+
+def test_the_table_in_the_docs_is_what_is_answered_now() -> None:
+    known, live = demand.classes(), [one for one in REPRODUCERS if not one.retired]
+    found = {file: demand.measure(file, known, live) for file in demand.SETS}
+    explained, near = demand.unrelated(live)
+    strangers = len((demand.HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
+    table = demand.render(found, known, len(explained), len(near), strangers)
+    assert demand.TABLE.read_text(encoding="utf-8") == table
+    assert demand.problems(found, explained, near) == []
