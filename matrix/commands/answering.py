@@ -209,13 +209,13 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     "--limit", type=click.IntRange(1), default=5, show_default=True, help="Show at most this many."
 )
 def search(words: tuple[str, ...], limit: int) -> None:
-    """Find a silent failure by its symptom, in your own words.
+    """Find a silent failure by its symptom.
 
     \b
     torch-repros search "loss stays constant"
     torch-repros search memory of the host grows with every epoch
 
-    Several words about what you see find more than one. What is not close is not shown. For an
+    Use your own words, and several of them: what you see. What is not close is not shown. For an
     error's text, use explain.
 
     Exit status: 0 something was found, 1 nothing was.

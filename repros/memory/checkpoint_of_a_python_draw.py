@@ -61,7 +61,7 @@ def train(device, draw, use_reentrant=False):
     try:
         checkpoint(block, x, use_reentrant=use_reentrant).sum().backward()
     except RuntimeError as error:
-        return str(error)
+        return str(error).partition("\n")[0]
     if paths[0] and layer.weight.grad is None:
         return "the layer ran in the forward and has no gradient"
 

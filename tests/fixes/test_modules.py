@@ -168,6 +168,23 @@ def test_batch_norm_that_was_converted_to_sync_batch_norm_before_stays_frozen():
     assert all_frozen(model)
 
 
+def test_what_takes_a_frozen_layer_s_place_is_not_frozen():
+    model = backbone()
+    modules.freeze(model)
+    assert nn.SyncBatchNorm.convert_sync_batchnorm(model).train()[1].training
+    layer = nn.Linear(2, 2)
+    modules.freeze(layer)
+    nn.utils.weight_norm(layer)
+    assert layer.weight_g.requires_grad
+
+
+def test_train_of_a_scripted_copy_thaws_it():
+    layer = nn.Sequential(nn.Dropout())
+    modules.freeze(layer)
+    assert torch.jit.script(layer).train().training
+    assert not layer.train().training
+
+
 def test_a_parametrization_that_was_there_before_is_frozen_and_removed_after_unfreeze():
     layer = nn.Linear(2, 2)
     nn.utils.parametrize.register_parametrization(layer, "weight", nn.Identity())
