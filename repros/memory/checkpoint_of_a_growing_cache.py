@@ -6,7 +6,10 @@
 # title = "Checkpointing an attention that appends to a cache raises: recomputed tensors have other shapes"
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|The size of tensor a \\(3\\) must match the size of tensor b \\(6\\)|the gradient of the keys is"
-# messages = ["Recomputed values for the following tensors have different metadata than during the forward pass"]
+# messages = [
+#     "Recomputed values for the following tensors have different metadata than during the forward pass",
+#     "The size of tensor a \\(3\\) must match the size of tensor b \\(6\\) at non-singleton dimension 0",
+# ]
 # keywords = [
 #     "gradient checkpointing with use_cache",
 #     "CheckpointError different metadata",
