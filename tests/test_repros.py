@@ -225,11 +225,21 @@ class Ran(ast.NodeTransformer):
         return not self.lines.isdisjoint(range(first, last + 1))
 
 
+# What runs where no line is seen, or is there because it never runs; lint compares their text.
+UNSEEN = {
+    "distributed/summed_loss_shrinks": "its ranks are processes of a pool",
+    "distributed/uneven_batches": "its ranks are processes of a pool",
+    "modules/init_is_misspelt": "_init_() is never called: that is the failure",
+}
+
+
 @pytest.mark.xdist_group("repros")
 @each_reproducer
 @pytest.mark.parametrize("key", ["wrong", "right"])
 def test_what_is_shown_as_wrong_and_right_has_been_run(reproducer, key, device, results, traced):
     if device not in reproducer.affected or results[reproducer.id].verdict == "unavailable":
         pytest.skip(f"not run on {device}")
+    if reproducer.id in UNSEEN:
+        pytest.skip(UNSEEN[reproducer.id])
     code = Ran(traced[str(reproducer.path)]).visit(reproducer.tree)
     assert checks.not_run(reproducer, key, code) == []

@@ -11,7 +11,7 @@
 #     "expected scalar type Float but found (?:Half|BFloat16)",
 #     "expected object of scalar type (?:Half|Float|BFloat16) but got scalar type (?:Half|BFloat16|Float) for argument",
 #     "expected (?:m1 and m2|mat1 and mat2) to have the same dtype, but got: .{0,30}?(?:Half|BFloat16)",
-#     "mat1 and mat2 must have the same dtype(?!, but got (?:Double|Int|Long|\\w{3,8} and (?:Double|Int|Long)))",
+#     "mat1 and mat2 must have the same dtype(?:(?!,)|, but got (?:Half|BFloat16|\\w{3,8} and (?:Half|BFloat16)))",
 #     "Input type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,8}\\) and (?:weight|bias) type \\((?!torch\\.(?:cuda\\.)?Half)",
 #     "Input type \\((?:float|torch\\.(?:cuda\\.)?FloatTensor)\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",
 #     "Expected query, key, and value to have the same dtype, but got query\\.dtype",
