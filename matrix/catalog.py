@@ -120,9 +120,8 @@ class Reproducer:
     kind: str = _key(_text, page=True)
     symptom: str = _key(_text, page=True)  # regex, matched against what reproduce() returns
     messages: tuple[str, ...] = _key(_texts, page=True, default=())  # regexes of what users see
-    keywords: tuple[str, ...] = _key(
-        _texts, page=True, default=()
-    )  # users' words that title and docstring do not have
+    # users' words that title and docstring do not have
+    keywords: tuple[str, ...] = _key(_texts, default=())
     origin: str = _key(_text, page=True)  # one of ORIGINS
     # threads in which someone meets this very failure
     reports: tuple[str, ...] = _key(_texts, default=())

@@ -473,6 +473,7 @@ def _named(those: list[Reproducer], found: dict[str, Match], title: str) -> dict
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|.", re.DOTALL)
 
 
+@cache
 def literals(pattern: str) -> tuple[str, ...]:
     """For each alternative of the pattern, a text in lower case that its matches contain, or ""."""
     longest, run, depth = [""], "", 0

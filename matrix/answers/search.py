@@ -73,60 +73,66 @@ class Found:
         return [one.id for one in self.reproducers]
 
 
-def search(query: str, reproducers: list[Reproducer]) -> list[Found]:
-    """What is close to the query, best first."""
-    words = list(dict.fromkeys(re.findall(r"[^\W_]+", _usual(query))))
-    words = [word for word in words if word not in STOP_WORDS]
-    if not words:
-        return []
-    entries = _entries(reproducers)
-    database = sqlite3.connect(":memory:")
-    database.executescript(TABLES)
-    for row, (_, phrases, page) in enumerate(entries, 1):
-        database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", page)
-        database.executemany("INSERT INTO phrases VALUES (?, ?)", [(one, row) for one in phrases])
+class Index:
+    """The reproducers and lists of causes, made ready for many queries."""
 
-    weight = 0.0
-    shared: dict[int, float] = {}  # page -> the weight of the query's words that its phrases have
-    count: dict[int, dict[int, int]] = {}  # page -> phrase -> how many of them it has
-    for word in words:
-        having = database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
-        of_word = math.log((len(entries) + 1) / (having + 1))
-        weight += of_word
-        found = database.execute(IN_PHRASES, (f'"{word}"',)).fetchall()
-        for page in {page for page, _ in found}:
-            shared[page] = shared.get(page, 0.0) + of_word
-        for page, phrase in found:
-            of_page = count.setdefault(page, {})
-            of_page[phrase] = of_page.get(phrase, 0) + 1
-    least, share = min(WORDS, len(words)), SHARE
-    if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
-        least, share = MORE_WORDS, MORE_SHARE
-    close = {
-        page
-        for page, of_words in shared.items()
-        if max(count[page].values()) >= least and of_words >= share * weight
-    }
-    any_of = " OR ".join(f'"{word}"' for word in words)
-    return [entries[row - 1][0] for (row,) in database.execute(BEST, (any_of,)) if row in close]
+    def __init__(self, reproducers: list[Reproducer]) -> None:
+        self._found: list[Found] = []  # of each row of pages
+        self._database = sqlite3.connect(":memory:")
+        self._database.executescript(TABLES)
+        for row, (found, phrases, page) in enumerate(_entries(reproducers), 1):
+            self._found.append(found)
+            self._database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", page)
+            rows = [(phrase, row) for phrase in phrases]
+            self._database.executemany("INSERT INTO phrases VALUES (?, ?)", rows)
+
+    def search(self, query: str) -> list[Found]:
+        """What is close to the query, best first."""
+        words = list(dict.fromkeys(re.findall(r"[^\W_]+", _usual(query))))
+        words = [word for word in words if word not in STOP_WORDS]
+        if not words:
+            return []
+        weight = 0.0
+        shared: dict[int, float] = {}  # row -> the weight of the query's words in its phrases
+        count: dict[int, dict[int, int]] = {}  # row -> phrase -> how many of them it has
+        for word in words:
+            having = self._database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
+            of_word = math.log((len(self._found) + 1) / (having + 1))
+            weight += of_word
+            where = self._database.execute(IN_PHRASES, (f'"{word}"',)).fetchall()
+            for row in {row for row, _ in where}:
+                shared[row] = shared.get(row, 0.0) + of_word
+            for row, phrase in where:
+                of_row = count.setdefault(row, {})
+                of_row[phrase] = of_row.get(phrase, 0) + 1
+        least, share = min(WORDS, len(words)), SHARE
+        if NO_SYMPTOM.search(query) or not ELSEWHERE.isdisjoint(words):
+            least, share = MORE_WORDS, MORE_SHARE
+        close = {
+            row
+            for row, of_words in shared.items()
+            if max(count[row].values()) >= least and of_words >= share * weight
+        }
+        any_of = " OR ".join(f'"{word}"' for word in words)
+        ranked = self._database.execute(BEST, (any_of,))
+        return [self._found[row - 1] for (row,) in ranked if row in close]
 
 
 @cache
-def _synonyms() -> list[tuple[re.Pattern[str], str]]:
-    """For each line of the file a pattern of all but its first phrase, and the first."""
-    lines = [line.split(" = ") for line in SYNONYMS.read_text(encoding="utf-8").splitlines()]
-    return [
-        (re.compile(rf"\b(?:{'|'.join(map(re.escape, others.split(', ')))})\b"), usual)
-        for usual, others in (line for line in lines if len(line) == 2)
-    ]
+def _synonyms() -> tuple[re.Pattern[str], dict[str, str]]:
+    """A pattern of all phrases but the first of each line of the file, and the first of each."""
+    lines = SYNONYMS.read_text(encoding="utf-8").splitlines()
+    pairs = [line.split(" = ") for line in reversed(lines) if not line.startswith("#")]
+    usual = {other: first for first, others in pairs for other in others.split(", ")}
+    longest_first = sorted(usual, key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b"), usual
 
 
+@cache
 def _usual(text: str) -> str:
     """The text in the words that stand first in the lines of synonyms.txt."""
-    text = text.lower()
-    for others, usual in _synonyms():
-        text = others.sub(usual, text)
-    return text
+    others, usual = _synonyms()
+    return others.sub(lambda other: usual[other.group()], text.lower())
 
 
 def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tuple[str, ...]]]:

@@ -21,6 +21,7 @@ from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
 from . import compare, explain
+from .search import STOP_WORDS
 from .text import Measured, whose
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -159,10 +160,14 @@ def data(reproducers: list[Reproducer]) -> Markup:
     text = json.dumps(
         {
             "entries": [
-                {key: getattr(reproducer, key) for key in ("id", *PAGE_KEYS)}
+                {
+                    **{key: getattr(reproducer, key) for key in ("id", *PAGE_KEYS)},
+                    "words": _words(reproducer),
+                }
                 for reproducer in reproducers
             ],
-            "causes": causes.load(),
+            "causes": [{key: group[key] for key in ("title", "causes")} for group in causes.load()],
+            "ignored": sorted(STOP_WORDS),
             "origins": ORIGINS,
             "expected": {word[0]: word for word in EXPECTED.values()},
             "headings": {name: compare.CHANGES[name] for name in compare.BY_STATES.values()},
@@ -173,6 +178,18 @@ def data(reproducers: list[Reproducer]) -> Markup:
     )
     # "</script" would end the element and "<!--" would hide its end: no "<" at all is simplest
     return Markup(text.replace("<", "\\u003c"))
+
+
+def _words(reproducer: Reproducer) -> str:
+    """The words of its keywords for the filter, which finds parts of words: each once, and none
+    that its id, title or messages hold. (The keywords themselves would double the page.)
+    """
+    said = " ".join([reproducer.id, reproducer.title, *reproducer.messages]).lower()
+    words: list[str] = []
+    for word in sorted(set(" ".join(reproducer.keywords).lower().split()), key=len, reverse=True):
+        if word not in STOP_WORDS and not any(word in other for other in (said, *words)):
+            words.append(word)
+    return " ".join(sorted(words))
 
 
 class Bug:

@@ -119,7 +119,7 @@ def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:
     """Where nothing matches: what search finds by the words of the last error."""
     if explanation.answers or not explanation.last_error:
         return []
-    return searching.search(explanation.last_error, options.select(()))[:3]
+    return searching.Index(options.select(())).search(explanation.last_error)[:3]
 
 
 def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
@@ -220,7 +220,7 @@ def search(words: tuple[str, ...], limit: int) -> None:
 
     Exit status: 0 something was found, 1 nothing was.
     """
-    found = searching.search(" ".join(words), options.select(()))[:limit]
+    found = searching.Index(options.select(())).search(" ".join(words))[:limit]
     for one in found:
         click.secho(one.title if one.causes else one.ids[0], bold=True)
         if not one.causes:

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "invalid load key, 'v'|Unsupported operand 118"
 # messages = [
-#     "invalid load key, .{3,8}",
+#     "invalid load key, '[^']{1,4}'",
 #     "WeightsUnpickler error: Unsupported operand \\d{1,3}",
 #     "with your use case: WeightsUnpickler error: Unsupported operand \\d{1,3}",
 # ]

@@ -111,7 +111,7 @@ def test_several_causes_are_listed_in_order_and_nothing_is_guessed(open_page):
     assert tab.locator("#answers li b").all_inner_texts() == [
         cause["cause"] for cause in causes.load()[0]["causes"]
     ]
-    tab.locator("#paste").fill("RuntimeError: mat1 and mat2 shapes cannot be multiplied")
+    tab.locator("#paste").fill("RuntimeError: nothing that anybody has met")
     assert "No known failure matches this text." in tab.locator("#answers").inner_text()
     tab.locator("#paste").fill("")
     assert tab.locator("#answers").inner_text() == ""
@@ -143,7 +143,7 @@ def standing(reproducer, minor, devices=DEVICES):
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_nobody_measured_on_a_device_is_shown_as_expected(open_page, device):
     tab = open_page()
-    tab.get_by_label("Device").select_option(device)
+    tab.locator("#device").select_option(device)
     tab.get_by_label("Affects my torch").select_option("2.13")
     found = {one.id: standing(one, "2.13", [device]) for one in REPRODUCERS}
     affected = {id for id, how in found.items() if how != "not affected"}
@@ -194,16 +194,16 @@ def test_filters_narrow_the_grid_and_survive_a_link(open_page):
     tab.wait_for_function(
         f"document.getElementById('count').textContent.startsWith('{len(REPRODUCERS)} of')"
     )
-    tab.get_by_label("Words").fill("batchnorm nan")
+    tab.get_by_label("Words").fill("why is batchnorm nan")
     assert "numerics/one_batch_poisons_batchnorm" in visible(tab)
     tab.get_by_label("Words").fill("xyzzy")
     assert visible(tab) == []
 
 
-@pytest.mark.parametrize(("label", "value"), [("Kind", "error"), ("Device", "mps")])
-def test_each_filter_alone_shows_what_it_names(open_page, label, value):
+@pytest.mark.parametrize(("control", "value"), [("#kind", "error"), ("#device", "mps")])
+def test_each_filter_alone_shows_what_it_names(open_page, control, value):
     tab = open_page()
-    tab.get_by_label(label).select_option(value)
+    tab.locator(control).select_option(value)
     expected = {e.id for e in REPRODUCERS if value in (e.kind, *e.devices)}
     assert len(expected) < len(REPRODUCERS)
     assert set(visible(tab)) == expected
@@ -296,7 +296,8 @@ def test_all_of_it_is_small_and_no_link_leads_nowhere(site):
     files = [path for path in site.rglob("*") if path.is_file()]
     for path in files:
         sent = len(gzip.compress(path.read_bytes()))
-        assert sent <= (200_000 if path.name == "index.html" else 8_000), f"{path}: {sent} bytes"
+        most = 400 * len(REPRODUCERS) if path.name == "index.html" else 8_000
+        assert sent <= most, f"{path}: {sent} bytes"
     for path in files:
         for target in (
             re.findall(r'(?:href|src)="([^"#]+)"', path.read_text(encoding="utf-8"))

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from matrix import catalog
+from matrix.answers.search import Index
 from tests.trials.demand import __main__ as demand
 from tests.trials.demand.__main__ import NOTHING, RIGHT, WRONG, Asked, Class
 
 KNOWN = {"often": Class(5, frozenset({"amp/unscale_twice"})), "once": Class(1, frozenset())}
 REPRODUCERS = catalog.load()
+INDEX = Index(REPRODUCERS)
 TWICE = "unscale_() has already been called on this optimizer since the last update()"
 
 
@@ -40,7 +42,7 @@ def test_classes_are_answered_by_reproducers_that_exist() -> None:
     ],
 )
 def test_an_answer_is_right_wrong_or_none(thread: dict[str, str], outcome: str) -> None:
-    assert demand.ask(thread, KNOWN, REPRODUCERS).outcome == outcome
+    assert demand.ask(thread, KNOWN, REPRODUCERS, INDEX).outcome == outcome
 
 
 def asked(**outcomes: Any) -> list[Asked]:

@@ -40,7 +40,8 @@ function search(lines, patterns, data) {
   }
   const joined = sorted.map((line) => line.text).join("");
   // Lines of one process are one line; no message goes on in those of another.
-  const last = (line, at) => line.prefix !== sorted[at + 1]?.prefix;
+  const several = lines.some((line) => line.prefix);
+  const last = (line, at) => several && line.prefix !== sorted[at + 1]?.prefix;
   const flat = sorted.map((line, at) => line.text.replaceAll("\n", last(line, at) ? "\n" : " ")).join("");
   const best = new Map();
   for (const pattern of new Set(patterns)) {
@@ -300,12 +301,12 @@ function showAnswers(text, data, where) {
 
 function filter(data) {
   const value = (id) => document.getElementById(id).value;
-  const words = value("words").toLowerCase().split(/\s+/).filter(Boolean);
+  const words = value("words").toLowerCase().split(/\s+/).filter((word) => word && !data.ignored.includes(word));
   const minor = value("torch");
   let [count, expected] = [0, 0];
   for (const body of document.querySelectorAll("#grid tbody")) {
     const entry = data.entries.find((entry) => entry.id === body.dataset.id);
-    const text = `${entry.id} ${entry.title} ${entry.keywords.join(" ")} ${entry.messages.join(" ")}`.toLowerCase();
+    const text = `${entry.id} ${entry.title} ${entry.words} ${entry.messages.join(" ")}`.toLowerCase();
     const rows = [...body.rows].filter((row) => !value("device") || row.dataset.device === value("device"));
     const measured = rows.some((row) => minor && cellOf(row, minor).title === "reproduced");
     const affected = measured || (minor && rows.some((row) => expectation(row, minor, data) === "affected"));

@@ -3,9 +3,10 @@ import time
 import pytest
 
 from matrix import catalog, causes
-from matrix.answers.search import SYNONYMS, search
+from matrix.answers.search import SYNONYMS, Index
 
 REPRODUCERS = catalog.load()
+INDEX = Index(REPRODUCERS)
 SEE = "amp/unscale_twice"
 GROUP = {
     "title": "Wilting",
@@ -37,7 +38,7 @@ SYMPTOMS = {
 
 
 def ids(query):
-    return [id for found in search(query, REPRODUCERS) for id in found.ids]
+    return [id for found in INDEX.search(query) for id in found.ids]
 
 
 @pytest.mark.parametrize(("words", "id"), SYMPTOMS.items())
@@ -95,10 +96,10 @@ def test_a_symptom_is_not_asked_for_as_many_words_as_a_question():
 
 def test_a_list_of_causes_is_found_by_its_keywords(monkeypatch):
     monkeypatch.setattr(causes, "load", lambda: [GROUP])
-    (found, *_) = search("the aubergines wilt overnight", REPRODUCERS)
+    (found, *_) = Index(REPRODUCERS).search("the aubergines wilt overnight")
     assert (found.title, found.ids, found.causes) == (GROUP["title"], [SEE], GROUP["causes"])
     monkeypatch.setitem(GROUP, "keywords", [])
-    assert search("the aubergines wilt overnight", REPRODUCERS) == []
+    assert Index(REPRODUCERS).search("the aubergines wilt overnight") == []
 
 
 def test_a_synonym_counts_as_the_word_that_is_used_here():

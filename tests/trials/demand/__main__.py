@@ -55,15 +55,18 @@ def classes() -> dict[str, Class]:
     return {name: Class(one["weight"], frozenset(one["answers"])) for name, one in read.items()}
 
 
-def ask(thread: dict[str, str], known: dict[str, Class], reproducers: list[Reproducer]) -> Asked:
+def ask(
+    thread: dict[str, str],
+    known: dict[str, Class],
+    reproducers: list[Reproducer],
+    index: search.Index,
+) -> Asked:
     """What the first answer of explain is, or whether the first results of search hold one."""
     accepted = known[thread["class"]].answers
     if text := thread.get("pasted"):
         answers = [set(answer.ids) for answer in explain.find(text, reproducers)[:1]]
     else:
-        answers = [
-            set(found.ids) for found in search.search(thread["symptom"], reproducers)[:FIRST]
-        ]
+        answers = [set(found.ids) for found in index.search(thread["symptom"])[:FIRST]]
     said = ", ".join(sorted(set().union(*answers)))
     outcome = RIGHT if any(one & accepted for one in answers) else WRONG if said else NOTHING
     return Asked(thread["class"], bool(text), outcome, said)
@@ -71,14 +74,16 @@ def ask(thread: dict[str, str], known: dict[str, Class], reproducers: list[Repro
 
 def measure(file: str, known: dict[str, Class], reproducers: list[Reproducer]) -> list[Asked]:
     lines = (HERE / file).read_text(encoding="utf-8").splitlines()
-    return [ask(json.loads(line), known, reproducers) for line in lines]
+    index = search.Index(reproducers)
+    return [ask(json.loads(line), known, reproducers, index) for line in lines]
 
 
 def unrelated(reproducers: list[Reproducer]) -> tuple[list[str], list[str]]:
     """What explain answers, and what search finds, though it should not."""
     lines = (HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines()
     explained = [line for line in lines if explain.find(line, reproducers)]
-    return explained, [line for line in lines if search.search(line, reproducers)]
+    index = search.Index(reproducers)
+    return explained, [line for line in lines if index.search(line)]
 
 
 def percent(asked: Iterable[Asked], outcome: str, known: dict[str, Class] | None = None) -> float:
