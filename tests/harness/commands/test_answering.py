@@ -5,7 +5,7 @@ import pytest
 from helpers import AT_ONCE, call, processor_seconds
 from pasted import CHECKPOINT, NAMED, READ, TRACEBACKS
 
-from matrix import causes
+from matrix import catalog, causes
 from matrix.commands import answering
 
 UNSCALED = "ValueError: Attempting to unscale FP16 gradients."
@@ -80,18 +80,18 @@ def test_an_id_without_its_family_is_told_what_it_may_have_been():
     assert "did you mean amp/unscale_twice" in result.output
 
 
-def as_found(reproducers):
-    return [answering.searching.Found(one.title, [one], []) for one in reproducers]
+def find(monkeypatch, count):
+    """Lets every search find the first `count` reproducers; returns what was searched for."""
+    found = [answering.searching.Found(one.title, [one], []) for one in catalog.load()[:count]]
+    asked = []
+    monkeypatch.setattr(
+        answering.searching.Index, "search", lambda self, query: asked.append(query) or found
+    )
+    return asked
 
 
 def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatch):
-    asked = []
-
-    def search(query, reproducers):
-        asked.append(query)
-        return as_found(reproducers[:5])
-
-    monkeypatch.setattr(answering.searching, "search", search)
+    asked = find(monkeypatch, 5)
     result = call("explain", "epoch 1\nKeyError: 'a loss of its own'\nbye\n")
     assert asked == ["KeyError: 'a loss of its own'"]
     assert result.exit_code == 1
@@ -104,7 +104,7 @@ def test_where_nothing_fits_at_most_three_guesses_are_made_and_marked(monkeypatc
 
 
 def test_where_search_finds_nothing_close_nothing_is_guessed(monkeypatch):
-    monkeypatch.setattr(answering.searching, "search", lambda query, reproducers: [])
+    find(monkeypatch, 0)
     result = call("explain", "KeyError: 1")
     assert "guess" not in result.output
     assert "No known failure matches this text." in result.output
@@ -155,7 +155,7 @@ def test_the_keys_of_the_json_are_a_promise():
 
 
 def test_the_json_of_what_nothing_fits_has_the_guesses_and_status_1(monkeypatch):
-    monkeypatch.setattr(answering.searching, "search", lambda query, those: as_found(those[:2]))
+    find(monkeypatch, 2)
     result = call("explain", "--json", READ[-1][0].replace("match", "meet") + "\nKeyError: 1")
     assert result.exit_code == 1
     found = json.loads(result.output)
