@@ -4,6 +4,7 @@ Imports neither torch nor Hypothesis: the tests of the harness need neither.
 """
 
 import importlib
+import signal
 import sys
 import types
 from pathlib import Path
@@ -32,6 +33,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): tests that share one expensive fixture")
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A script's background job ignores Ctrl-C, and so would every program that tests interrupt.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     device = config.getoption("--device")
     if device != "cpu":
         from tests.trials.shared import why_unusable  # here, because it imports torch
