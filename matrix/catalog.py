@@ -39,6 +39,11 @@ ORIGINS = {  # whose failure it is -> what that means
     "design": "PyTorch works so by design",
     "usage": "a mistake in the calling code that PyTorch does not catch",
 }
+LEVELS = {  # of what `scan` finds -> what that means
+    "error": "it raises, or trains or measures something wrong",
+    "warning": "it does so under a condition that people meet",
+    "note": "it matters little, or reading cannot decide",
+}
 UNREPORTED = "unreported"  # what `upstream` says of a bug that nobody has reported to PyTorch
 MAX_LINES = 3  # of `wrong` and of `right`
 ROLES = ("reproduce", "control", "popular_fix")
@@ -133,6 +138,9 @@ class Reproducer:
     right: str = _key(_text, page=True, default="")  # what to write instead, where lines can say it
     # "module.function" of reference_fixes, or "upgrade"; none where `right` says it all
     fix: str = _key(_text, page=True, default="")
+    # how much it matters that `scan` finds it in code: one of LEVELS; none where it cannot tell
+    rule: str = _key(_text, default="")
+    when: str = _key(_text, default="")  # what else must be so for what `scan` found to fail
     requires: str = _key(_text, default="")  # the torch that has the API at all
     affected: dict[str, str] = _key(_table)  # device -> PEP 440 specifier of torch, or "never"
     stand_in: dict[str, str] = _key(_table, default_factory=dict)  # device -> what plays its part
@@ -435,6 +443,16 @@ def _fix(table: dict[str, Any]) -> list[str]:
     return [f"{table['fix']!r} is neither 'module.function' nor 'upgrade'"]
 
 
+def _rule(table: dict[str, Any]) -> list[str]:
+    if table["rule"] not in LEVELS:
+        return [f"{table['rule']!r} is not one of {', '.join(LEVELS)}"]
+    return []
+
+
+def _when(table: dict[str, Any]) -> list[str]:
+    return [] if "rule" in table else ["without `rule` nothing reads it"]
+
+
 def _affected(table: dict[str, Any]) -> list[str]:
     wrong = [] if table["affected"] else [f"empty; name at least one of {', '.join(DEVICES)}"]
     for device, value in table["affected"].items():
@@ -473,6 +491,8 @@ _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "wrong": _lines("wrong"),
     "right": _lines("right"),
     "fix": _fix,
+    "rule": _rule,
+    "when": _when,
     "affected": _affected,
     "requires": _requires,
     "stand_in": _stand_in,

@@ -33,6 +33,8 @@
 # total += loss.item()
 # '''
 # fix = "amp.windows"
+# rule = "note"
+# when = "the window is above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The training loss of an epoch is too small by the number of accumulation steps, so it

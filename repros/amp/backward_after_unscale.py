@@ -37,6 +37,8 @@
 # scaler.step(optimizer)
 # '''
 # fix = "amp.optimizer_step"
+# rule = "error"
+# when = "AMP is on (float16)"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

@@ -41,6 +41,8 @@
 # torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
 # '''
 # fix = "amp.optimizer_step"
+# rule = "error"
+# when = "AMP is on (float16) and a clip value above 0"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

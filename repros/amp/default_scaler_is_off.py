@@ -33,6 +33,8 @@
 # scaler = torch.amp.GradScaler(device)
 # '''
 # fix = "amp.make_grad_scaler"
+# rule = "warning"
+# when = "it runs on another device than CUDA"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = "never", mps = ">=2.3" }
 # ///

@@ -23,6 +23,8 @@
 # load_scaler_state(scaler, saved)
 # '''
 # fix = "amp.load_scaler_state"
+# rule = "warning"
+# when = "a run without AMP is resumed with AMP"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
 # ///

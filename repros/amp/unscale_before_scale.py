@@ -22,6 +22,8 @@
 # scaler.step(optimizer)
 # '''
 # fix = "amp.optimizer_step"
+# rule = "error"
+# when = "the scaler is enabled"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

@@ -1,0 +1,380 @@
+"""One Python file as rules see it: its calls by name, what encloses what, what a name stands for.
+
+Nothing is imported or run, so all of it is a reading: a name is followed to what was assigned to it
+in its function, its class (`self.x`) or its module, not through calls or other files.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# What these mean where a file does not say (a fragment, or `from utils import *`).
+USUAL = {
+    "F": "torch.nn.functional",
+    "nn": "torch.nn",
+    "optim": "torch.optim",
+    "np": "numpy",
+}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+SCOPES = (*FUNCTIONS, ast.Module)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+class Edit(NamedTuple):
+    """Text that replaces a piece of a file."""
+
+    line: int  # from 1
+    column: int  # in characters, from 0
+    end_line: int
+    end_column: int
+    text: str
+
+
+class Hit(NamedTuple):
+    """A place that a rule found."""
+
+    node: ast.AST
+    what: str  # what happens here: a clause without a full stop, in the user's own names
+    edits: tuple[Edit, ...] = ()  # that fix it for certain
+
+
+class Code:
+    """One file. Raises what ast.parse() raises."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = ast.parse(text)
+        self.parent: dict[ast.AST, ast.AST] = {}
+        self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order
+        self.nodes: dict[type[ast.AST], list[ast.AST]] = {}  # in source order
+        self._imported: dict[str, str] = {}  # name in this file -> what it is called elsewhere
+        self._bound: set[str] = set()  # names that this file defines itself
+        # (scope, name) -> (place, value) of each assignment; None: something that is not known
+        self._assigned: dict[tuple[ast.AST, str], list[tuple[tuple[int, int], ast.expr | None]]]
+        self._assigned = {}
+        self._index()
+
+    # --- where ------------------------------------------------------------------------------------
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """From the parent to the module."""
+        while node in self.parent:
+            node = self.parent[node]
+            yield node
+
+    def scope(self, node: ast.AST) -> ast.AST:
+        """The function that it is in, or the module."""
+        return next((one for one in self.ancestors(node) if isinstance(one, SCOPES)), self.tree)
+
+    def function(self, node: ast.AST) -> ast.AST:
+        """The def that it is in, or the module: unlike scope(), past any lambda."""
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
+        return next((one for one in self.ancestors(node) if isinstance(one, kinds)), self.tree)
+
+    def owner(self, node: ast.AST) -> ast.ClassDef | None:
+        """The class that it is in."""
+        return next((one for one in self.ancestors(node) if isinstance(one, ast.ClassDef)), None)
+
+    def loops(self, node: ast.AST) -> list[ast.For | ast.AsyncFor | ast.While]:
+        """The loops of its function that repeat it, innermost first."""
+        found: list[ast.For | ast.AsyncFor | ast.While] = []
+        inner: ast.AST = node
+        for one in self.ancestors(node):
+            if isinstance(one, SCOPES):
+                break
+            if isinstance(one, LOOPS) and any(inner is part for part in one.body):
+                found.append(one)
+            inner = one
+        return found
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that it is, or is in."""
+        while not isinstance(node, ast.stmt):
+            node = self.parent[node]
+        return node
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements of its block, itself included."""
+        above = self.parent[statement]
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(above, name, None)
+            if isinstance(block, list) and any(statement is one for one in block):
+                return block
+        return [statement]
+
+    def excludes(self, one: ast.AST, other: ast.AST) -> bool:
+        """Whether they are in two branches of one `if`, so that only one of them runs."""
+        branch: dict[ast.AST, str] = {}
+        inner = one
+        for above in self.ancestors(one):
+            if isinstance(above, ast.If):
+                branch[above] = "orelse" if any(inner is part for part in above.orelse) else "body"
+            inner = above
+        inner = other
+        for above in self.ancestors(other):
+            if isinstance(above, ast.If) and above in branch:
+                mine = "orelse" if any(inner is part for part in above.orelse) else "body"
+                if mine != branch[above]:
+                    return True
+            inner = above
+        return False
+
+    def conditions(self, node: ast.AST) -> list[ast.expr]:
+        """The tests of the `if`s in whose body it is, innermost first, up to its function."""
+        found: list[ast.expr] = []
+        inner = node
+        for above in self.ancestors(node):
+            if isinstance(above, (*FUNCTIONS, ast.ClassDef)):
+                break
+            if isinstance(above, ast.If) and any(inner is part for part in above.body):
+                found.append(above.test)
+            inner = above
+        return found
+
+    def within(self, node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...]) -> list:  # type: ignore[type-arg]
+        """The parts of these kinds, the node itself included, in source order; not those of
+        functions that are defined in it.
+        """
+        found, stack = [], [node]
+        while stack:
+            one = stack.pop()
+            if isinstance(one, kinds):
+                found.append(one)
+            if one is node or not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
+                stack.extend(ast.iter_child_nodes(one))
+        return sorted(found, key=place)
+
+    def calls_in(self, node: ast.AST, *names: str) -> list[ast.Call]:
+        """The calls in it whose name ends in one of these, not in functions defined in it."""
+        return [
+            call
+            for call in self.within(node, ast.Call)
+            if not names or last_name(call.func) in names
+        ]
+
+    # --- what -------------------------------------------------------------------------------------
+
+    def full(self, node: ast.AST) -> str:
+        """The dotted name with its imports resolved: "torch.nn.functional.softmax" for F.softmax,
+        "self.model.eval"; ".eval" for a method of what is no name; "" for what is none.
+        """
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return "." + ".".join(reversed(parts)) if parts else ""
+        first = self._imported.get(node.id)
+        if first is None:
+            known = node.id in self._bound or not parts
+            first = node.id if known else USUAL.get(node.id, node.id)
+        return ".".join([first, *reversed(parts)])
+
+    def torch(self, node: ast.AST) -> str:
+        """The last part of a name of torch's ("softmax" for F.softmax), else "".
+
+        A bare name that the file neither imports nor defines may be torch's (a fragment, or
+        `import *`).
+        """
+        name = self.full(node)
+        if name.startswith("torch."):
+            return name.rpartition(".")[2]
+        return name if "." not in name and name not in self._bound else ""
+
+    def method(self, call: ast.Call) -> str:
+        """The name of a method of an object: "softmax" for x.softmax(1), "" for F.softmax(x)."""
+        if isinstance(call.func, ast.Attribute) and not self.full(call.func).startswith("torch."):
+            return call.func.attr
+        return ""
+
+    def value(self, node: ast.AST | None) -> ast.AST | None:
+        """What a name was given before this place: the expression, None where that is not known.
+        What is no name stands for itself.
+        """
+        name = path(node) if node is not None else ""
+        if not name or node is None:
+            return node
+        first, _, rest = name.partition(".")
+        if first == "self" and rest:
+            found = self._assigned.get((self.owner(node) or self.tree, name), [])
+            return _only(value for _, value in found)
+        here = scope = self.scope(node)
+        while True:
+            found = self._assigned.get((scope, name), [])
+            if scope is here and (before := [v for at, v in found if at < place(node)]):
+                return before[-1]
+            if found and scope is not here:
+                return _only(value for _, value in found)
+            if scope is self.tree:
+                return None
+            scope = self.scope(scope)
+
+    def values(self, node: ast.AST) -> list[ast.expr | None]:
+        """Everything that a name is ever given in its function, class or module."""
+        name = path(node)
+        if name.startswith("self."):
+            return [v for _, v in self._assigned.get((self.owner(node) or self.tree, name), [])]
+        scope = self.scope(node)
+        while not (found := self._assigned.get((scope, name))) and scope is not self.tree:
+            scope = self.scope(scope)
+        return [value for _, value in found or []]
+
+    def made_by(self, node: ast.AST | None, *names: str) -> bool:
+        """Whether it is, or a name that was given, a call of one of these names of torch's."""
+        value = self.value(node)
+        return isinstance(value, ast.Call) and self.torch(value.func) in names
+
+    # --- the index --------------------------------------------------------------------------------
+
+    def _index(self) -> None:
+        stack: list[ast.AST] = [self.tree]
+        order: list[ast.AST] = []
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            children = list(ast.iter_child_nodes(node))
+            for child in children:
+                self.parent[child] = node
+            stack.extend(reversed(children))
+        for node in order:
+            self.nodes.setdefault(type(node), []).append(node)
+            if isinstance(node, ast.Call):
+                self.calls.setdefault(last_name(node.func), []).append(node)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._import(node)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self._bound.add(node.name)
+            self._assign(node)
+        for found in self.calls.values():
+            found.sort(key=place)
+        for assigned in self._assigned.values():
+            assigned.sort(key=lambda one: one[0])
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            local = alias.asname or alias.name.partition(".")[0]
+            self._bound.add(local)
+            if isinstance(node, ast.ImportFrom):
+                self._imported[local] = f"{node.module or ''}.{alias.name}"
+            else:
+                self._imported[local] = alias.name if alias.asname else local
+
+    def _assign(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._give(target, node.value, end(node))
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+            if node.value is not None:
+                self._give(node.target, node.value, end(node))
+        elif isinstance(node, ast.AugAssign):
+            self._give(node.target, None, end(node))
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            self._give(node.target, None, place(node.target))
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            self._give(node.optional_vars, None, place(node.optional_vars))
+        elif isinstance(node, ast.arg):
+            self._set(self.scope(node), node.arg, place(node), None)
+
+    def _give(self, target: ast.AST, value: ast.expr | None, at: tuple[int, int]) -> None:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            several = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+            same = len(several) == len(target.elts)
+            for number, one in enumerate(target.elts):
+                self._give(one, several[number] if same else None, at)
+        elif isinstance(target, ast.Starred):
+            self._give(target.value, None, at)
+        elif name := path(target):
+            of_class = name.startswith("self.")
+            scope = (self.owner(target) or self.tree) if of_class else self.scope(target)
+            self._set(scope, name, at, value)
+
+    def _set(self, scope: ast.AST, name: str, at: tuple[int, int], value: ast.expr | None) -> None:
+        self._bound.add(name)
+        self._assigned.setdefault((scope, name), []).append((at, value))
+
+
+def _only(values: Iterator[ast.expr | None]) -> ast.expr | None:
+    """The value, where all that are known say the same."""
+    known = {ast.dump(value): value for value in values if not _is_none(value)}
+    return known.popitem()[1] if len(known) == 1 else None
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+# --- nodes ----------------------------------------------------------------------------------------
+
+
+def place(node: ast.AST) -> tuple[int, int]:
+    """Line, from 1, and column, in bytes of UTF-8 from 0."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def end(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+
+
+def path(node: ast.AST | None) -> str:
+    """ "self.model" of that expression, "" of what is no name."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def last_name(node: ast.AST) -> str:
+    """The last part of a name: "eval" of model.eval and of f(x).eval."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def receiver(call: ast.Call) -> ast.expr | None:
+    """What a method is called of."""
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
+    """The argument at this position (-1: none), or of this name."""
+    for keyword in call.keywords:
+        if name and keyword.arg == name:
+            return keyword.value
+    before = call.args[: position + 1]
+    if position < 0 or len(before) <= position:
+        return None
+    return None if any(isinstance(one, ast.Starred) for one in before) else before[position]
+
+
+def has_unpacked(call: ast.Call) -> bool:
+    """Whether it has arguments that cannot be seen: *args, **kwargs."""
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(
+        keyword.arg is None for keyword in call.keywords
+    )
+
+
+def constant(node: ast.AST | None) -> object:
+    """The value of a literal number, string or bool, also below zero; else None."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = constant(node.operand)
+        return -value if isinstance(value, (int, float)) else None
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def source(node: ast.AST, most: int = 60) -> str:
+    """Its text on one line, cut where it is long."""
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def names(node: ast.AST) -> set[str]:
+    """All names and attributes in it."""
+    return {
+        one.id if isinstance(one, ast.Name) else one.attr
+        for one in ast.walk(node)
+        if isinstance(one, (ast.Name, ast.Attribute))
+    }

@@ -1,0 +1,20 @@
+"""A module for each family, a function for each reproducer with a `rule`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from ..code import Code, Hit
+
+Function = TypeVar("Function", bound=Callable[[Code], Iterator[Hit]])
+
+
+def needs(*words: str) -> Callable[[Function], Function]:
+    """A rule is asked only about files that have all of these words; "a|b": one of both."""
+
+    def mark(rule: Function) -> Function:
+        rule.words = words  # type: ignore[attr-defined]
+        return rule
+
+    return mark

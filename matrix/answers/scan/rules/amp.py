@@ -1,0 +1,341 @@
+"""Mixed precision and gradient accumulation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code import Code, Hit, argument, constant, names, path, place, receiver, source
+from ..training import backwards, is_optimizer, is_scaler, optimizer_steps
+from . import needs
+
+CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+
+
+@needs("clip_grad_", "scaler|Scaler")
+def clip_before_unscale(code: Code) -> Iterator[Hit]:
+    for clip in [call for name in CLIPS for call in code.calls.get(name, ())]:
+        function = code.function(clip)
+        scaled = [call for call in backwards(code, function) if _is_scaled(code, call)]
+        unscaled = code.calls_in(function, "unscale_")
+        steps = [
+            call
+            for call in code.calls_in(function, "step")
+            if is_scaler(code, receiver(call)) and call.args
+        ]
+        if (
+            _one_before(code, scaled, clip)
+            and _one_before(code, [clip], *steps)
+            and not _one_before(code, unscaled, clip)
+            and not path(clip.func).startswith("accelerator.")
+        ):
+            yield Hit(
+                clip,
+                f"{source(clip.func, 40)}() shortens gradients that are still multiplied by the "
+                "loss scale: the step is shorter by that factor",
+            )
+
+
+@needs("scaler|Scaler", "backward", "unscale_")
+def backward_after_unscale(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("unscale_", ()):
+        for later in _rest_of_the_block(code, call):
+            if any(
+                is_scaler(code, receiver(step)) for step in code.calls_in(later, "step", "update")
+            ):
+                break
+            for backward in backwards(code, later):
+                if _is_scaled(code, backward):
+                    yield Hit(
+                        backward,
+                        "this backward() adds gradients that are multiplied by the loss scale to "
+                        f"those that {source(call, 40)} has divided by it",
+                    )
+
+
+@needs("scaler|Scaler", "backward", ".step(")
+def unscale_before_scale(code: Code) -> Iterator[Hit]:
+    for step in code.calls.get("step", ()):
+        if not is_scaler(code, receiver(step)) or not step.args:
+            continue
+        function = code.function(step)
+        before = [
+            call
+            for call in backwards(code, function)
+            if place(call) < place(step) and not code.excludes(call, step)
+        ]
+        owner = code.owner(step) or code.tree
+        if before and not _scales(code, function) and not _scales(code, owner, deep=True):
+            yield Hit(
+                step,
+                f"{source(step.func, 40)}() finds a loss that was never scaled by scale(): it raises",
+            )
+
+
+@needs("scaler|Scaler", "backward", "scale(")
+def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
+    for step in code.calls.get("step", ()):
+        if not is_scaler(code, receiver(step)) or not step.args:
+            continue
+        block = code.block(code.statement(step))
+        before = [one for one in block if place(one) < place(step)]
+        for at in range(len(before) - 1, -1, -1):  # those since the step before
+            if optimizer_steps(code, before[at]):
+                before = before[at + 1 :]
+                break
+        direct = [
+            one.value
+            for one in before
+            if isinstance(one, ast.Expr) and one.value in code.calls.get("backward", ())
+        ]
+        scaled = [call for call in direct if _is_scaled(code, call)]
+        for call in direct:
+            if scaled and call not in scaled:
+                yield Hit(
+                    call,
+                    f"{source(call, 40)} is not scaled, and {source(step, 40)} divides its gradients by the loss scale too",
+                )
+
+
+@needs("%", "backward", "step")
+def last_window_is_dropped(code: Code) -> Iterator[Hit]:
+    for step in code.calls.get("step", ()):
+        if not (is_scaler(code, receiver(step)) or is_optimizer(code, receiver(step))):
+            continue
+        test = next(iter(code.conditions(step)), None)
+        counted = _window(test)
+        if test is None or counted is None:
+            continue
+        counter, window = counted
+        branch = code.parent[test]
+        loops = code.loops(branch)
+        function = code.function(branch)
+        inside = loops[0] if loops else function
+        own = [call for call in backwards(code, inside) if not _is_in(code, call, branch)]
+        if (
+            any(place(call) < place(step) for call in own)
+            and not backwards(code, branch)
+            and _starts_anew(code, counter, loops, function)
+            and not _steps_after(code, loops[0] if loops else None)
+            and constant(window) != 1
+        ):
+            yield Hit(
+                step,
+                f"no step is taken for the batches after the last full window of {source(window, 40)}, "
+                "and their gradients stay for the next epoch",
+            )
+
+
+@needs("backward", "/")
+def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
+    for node in code.nodes.get(ast.Assign, []) + code.nodes.get(ast.AugAssign, []):
+        divided = _divided(node)
+        if divided is None:
+            continue
+        loss, window = divided
+        loops = code.loops(node)
+        block: ast.AST = loops[0] if loops else code.function(node)
+        if not _is_a_window(code, window, block) or not backwards(code, block):
+            continue
+        for use in code.calls_in(block, "item"):
+            above = code.parent[use]
+            multiplied = isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult)
+            if path(receiver(use)) == loss and place(use) > place(node) and not multiplied:
+                yield Hit(
+                    use,
+                    f"{source(use)} is what was divided by {source(window, 40)} for backward(): what is "
+                    "reported is smaller by that factor",
+                )
+                break
+
+
+@needs("load_state_dict", "scaler|Scaler")
+def resume_from_disabled_scaler(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("load_state_dict", ()):
+        scaler = receiver(call)
+        if not is_scaler(code, scaler) or not call.args:
+            continue
+        made = [
+            one
+            for one in code.calls.get("GradScaler", ())
+            if argument(one, -1, "enabled") is not None or not one.keywords
+        ]
+        on = [one for one in made if _is_always_on(one)]
+        if made and len(on) == len(made):
+            continue
+        state = call.args[0]
+        if any(_is_true_of(test, state) for test in code.conditions(call)):
+            continue
+        yield Hit(
+            call,
+            f"a checkpoint that was saved while the GradScaler was off holds {{}}, and {source(call.func, 40)}() "
+            "raises for it",
+        )
+
+
+@needs("GradScaler", "amp")
+def default_scaler_is_off(code: Code) -> Iterator[Hit]:
+    words = {
+        node.value
+        for node in code.nodes.get(ast.Constant, ())
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    cuda_only = "mps" not in words and ("cuda" in code.text)
+    for call in code.calls.get("GradScaler", ()):
+        name = code.full(call.func)
+        if name != "torch.amp.GradScaler" or cuda_only or argument(call, 0, "device") is not None:
+            continue
+        if any(names(test) & {"cuda", "is_cuda"} for test in code.conditions(call)):
+            continue
+        if call.args or any(keyword.arg is None for keyword in call.keywords):
+            continue
+        yield Hit(call, f"{source(call)} is for CUDA: on any other device it does nothing")
+
+
+# --- what the rules above share -------------------------------------------------------------------
+
+
+def _is_scaled(code: Code, backward: ast.Call) -> bool:
+    """scaler.scale(loss).backward(), also by way of a name."""
+    value = code.value(receiver(backward))
+    return isinstance(value, ast.Call) and any(
+        isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and one.func.attr == "scale"
+        and is_scaler(code, one.func.value)
+        for one in ast.walk(value)
+    )
+
+
+def _scales(code: Code, node: ast.AST, deep: bool = False) -> bool:
+    """Whether something in it is scaled, or handed to what may scale it."""
+    calls = (
+        [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+        if deep
+        else code.calls_in(node)
+    )
+    return any(
+        (isinstance(one.func, ast.Attribute) and one.func.attr == "scale")
+        or any(
+            "scaler" in path(value).lower()
+            for value in [*one.args, *(k.value for k in one.keywords)]
+        )
+        for one in calls
+    )
+
+
+def _one_before(code: Code, earlier: list[ast.Call], *later: ast.Call) -> bool:
+    """Whether one of the earlier calls may have run when one of the later ones runs."""
+    return any(
+        place(one) < place(other) and not code.excludes(one, other)
+        for one in earlier
+        for other in later
+    )
+
+
+def _rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
+    statement = code.statement(node)
+    return [one for one in code.block(statement) if place(one) > place(statement)]
+
+
+def _is_in(code: Code, node: ast.AST, above: ast.AST) -> bool:
+    return any(one is above for one in code.ancestors(node))
+
+
+def _window(test: ast.expr | None) -> tuple[ast.expr, ast.expr] | None:
+    """The counter and the window of a test such as `(i + 1) % window == 0`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+        test = test.left
+    else:
+        return None
+    if not isinstance(test, ast.BinOp) or not isinstance(test.op, ast.Mod):
+        return None
+    return test.left, test.right
+
+
+def _starts_anew(
+    code: Code,
+    counter: ast.expr,
+    loops: list[ast.For | ast.AsyncFor | ast.While],
+    function: ast.AST,
+) -> bool:
+    """Whether the counter counts the batches of one epoch."""
+    used = {one.id for one in ast.walk(counter) if isinstance(one, ast.Name)}
+    if not loops:  # of a fragment; or a step of one batch, by its number
+        whole = function is code.tree
+        return whole or any("batch" in name or "idx" in name for name in used)
+    loop = loops[0]
+    if isinstance(loop, ast.While):
+        return False
+    if names(loop.iter) & {"range", "count"} and not names(loop.iter) & {"enumerate", "len"}:
+        return False  # steps of the whole training
+    targets = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    if used & targets:
+        return True
+    epoch = loops[1] if len(loops) > 1 else function  # set to 0 before each epoch
+    return any(
+        isinstance(one.targets[0], ast.Name)
+        and one.targets[0].id in used
+        and constant(one.value) in (0, 1)
+        and (not loops[1:] or any(one is part for part in loops[1].body))
+        for one in code.within(epoch, ast.Assign)
+        if place(one) < place(loop)
+    )
+
+
+def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
+    """Whether the rest of the block takes a step for what is left."""
+    return loop is not None and any(
+        optimizer_steps(code, one) for one in _rest_of_the_block(code, loop)
+    )
+
+
+def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
+    """The name and the divisor of `loss = loss / window` and `loss /= window`."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
+        return (path(node.target), node.value) if path(node.target) else None
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return None
+    value, name = node.value, path(node.targets[0])
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div) or not name:
+        return None
+    return (name, value.right) if path(value.left) == name else None
+
+
+def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
+    """Whether it is how many batches are accumulated: by its name, or because a step depends on it."""
+    name = path(window)
+    if not name:
+        return False
+    if "accum" in name.lower() or "window" in name.lower():
+        return True
+    return any(
+        path(counted[1]) == name
+        for one in code.within(block, ast.If)
+        if (counted := _window(one.test)) is not None
+    )
+
+
+def _is_always_on(made: ast.Call) -> bool:
+    enabled = argument(made, -1, "enabled")
+    return enabled is None or constant(enabled) is True
+
+
+def _is_true_of(test: ast.expr, state: ast.expr) -> bool:
+    """Whether the test is false for an empty state: it asks for the state itself."""
+    parts = test.values if isinstance(test, ast.BoolOp) else [test]
+    wanted = ast.dump(state)
+    for part in parts:
+        if ast.dump(part) == wanted:
+            return True
+        if isinstance(part, ast.Call) and last(part) == "get" and part.args:
+            key = part.args[0]
+            if isinstance(state, ast.Subscript) and ast.dump(state.slice) == ast.dump(key):
+                return True
+    return False
+
+
+def last(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""

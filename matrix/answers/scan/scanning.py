@@ -1,0 +1,180 @@
+"""Runs the rules on files."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ...catalog import Reproducer
+from . import files
+from .code import Code, Edit, Hit, end, place
+
+FEW = 40  # files that are read faster than processes are started
+_TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
+_IGNORE = re.compile(r"#\s*torch-repros:\s*ignore(?:\[([^\]]*)\])?")
+
+
+class Rule(NamedTuple):
+    id: str
+    level: str
+    when: str
+
+
+@dataclass(frozen=True, order=True)
+class Finding:
+    """One place in one file."""
+
+    path: Path
+    line: int  # from 1; of a notebook in its cell
+    column: int  # in characters, from 1
+    id: str
+    level: str  # error, warning or note
+    what: str
+    when: str  # the condition; "" where there is none
+    end_line: int
+    end_column: int
+    cell: int = 0  # of a notebook, from 1
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def where(self) -> str:
+        cell = f"cell {self.cell}:" if self.cell else ""
+        return f"{self.path}:{cell}{self.line}:{self.column}"
+
+
+class PassedOver(NamedTuple):
+    path: Path
+    why: str
+
+
+Result = tuple[Path, "list[Finding] | str"]  # the findings of a file, or why it was passed over
+
+
+def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
+    return [Rule(one.id, one.rule, one.when) for one in reproducers if one.rule]
+
+
+def scan(
+    paths: Iterable[Path],
+    those: list[Rule],
+    jobs: int = 0,
+    progress: Callable[[int], None] = lambda done: None,
+) -> tuple[list[Finding], list[PassedOver]]:
+    """The findings in these files, by path and line, and the files that were passed over.
+
+    jobs: processes; 0 for one per core where there are many files.
+    """
+    found: list[Finding] = []
+    passed: list[PassedOver] = []
+    for done, (path, result) in enumerate(_results(list(paths), those, jobs), 1):
+        if isinstance(result, str):
+            passed.append(PassedOver(path, result))
+        else:
+            found += result
+        progress(done)
+    return sorted(found), sorted(passed)
+
+
+def _results(paths: list[Path], those: list[Rule], jobs: int) -> Iterator[Result]:
+    jobs = jobs or (os.cpu_count() or 1 if len(paths) > FEW else 1)
+    if jobs == 1:
+        yield from (scan_file(path, those) for path in paths)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        size = max(1, min(50, len(paths) // (4 * jobs)))
+        yield from pool.map(scan_file, paths, [those] * len(paths), chunksize=size)
+
+
+def scan_file(path: Path, those: list[Rule]) -> Result:
+    try:
+        text, cells = files.read(path)
+        return path, scan_text(text, those, path, cells) if _TORCH.search(text) else []
+    except files.Unreadable as error:
+        return path, str(error)
+    except SyntaxError as error:
+        return path, f"not Python: {error.msg} (line {error.lineno})"
+    except (RecursionError, MemoryError):
+        return path, "nested too deeply"
+
+
+def scan_text(
+    text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
+) -> list[Finding]:
+    """Raises what ast.parse() raises."""
+    likely = [rule for rule in those if _has_words(text, function(rule.id))]
+    if not likely:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
+        code = Code(text)
+    lines = text.split("\n")
+    found: dict[tuple[str, int, int], Finding] = {}
+    for rule in likely:
+        for hit in function(rule.id)(code):
+            if not _ignored(code, hit, rule.id, lines):
+                finding = _finding(hit, rule, path, lines, cells or [])
+                found.setdefault((rule.id, finding.line, finding.cell), finding)
+    return list(found.values())
+
+
+@cache
+def function(id: str) -> Callable[[Code], Iterator[Hit]]:
+    family, _, name = id.partition("/")
+    module = importlib.import_module(f".rules.{family}", __package__)
+    return getattr(module, name)  # type: ignore[no-any-return]
+
+
+def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:
+    """Whether the text has one of each group of words that the rule needs."""
+    groups: tuple[str, ...] = getattr(rule, "words", ())
+    return all(any(word in text for word in group.split("|")) for group in groups)
+
+
+def _finding(
+    hit: Hit, rule: Rule, path: Path, lines: list[str], cells: list[files.Cell]
+) -> Finding:
+    (line, column), (end_line, end_column) = place(hit.node), end(hit.node)
+    column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
+    cell = cells[line - 1] if cells else files.Cell(0, line)
+    return Finding(
+        path,
+        cell.line,
+        column + 1,
+        rule.id,
+        rule.level,
+        hit.what,
+        rule.when,
+        cell.line + end_line - line,
+        end_column + 1,
+        cell.number,
+        hit.edits if not cells else (),
+    )
+
+
+def _characters(lines: list[str], line: int, column: int) -> int:
+    """A column in bytes of UTF-8, as ast counts, in characters."""
+    text = lines[line - 1] if line <= len(lines) else ""
+    return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
+
+
+def _ignored(code: Code, hit: Hit, id: str, lines: list[str]) -> bool:
+    """Whether a comment at the place, or at the first line of its statement, says so."""
+    node = hit.node if isinstance(hit.node, ast.AST) else code.tree
+    places = {place(node)[0], end(node)[0]}
+    if node in code.parent:
+        places.add(place(code.statement(node))[0])
+    for number in places:
+        if 0 < number <= len(lines) and (comment := _IGNORE.search(lines[number - 1])):
+            named = comment[1]
+            if named is None or id in re.split(r"[\s,]+", named):
+                return True
+    return False
