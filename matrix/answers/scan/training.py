@@ -128,3 +128,55 @@ def _named(node: ast.AST, *parts: str) -> bool:
         node = node.value
     name = last_name(node).lower()
     return any(part in name for part in parts)
+
+
+MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "double", "train", "eval", "xpu"})
+WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "compile"})
+
+
+def made(code: Code, node: ast.AST | None) -> ast.Call | None:
+    """The call that made an object: Net(3) of `model = Net(3).to(device)`, also after
+    `model = DataParallel(model)`, and of a parameter that all calls in the file give that to.
+    """
+    for _ in range(9):  # a name may be given itself
+        use, node = node, code.value(node)
+        if use is not None and node is None:
+            node = use = _handed_in(code, use)
+        if not isinstance(node, ast.Call) or use is None or not certain(code, node, use):
+            return None
+        if last_name(node.func) in WRAPPERS and node.args:
+            node = node.args[0]
+        elif receiver(node) is not None and last_name(node.func) in MOVES:
+            node = receiver(node)
+        else:
+            return node
+    return None
+
+
+def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
+    """Whether each branch that gives this value is one that the use is in too."""
+    if code.function(value) is not code.function(use):
+        return True
+    around = set(code.ancestors(use))
+    branches = (ast.If, ast.Try, ast.IfExp, ast.ExceptHandler)
+    return not code.excludes(value, use) and all(
+        above in around for above in code.ancestors(value) if isinstance(above, branches)
+    )
+
+
+def _handed_in(code: Code, name: ast.AST) -> ast.AST | None:
+    """What all calls of its function in this file hand in for a parameter that nothing replaces."""
+    function = code.function(name)
+    if not isinstance(function, ast.FunctionDef) or len(code.values(name)) != 1:
+        return None
+    parameters = [one.arg for one in function.args.posonlyargs + function.args.args]
+    if path(name) not in parameters or isinstance(code.parent[function], ast.ClassDef):
+        return None
+    position = parameters.index(path(name))
+    found = [
+        made(code, argument(call, position, path(name)))
+        for call in code.calls.get(function.name, ())
+        if isinstance(call.func, ast.Name) and code.function(call) is not function
+    ]
+    kinds = {None if one is None else ast.dump(one) for one in found}
+    return found[0] if len(kinds) == 1 else None
