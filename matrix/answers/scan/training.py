@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .code import FUNCTIONS, Code, argument, last_name, path, receiver
+from .code import FUNCTIONS, Code, argument, last_name, names, path, receiver
 
 OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"  # noqa: SIM905
@@ -180,3 +180,36 @@ def _handed_in(code: Code, name: ast.AST) -> ast.AST | None:
     ]
     kinds = {None if one is None else ast.dump(one) for one in found}
     return found[0] if len(kinds) == 1 else None
+
+
+def functions_called(code: Code, node: ast.AST) -> list[ast.FunctionDef]:
+    """The functions of this file that it calls: train(model), self.train()."""
+    called = {
+        last_name(call.func)
+        for call in code.calls_in(node)
+        if isinstance(call.func, ast.Name) or path(receiver(call)) == "self"
+    }
+    functions = code.nodes.get(ast.FunctionDef, ())
+    return [one for one in functions if isinstance(one, ast.FunctionDef) and one.name in called]
+
+
+def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
+    """The loop over epochs that repeats it, also where that calls the function that it is in."""
+    for loop in code.loops(node):
+        if isinstance(loop, ast.For):
+            words = (
+                names(loop.target) | names(loop.iter) | names(code.value(loop.iter) or loop.iter)
+            )
+            if any("epoch" in word.lower() for word in words - {"epoch_iterator"}):
+                return loop
+    function = code.function(node)
+    if not depth or not isinstance(function, ast.FunctionDef):
+        return None
+    for call in code.calls.get(function.name, ()):
+        if code.function(call) is not function and (
+            isinstance(call.func, ast.Name) or path(receiver(call)) == "self"
+        ):
+            found = epoch_loop(code, call, depth - 1)
+            if found is not None:
+                return found
+    return None

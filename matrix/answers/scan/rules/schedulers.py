@@ -18,7 +18,7 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import SCHEDULERS, is_scheduler, made, optimizer_steps
+from ..training import SCHEDULERS, functions_called, is_scheduler, made, optimizer_steps
 from . import needs
 
 STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
@@ -161,17 +161,7 @@ def _trains(code: Code, statement: ast.stmt) -> bool:
     """Whether it steps an optimizer, itself or in a function of this file that it calls."""
     if optimizer_steps(code, statement):
         return True
-    functions = {
-        one.name: one
-        for one in code.nodes.get(ast.FunctionDef, ())
-        if isinstance(one, ast.FunctionDef)
-    }
-    return any(
-        optimizer_steps(code, functions[last_name(call.func)])
-        for call in code.calls_in(statement)
-        if last_name(call.func) in functions
-        and (isinstance(call.func, ast.Name) or path(receiver(call)) == "self")
-    )
+    return any(optimizer_steps(code, one) for one in functions_called(code, statement))
 
 
 def _tests(code: Code, node: ast.AST) -> list[ast.expr]:
