@@ -5,19 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code import Code, Hit, argument, constant, has_unpacked, names, path, source
+from ..code import (
+    Code,
+    Hit,
+    argument,
+    constant,
+    has_unpacked,
+    last_name,
+    names,
+    path,
+    receiver,
+    source,
+)
 from ..training import certain, is_module, made, softened
 from . import needs
 
 CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss")
 BCE_WITH_LOGITS = ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss")
 KL_DIV = ("kl_div", "KLDivLoss")
+SHAPES = frozenset({"squeeze", "unsqueeze", "view", "reshape", "flatten", "float"})
 
 
 @needs("cross_entropy|CrossEntropyLoss", "softmax|Softmax")
 def softmax_before_cross_entropy(code: Code) -> Iterator[Hit]:
     for loss, score in _losses(code, *CROSS_ENTROPY):
-        if how := _squashed(code, score, "softmax", "Softmax"):
+        if how := _made_by_a(code, score, "softmax", "Softmax"):
             yield Hit(
                 loss,
                 f"{source(score)} are probabilities ({how}), and the loss takes the softmax again",
@@ -27,7 +39,7 @@ def softmax_before_cross_entropy(code: Code) -> Iterator[Hit]:
 @needs("_with_logits|BCEWithLogitsLoss", "sigmoid|Sigmoid")
 def sigmoid_before_bce_with_logits(code: Code) -> Iterator[Hit]:
     for loss, score in _losses(code, *BCE_WITH_LOGITS):
-        if how := _squashed(code, score, "sigmoid", "Sigmoid"):
+        if how := _made_by_a(code, score, "sigmoid", "Sigmoid"):
             yield Hit(
                 loss,
                 f"{source(score)} are probabilities ({how}), and the loss takes the sigmoid again",
@@ -63,6 +75,35 @@ def kl_div_of_probabilities(code: Code) -> Iterator[Hit]:
             )
 
 
+@needs("binary_cross_entropy|BCELoss", "Linear")
+def bce_of_raw_outputs(code: Code) -> Iterator[Hit]:
+    for loss, score in _losses(code, "binary_cross_entropy", "BCELoss"):
+        if how := _made_by_a(code, score, "Linear", "Linear"):
+            yield Hit(
+                loss,
+                f"{source(score)} can be any number ({how}), and the loss takes those of 0 to 1",
+            )
+
+
+@needs("backward()", "requires_grad=True|requires_grad = True")
+def rewrapped_in_a_tensor(code: Code) -> Iterator[Hit]:
+    for backward in code.calls.get("backward", ()):
+        loss = receiver(backward)
+        value = code.value(loss) if loss is not None else None
+        if loss is None or not isinstance(value, ast.Call) or not certain(code, value, loss):
+            continue
+        if code.torch(value.func) not in ("tensor", "Variable") or not value.args:
+            continue
+        given = value.args[0]
+        grad = argument(value, -1, "requires_grad")
+        if constant(grad) is True and _is_computed(code, given):
+            yield Hit(
+                value,
+                f"{source(value)} has lost what {source(given, 40)} was computed from: backward() "
+                "reaches no parameter",
+            )
+
+
 # --- what the rules above share -------------------------------------------------------------------
 
 
@@ -81,19 +122,67 @@ def _losses(code: Code, function: str, module: str) -> Iterator[tuple[ast.Call, 
                 yield call, score
 
 
-def _squashed(code: Code, score: ast.expr, function: str, module: str) -> str:
-    """How these scores became probabilities; "" where that is not known."""
-    call = _softened_for_certain(code, score, function, module)
-    if call is not None:
-        return source(call, 40)
-    output = code.value(score)
-    if not isinstance(output, ast.Call) or not certain(code, output, score):
+def _made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int = 3) -> str:
+    """How this was made by such a call, if it is what a network of this file ends in: the call, or
+    "Net ends in" it; "" where that is not known.
+    """
+    value = code.value(node)
+    while isinstance(value, ast.Call) and code.method(value) in SHAPES:
+        if not certain(code, value, node):
+            return ""
+        node = receiver(value) or value
+        value = code.value(node)
+    if not isinstance(value, ast.Call) or not certain(code, value, node) or not depth:
         return ""
-    if code.full(output.func) in ("self", "self.forward"):
-        owner = code.owner(output)
-        return _ends_so(code, owner, function, module) if owner is not None else ""
-    maker = made(code, output.func) if path(output.func) else None
-    return _made_to_end_so(code, maker, function, module)
+    if softened(code, value, function, module) is not None:
+        return source(value, 40)
+    if code.full(value.func) in ("self", "self.forward"):
+        owner = code.owner(value)
+        return _ends_so(code, owner, function, module, depth) if owner is not None else ""
+    maker = made(code, value.func) if path(value.func) else None
+    if maker is None:
+        return ""
+    if code.torch(maker.func) == module:
+        return source(value, 40)
+    if code.torch(maker.func) == "Sequential":
+        last = code.value(maker.args[-1]) if maker.args else None
+        is_so = isinstance(last, ast.Call) and code.torch(last.func) == module
+        return f"its network ends in {source(last, 40)}" if last is not None and is_so else ""
+    classes = [
+        one
+        for one in code.nodes.get(ast.ClassDef, ())
+        if isinstance(one, ast.ClassDef) and one.name == code.full(maker.func)
+    ]
+    return _ends_so(code, classes[0], function, module, depth) if len(classes) == 1 else ""
+
+
+def _ends_so(code: Code, owner: ast.ClassDef, function: str, module: str, depth: int) -> str:
+    """How all that its forward() returns was made."""
+    forwards = [
+        one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "forward"
+    ]
+    if len(forwards) != 1 or not is_module(code, owner):
+        return ""
+    ends = [
+        _made_by_a(code, one.value, function, module, depth - 1) if one.value is not None else ""
+        for one in code.within(forwards[0], ast.Return)
+    ]
+    return f"{owner.name} ends in {ends[0]}" if ends and all(ends) else ""
+
+
+def _is_computed(code: Code, given: ast.expr) -> bool:
+    """Whether it is what a model's output was made into, by its name or by what computed it."""
+    if isinstance(given, ast.Attribute) and given.attr == "data":
+        given = given.value
+    if isinstance(given, (ast.List, ast.Tuple)):
+        return bool(given.elts) and all(_is_computed(code, one) for one in given.elts)
+    value = code.value(given)
+    if value is not given and isinstance(value, (ast.Constant, ast.List, ast.Tuple)):
+        return False
+    if isinstance(given, (ast.Name, ast.Attribute)):
+        name = last_name(given).lower()
+        return "loss" in name and "weight" not in name
+    return isinstance(given, ast.Call) and "loss" in last_name(given.func).lower()
 
 
 def _is_left(option: ast.expr | None) -> bool:
@@ -117,47 +206,3 @@ def _softened_for_certain(
 ) -> ast.AST | None:
     call = softened(code, score, function, module)
     return call if call is not None and certain(code, call, score) else None
-
-
-def _made_to_end_so(code: Code, maker: ast.Call | None, function: str, module: str) -> str:
-    """How a network that was made by this call turns its output into probabilities."""
-    if maker is None:
-        return ""
-    if code.torch(maker.func) == "Sequential":
-        last = code.value(maker.args[-1]) if maker.args else None
-        is_so = isinstance(last, ast.Call) and code.torch(last.func) == module
-        return f"its network ends in {source(last, 40)}" if last is not None and is_so else ""
-    classes = [
-        one
-        for one in code.nodes.get(ast.ClassDef, ())
-        if isinstance(one, ast.ClassDef) and one.name == code.full(maker.func)
-    ]
-    return _ends_so(code, classes[0], function, module) if len(classes) == 1 else ""
-
-
-def _ends_so(code: Code, owner: ast.ClassDef, function: str, module: str) -> str:
-    """How all that its forward() returns are probabilities."""
-    forwards = [
-        one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "forward"
-    ]
-    if len(forwards) != 1 or not is_module(code, owner):
-        return ""
-    ends = [_end(code, one, function, module) for one in code.within(forwards[0], ast.Return)]
-    return f"{owner.name} ends in {ends[0]}" if ends and all(ends) else ""
-
-
-def _end(code: Code, end: ast.Return, function: str, module: str) -> str:
-    if end.value is None:
-        return ""
-    call = _softened_for_certain(code, end.value, function, module)
-    if call is not None:
-        return source(call, 40)
-    value = code.value(end.value)
-    if not isinstance(value, ast.Call) or not certain(code, value, end.value):
-        return ""
-    maker = made(code, value.func) if path(value.func) else None
-    if maker is None or code.torch(maker.func) != "Sequential" or not maker.args:
-        return ""
-    last = code.value(maker.args[-1])
-    is_so = isinstance(last, ast.Call) and code.torch(last.func) == module
-    return source(last, 40) if last is not None and is_so else ""
