@@ -27,7 +27,7 @@ class Edit(NamedTuple):
     """Text that replaces a piece of a file."""
 
     line: int  # from 1
-    column: int  # in characters, from 0
+    column: int  # in bytes of UTF-8, from 0, as in ast
     end_line: int
     end_column: int
     text: str

@@ -65,8 +65,7 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
             for call in backwards(code, function)
             if place(call) < place(step) and not code.excludes(call, step)
         ]
-        owner = code.owner(step) or code.tree
-        if before and not _scales(code, function) and not _scales(code, owner, deep=True):
+        if before and not _scales(code.owner(step) or function):
             yield Hit(
                 step,
                 f"{source(step.func, 40)}() raises: the loss was not scaled by scale()",
@@ -206,15 +205,11 @@ def _is_scaled(code: Code, backward: ast.Call) -> bool:
     )
 
 
-def _scales(code: Code, node: ast.AST, deep: bool = False) -> bool:
-    """Whether something in it is scaled, or handed to what may scale it."""
-    calls = (
-        [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-        if deep
-        else code.calls_in(node)
-    )
+def _scales(node: ast.AST) -> bool:
+    """Whether something in it is scaled, or a scaler is handed to what may do it."""
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
     return any(
-        (isinstance(one.func, ast.Attribute) and one.func.attr == "scale")
+        last(one) == "scale"
         or any(
             "scaler" in path(value).lower()
             for value in [*one.args, *(k.value for k in one.keywords)]
@@ -332,15 +327,10 @@ def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
     if "accum" in name.lower() or "window" in name.lower():
         return True
     return any(
-        path(counted[1]) == name
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) and path(part.right) == name
         for one in code.within(block, ast.If)
-        if (counted := _window(one.test)) is not None
+        for part in ast.walk(one.test)
     )
-
-
-def _is_always_on(made: ast.Call) -> bool:
-    enabled = argument(made, -1, "enabled")
-    return enabled is None or constant(enabled) is True
 
 
 def _is_true_of(test: ast.expr, state: ast.expr) -> bool:
