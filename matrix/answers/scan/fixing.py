@@ -55,7 +55,8 @@ def write(path: Path, data: bytes) -> None:
 
 def diff(path: Path, before: bytes, after: bytes) -> str:
     old, new = (data.decode("utf-8", "replace").splitlines(True) for data in (before, after))
-    found = difflib.unified_diff(old, new, f"a/{path.as_posix()}", f"b/{path.as_posix()}")
+    name = path.as_posix().lstrip("/")
+    found = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in found)
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ..code import Code, Hit, argument, constant, names, path, place, receiver, source
+from ..code import Code, Edit, Hit, argument, constant, names, path, place, receiver, source
 from ..training import backwards, is_optimizer, is_scaler, optimizer_steps
 from . import needs
 
@@ -34,6 +34,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
                 clip,
                 f"{source(clip.func, 40)}() shortens gradients that are still multiplied by the "
                 "loss scale: the step is shorter by that factor",
+                _unscaled_before(code, clip, steps),
             )
 
 
@@ -86,7 +87,9 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
         direct = [
             one.value
             for one in before
-            if isinstance(one, ast.Expr) and one.value in code.calls.get("backward", ())
+            if isinstance(one, ast.Expr)
+            and isinstance(one.value, ast.Call)
+            and last(one.value) == "backward"
         ]
         scaled = [call for call in direct if _is_scaled(code, call)]
         for call in direct:
@@ -191,6 +194,25 @@ def default_scaler_is_off(code: Code) -> Iterator[Hit]:
 
 
 # --- what the rules above share -------------------------------------------------------------------
+
+
+def _unscaled_before(code: Code, clip: ast.Call, steps: list[ast.Call]) -> tuple[Edit, ...]:
+    """The line that is missing, where every clip has its step: a call for each batch of a window
+    would raise.
+    """
+    statement = code.statement(clip)
+    line, column = place(statement)
+    above: ast.AST = statement
+    while isinstance(above, ast.stmt):
+        for step in steps:
+            if any(code.statement(step) is one for one in code.block(above)) and path(step.args[0]):
+                scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
+                missing = f"{scaler}.unscale_({optimizer})\n{' ' * column}"
+                return (Edit(line, column, line, column, missing),)
+        if not isinstance(code.parent[above], ast.If):
+            break
+        above = code.parent[above]
+    return ()
 
 
 def _is_scaled(code: Code, backward: ast.Call) -> bool:
