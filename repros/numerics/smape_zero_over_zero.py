@@ -30,6 +30,7 @@
 #     "https://github.com/unit8co/darts/pull/2984",
 # ]
 # wrong = '''
+# error, total = (prediction - target).abs(), prediction.abs() + target.abs()
 # smape = (2 * error / total).mean()
 # '''
 # right = '''
