@@ -5,7 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code import COMPREHENSIONS, Code, Hit, argument, constant, end, last_name, path, place, source
+from ..code import (
+    COMPREHENSIONS,
+    Code,
+    Hit,
+    argument,
+    constant,
+    end,
+    has_unpacked,
+    last_name,
+    path,
+    place,
+    source,
+)
+from ..training import in_a_test
 from . import needs
 
 GENERATORS = (
@@ -17,10 +30,11 @@ GENERATORS = (
 RESEEDS = ("seed", "manual_seed", "setstate", "set_state")
 WAITS = ("wait", "sync", "barrier", "query")
 BLOCKS = ("item", "tolist", "cpu", "numpy", "print", "info")  # each waits for the device
-READS = (
-    "numpy item tolist sum mean max min argmax any all clone save stack cat vstack hstack"  # noqa: SIM905
-    " concat array asarray concatenate float int bool print equal allclose"
-).split()
+READS = {
+    *("numpy", "item", "tolist", "sum", "mean", "max", "min", "argmax", "any", "all", "clone"),
+    *("save", "stack", "cat", "vstack", "hstack", "concat", "array", "asarray", "concatenate"),
+    *("float", "int", "bool", "print", "equal", "allclose"),
+}
 
 
 @needs("Random(|default_rng(|RandomState(|Generator(", "__getitem__")
@@ -88,7 +102,7 @@ def _reseeds(code: Code, node: ast.AST) -> bool:
     """Whether it may give a worker's copy numbers of its own: a method that seeds, outside of
     __init__, or a question which worker this is.
     """
-    if isinstance(node, ast.Name | ast.Attribute) and last_name(node) == "get_worker_info":
+    if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "get_worker_info":
         return True
     function = code.function(node)
     return (
@@ -216,3 +230,165 @@ def _waits_between(code: Code, copy: ast.AST, read: ast.AST) -> bool:
         if any(word in name for word in WAITS) or name in BLOCKS or (to_host and blocks):
             return True
     return False
+
+
+@needs("random_split", ".dataset.")
+def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
+    for split, parts in _splits(code):
+        for one in code.within(code.function(split), ast.Assign):
+            target = one.targets[0]
+            owner = target.value if isinstance(target, ast.Attribute) else None
+            if (
+                place(one) > place(split)
+                and isinstance(owner, ast.Attribute)
+                and owner.attr == "dataset"
+                and path(owner.value) in parts
+                and _is_about_rows(target.attr)
+                and not any(_has_its_own(code, split, part) for part in parts)
+            ):
+                yield Hit(
+                    one,
+                    f"{source(owner)} is the dataset of all parts of the split: this changes "
+                    f"{' and '.join(part for part in parts if part != '_')}",
+                )
+
+
+@needs("random_split", "transform")
+def split_shares_its_transform(code: Code) -> Iterator[Hit]:
+    for split, parts in _splits(code):
+        made = code.value(argument(split, 0, "dataset"))
+        given = argument(made, -1, "transform") if isinstance(made, ast.Call) else None
+        changed = [
+            one
+            for one in code.within(code.function(split), ast.Attribute)
+            if one.attr in ("dataset", "indices") and path(one.value) in parts
+        ]
+        if given is not None and len(parts) > 1 and not changed and _augments(code, given):
+            yield Hit(
+                split,
+                f"{' and '.join(parts)} share one dataset: both are changed by {source(given, 40)}",
+            )
+
+
+def _splits(code: Code) -> Iterator[tuple[ast.Call, list[str]]]:
+    """The calls of random_split(), and the names of the parts."""
+    for call in code.calls.get("random_split", ()):
+        above = code.parent[call]
+        if code.torch(call.func) and isinstance(above, ast.Assign):
+            target = above.targets[0]
+            if isinstance(target, (ast.Tuple, ast.List)):
+                yield call, [path(one) for one in target.elts]
+
+
+def _is_about_rows(name: str) -> bool:
+    return any(part in name for part in ("transform", "augment")) or name in ("train", "mode")
+
+
+def _has_its_own(code: Code, split: ast.Call, part: str) -> bool:
+    """Whether a part is given a dataset of its own, or is replaced."""
+    return any(
+        path(target) == f"{part}.dataset"
+        for one in code.within(code.function(split), ast.Assign)
+        for target in one.targets
+    )
+
+
+def _augments(code: Code, transform: ast.expr) -> bool:
+    """Whether it changes rows at random: by what it is made of, else by its name."""
+    value = code.value(transform)
+    if isinstance(value, ast.Call):
+        return any(
+            isinstance(one, ast.Call)
+            and (last_name(one.func).startswith("Random") or last_name(one.func) == "ColorJitter")
+            for one in ast.walk(value)
+        )
+    return "augment" in last_name(transform).lower()
+
+
+@needs("next(iter(", "DataLoader")
+def next_iter_restarts_the_loader(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("next", ()):
+        inner = call.args[0] if len(call.args) == 1 else None
+        if not isinstance(inner, ast.Call) or path(inner.func) != "iter" or not inner.args:
+            continue
+        loader, loops = inner.args[0], code.loops(call)
+        made = code.value(loader)
+        if not loops or not isinstance(made, ast.Call) or code.torch(made.func) != "DataLoader":
+            continue
+        loop = loops[0]
+        leaves = any(
+            isinstance(one, (ast.Break, ast.Return)) for one in code.block(code.statement(call))
+        )
+        if (
+            _is_in_order(made)
+            and not in_a_test(code, call)
+            and not leaves
+            and made not in ast.walk(loop)
+            and not any(isinstance(one, ast.ExceptHandler) for one in code.ancestors(call))
+            and not any(part in source(loader).lower() for part in ("val", "test", "eval"))
+        ):
+            yield Hit(call, f"{source(call)} is the first batch in each pass of this loop")
+
+
+def _is_in_order(made: ast.Call) -> bool:
+    """Whether the loader certainly gives the same rows in each epoch."""
+    if has_unpacked(made) or len(made.args) > 2:
+        return False
+    if any(argument(made, -1, name) is not None for name in ("sampler", "batch_sampler")):
+        return False
+    shuffle = argument(made, 2, "shuffle")
+    return shuffle is None or constant(shuffle) is False
+
+
+@needs("sampler", "shuffle", "DataLoader")
+def sampler_excludes_shuffle(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("DataLoader", ()):
+        shuffle = argument(call, 2, "shuffle")
+        if code.torch(call.func) != "DataLoader" or constant(shuffle) is not True:
+            continue
+        for name in ("sampler", "batch_sampler"):
+            sampler = argument(call, -1, name)
+            if sampler is None or in_a_test(code, call) or _may_be_none(code, sampler):
+                continue
+            yield Hit(call, f"shuffle=True beside {name}={source(sampler, 30)} raises")
+
+
+def _may_be_none(code: Code, node: ast.expr) -> bool:
+    if isinstance(node, ast.IfExp):
+        return _may_be_none(code, node.body) or _may_be_none(code, node.orelse)
+    if isinstance(node, ast.Constant):
+        return node.value is None
+    given = code.values(node) if path(node) else []
+    return any(one is None or _may_be_none(code, one) for one in given if one is not node)
+
+
+@needs("DataLoader", "num_workers", "lambda|def ")
+def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("DataLoader", ()):
+        workers = argument(call, 5, "num_workers")
+        context = argument(call, -1, "multiprocessing_context")
+        if workers is None or constant(workers) == 0 or in_a_test(code, call):
+            continue
+        if not code.torch(call.func) or constant(context) == "fork":
+            continue
+        for name in ("collate_fn", "worker_init_fn"):
+            given = argument(call, -1, name)
+            if given is not None and (what := _local(code, given)):
+                yield Hit(given, f"{name} is {what}, which cannot be sent to a spawned worker")
+
+
+def _local(code: Code, given: ast.expr) -> str:
+    """ "a lambda", "a function inside of another", or "" for what can be found by its name."""
+    if isinstance(code.value(given), ast.Lambda):
+        return "a lambda"
+    if not isinstance(given, ast.Name):
+        return ""
+    defined = [
+        one
+        for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
+        for one in code.nodes.get(kind, ())
+        if getattr(one, "name", "") == given.id
+        and isinstance(code.parent[one], (ast.FunctionDef, ast.AsyncFunctionDef))
+        and code.parent[one] in [code.function(given), *code.ancestors(code.function(given))]
+    ]
+    return "a function inside of another" if defined else ""

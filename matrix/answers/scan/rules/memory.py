@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code import Code, Hit, constant, last_name, receiver, source
+from ..code import Code, Hit, constant, last_name, path, place, receiver, source
+from ..training import backwards, in_a_test, without_grad
 from . import needs
 
 OUT_OF_MEMORY = "out of memory"
@@ -13,6 +14,7 @@ MISSED = (  # texts of failed allocations, without it
     "cuda error: cublas_status_alloc_failed when calling `cublascreate(handle)`",
     "nvml_success == r internal assert failed at cudacachingallocator.cpp",
 )
+SMALL = ("len", "str", "int", "range", "isinstance", "append", "zero_grad", "update", "info")
 CLASSES = ("torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError")
 ALL_ERRORS = ("RuntimeError", "Exception", "BaseException")
 
@@ -26,8 +28,10 @@ def library_texts_are_missed(code: Code) -> Iterator[Hit]:
             and isinstance(test.ops[0], (ast.In, ast.NotIn))
             and OUT_OF_MEMORY in str(constant(test.left)).lower()
             and _is_text_of_an_error(code, test.comparators[0])
-            and not _is_a_test(function)
-            and not any(_finds_others(code, one, test) for one in code.within(function, ast.Compare))
+            and not in_a_test(code, test)
+            and not any(
+                _finds_others(code, one, test) for one in code.within(function, ast.Compare)
+            )
             and not _is_raised_anyway(code, test)
         ):
             yield Hit(
@@ -41,7 +45,7 @@ def library_texts_are_missed(code: Code) -> Iterator[Hit]:
             and handler.type is not None
             and code.full(handler.type) in CLASSES
             and not isinstance(handler.body[-1], ast.Raise)
-            and not _is_a_test(code.function(handler))
+            and not in_a_test(code, handler)
             and not _catches_more(code, handler)
         ):
             yield Hit(
@@ -61,10 +65,6 @@ def _is_text_of_an_error(code: Code, node: ast.expr) -> bool:
     return isinstance(value, ast.Subscript) and last_name(value.value) == "args"
 
 
-def _is_a_test(function: ast.AST) -> bool:
-    return getattr(function, "name", "").startswith("test")
-
-
 def _finds_others(code: Code, test: ast.Compare, known: ast.Compare) -> bool:
     """Whether it is another look into a text, which finds one of those that are missed."""
     above = code.parent[known]
@@ -81,13 +81,13 @@ def _finds_others(code: Code, test: ast.Compare, known: ast.Compare) -> bool:
 def _is_raised_anyway(code: Code, test: ast.Compare) -> bool:
     """Whether the handler only reports, and raises an error in any case."""
     branch = code.statement(test)
-    if isinstance(branch, ast.If) and isinstance(test.ops[0], ast.In):
-        if isinstance(branch.body[-1], ast.Raise):
-            return True
+    if not isinstance(branch, ast.If):
+        return False
+    if isinstance(test.ops[0], ast.In) and isinstance(branch.body[-1], ast.Raise):
+        return True
     handler = next((a for a in code.ancestors(branch) if isinstance(a, ast.ExceptHandler)), None)
     return (
         handler is not None
-        and isinstance(branch, ast.If)
         and isinstance(handler.body[-1], ast.Raise)
         and not code.within(branch, (ast.Return, ast.Continue, ast.Break))
     )
@@ -118,7 +118,7 @@ def empty_cache_before_collect(code: Code) -> Iterator[Hit]:
             and all(_is_clean_up(code, one) for one in between)
             and not any(_collects(code, one) for one in block[max(0, at - 4) : at])
             and not any(_empties(code, one) for one in block[at + 1 :])
-            and not _is_a_test(code.function(call))
+            and not in_a_test(code, call)
         ):
             yield Hit(
                 emptied[-1],
@@ -130,7 +130,9 @@ def _empties(code: Code, statement: ast.stmt) -> bool:
     """Whether it is torch.cuda.empty_cache(), also under a condition."""
     if isinstance(statement, ast.If):
         return len(statement.body) == 1 and _empties(code, statement.body[0])
-    return isinstance(statement, ast.Expr) and any("empty_cache" in last_name(one.func) for one in code.calls_in(statement))
+    return isinstance(statement, ast.Expr) and any(
+        "empty_cache" in last_name(one.func) for one in code.calls_in(statement)
+    )
 
 
 def _collects(code: Code, statement: ast.stmt) -> bool:
@@ -144,3 +146,98 @@ def _is_clean_up(code: Code, statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and bool(
         names & {"ipc_collect", "synchronize", "reset_peak_memory_stats", "print"}
     )
+
+
+@needs("except", "Error", "memory|cache|OutOfMemory")
+def retry_inside_except(code: Code) -> Iterator[Hit]:
+    for handler in code.nodes.get(ast.ExceptHandler, ()):
+        tried = code.parent[handler]
+        if not isinstance(tried, ast.Try) or not isinstance(handler, ast.ExceptHandler):
+            continue
+        if not _is_for_memory(code, handler) or in_a_test(code, handler):
+            continue
+        first = {path(call.func) for one in tried.body for call in code.calls_in(one)} - {""}
+        for statement in handler.body:
+            for call in code.calls_in(statement):
+                if path(call.func) in first and _is_work(call) and not _lets_go(code, call):
+                    yield Hit(
+                        call,
+                        f"{source(call.func)}() runs again while the exception keeps the tensors "
+                        "of its first run",
+                    )
+
+
+def _is_for_memory(code: Code, handler: ast.ExceptHandler) -> bool:
+    """Whether it handles running out of memory: by its class, its text or what it cleans up."""
+    if handler.type is None:
+        return False
+    parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if any(last_name(one) == "OutOfMemoryError" for one in parts):
+        return True
+    if not any(last_name(one) == "RuntimeError" for one in parts):
+        return False
+    return any(
+        (isinstance(one, ast.Constant) and OUT_OF_MEMORY in str(one.value).lower())
+        or (isinstance(one, ast.Call) and last_name(one.func) == "empty_cache")
+        for statement in handler.body
+        for one in ast.walk(statement)
+    )
+
+
+def _is_work(call: ast.Call) -> bool:
+    """Whether it may need memory of the device again: no printing, no second try on the CPU."""
+    name, short = path(call.func), last_name(call.func)
+    if name.startswith(("torch.", "gc.", "time.", "os.", "warnings.")) or not (
+        call.args or call.keywords
+    ):
+        return False
+    if short.startswith(("print", "log")) or short in SMALL:
+        return False
+    return not any(constant(one) == "cpu" for one in ast.walk(call))
+
+
+def _lets_go(code: Code, call: ast.Call) -> bool:
+    """Whether the function deletes what it holds before its error leaves it."""
+    return any(
+        getattr(function, "name", "") == last_name(call.func)
+        and isinstance(handler, ast.ExceptHandler)
+        for deleted in code.nodes.get(ast.Delete, ())
+        for function in [code.function(deleted)]
+        for handler in code.ancestors(deleted)
+    )
+
+
+@needs(".eval()", ".append(")
+def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
+    for put in code.calls.get("append", ()):
+        kept = path(receiver(put))
+        if len(put.args) != 1 or not kept or not code.loops(put):
+            continue
+        output = code.value(put.args[0])
+        if not isinstance(output, ast.Call) or not path(output.func):
+            continue
+        function, model = code.function(put), path(output.func)
+        evals = [
+            call
+            for call in code.calls.get("eval", ())
+            if model in (path(receiver(call)), "model", "net", "self.model")
+            and place(call) < place(output)
+            and code.function(call) is function
+        ]
+        if (
+            evals
+            and not without_grad(code, output)
+            and not backwards(code, function)
+            and not in_a_test(code, put)
+            and not code.calls_in(function, "set_grad_enabled", "requires_grad_")
+            and not _is_called_without_grad(code, function)
+        ):
+            yield Hit(
+                put,
+                f"{kept} keeps the graph of each output of {model}(): eval() leaves autograd on",
+            )
+
+
+def _is_called_without_grad(code: Code, function: ast.AST) -> bool:
+    name = getattr(function, "name", "")
+    return any(without_grad(code, call) for call in code.calls.get(name, ()))
