@@ -26,7 +26,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
         return
     reproducers = options.select(names, values=False)
     if rules:
-        reproducers = [one for one in reproducers if one.rule and not one.retired]
+        reproducers = [one for one in reproducers if one.rule]
     if as_json:
         headers = [{"id": reproducer.id, **reproducer.header} for reproducer in reproducers]
         click.echo(json.dumps(headers, indent=1))

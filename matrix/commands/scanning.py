@@ -145,7 +145,7 @@ def _rules(
 ) -> list[scanning.Rule]:
     """Those that were chosen. Raises click.BadParameter for a name that no rule has."""
     ranks = list(LEVELS)
-    ruled = [one for one in reproducers if one.rule and not one.retired]
+    ruled = [one for one in reproducers if one.rule]
     chosen = [one for one in ruled if ranks.index(one.rule) <= ranks.index(level)]
     for names, kept in ((_names(select), True), (_names(ignore), False)):
         for name in names:

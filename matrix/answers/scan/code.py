@@ -42,11 +42,10 @@ class Hit(NamedTuple):
 
 
 class Code:
-    """One file. Raises what ast.parse() raises."""
+    """One file."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tree = ast.parse(text)
+    def __init__(self, tree: ast.Module, text: str) -> None:
+        self.tree, self.text = tree, text
         self.parent: dict[ast.AST, ast.AST] = {}
         self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order
         self.nodes: dict[type[ast.AST], list[ast.AST]] = {}  # in source order
@@ -56,6 +55,11 @@ class Code:
         self._assigned: dict[tuple[ast.AST, str], list[tuple[tuple[int, int], ast.expr | None]]]
         self._assigned = {}
         self._index()
+
+    @classmethod
+    def of(cls, text: str) -> Code:
+        """Raises what ast.parse() raises."""
+        return cls(ast.parse(text), text)
 
     # --- where ------------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ def outer():
     pair, unknown = nn.ReLU(), make()
     pair; unknown; softmax(1); clip([]); dropout(2); nowhere.dropout(3)
 """
-CODE = Code(TEXT)
+CODE = Code.of(TEXT)
 
 
 def call(name):
@@ -72,7 +72,7 @@ def test_a_bare_name_that_nobody_defines_may_be_torch_s():
     assert CODE.torch(bare.func) == "dropout"
     assert CODE.torch(method.func) == ""
     assert CODE.method(method) == "dropout"
-    assert Code("F.dropout(x)").torch(ast.parse("F.dropout").body[0].value) == "dropout"
+    assert Code.of("F.dropout(x)").torch(ast.parse("F.dropout").body[0].value) == "dropout"
 
 
 def test_a_name_is_what_it_was_given_last_before():
@@ -82,7 +82,7 @@ def test_a_name_is_what_it_was_given_last_before():
     assert CODE.value(name("batch")) is None
     assert CODE.made_by(name("given"), "Linear")
     assert CODE.made_by(name("pair"), "ReLU")
-    assert not CODE.made_by(name("unknown"), "make")
+    assert not CODE.made_by(name("unknown"), "ReLU")
 
 
 def test_an_attribute_is_what_its_class_gives_it_where_that_is_one_thing():

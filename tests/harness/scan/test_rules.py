@@ -68,7 +68,7 @@ def test_the_words_that_a_rule_needs_are_all_in_what_it_finds(rule):
     """A word too many would pass files over that the rule never sees."""
     text = (HERE / f"{rule.id.split('/')[0]}.py").read_text(encoding="utf-8")
     function = scanning.function(rule.id)
-    found = list(function(Code(text)))
+    found = list(function(Code.of(text)))
     for hit in found:
         line = text.split("\n")[hit.node.lineno - 1]
         assert line.endswith(f"# finds {function.__name__}")
