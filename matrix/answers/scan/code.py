@@ -27,7 +27,7 @@ class Edit(NamedTuple):
     """Text that replaces a piece of a file."""
 
     line: int  # from 1
-    column: int  # in characters, from 0
+    column: int  # in bytes of UTF-8, from 0, as in ast
     end_line: int
     end_column: int
     text: str
@@ -42,11 +42,10 @@ class Hit(NamedTuple):
 
 
 class Code:
-    """One file. Raises what ast.parse() raises."""
+    """One file."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tree = ast.parse(text)
+    def __init__(self, tree: ast.Module, text: str) -> None:
+        self.tree, self.text = tree, text
         self.parent: dict[ast.AST, ast.AST] = {}
         self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order
         self.nodes: dict[type[ast.AST], list[ast.AST]] = {}  # in source order
@@ -56,6 +55,11 @@ class Code:
         self._assigned: dict[tuple[ast.AST, str], list[tuple[tuple[int, int], ast.expr | None]]]
         self._assigned = {}
         self._index()
+
+    @classmethod
+    def of(cls, text: str) -> Code:
+        """Raises what ast.parse() raises."""
+        return cls(ast.parse(text), text)
 
     # --- where ------------------------------------------------------------------------------------
 
@@ -298,12 +302,12 @@ class Code:
 
 def _only(values: Iterator[ast.expr | None]) -> ast.expr | None:
     """The value, where all that are known say the same."""
-    known = {ast.dump(value): value for value in values if not _is_none(value)}
+    known = {ast.dump(value): value for value in values if value and not _is_none(value)}
     return known.popitem()[1] if len(known) == 1 else None
 
 
-def _is_none(value: ast.expr | None) -> bool:
-    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 # --- nodes ----------------------------------------------------------------------------------------

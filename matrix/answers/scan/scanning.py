@@ -111,11 +111,12 @@ def scan_text(
 ) -> list[Finding]:
     """Raises what ast.parse() raises."""
     likely = [rule for rule in those if _has_words(text, function(rule.id))]
-    if not likely:
-        return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
-        code = Code(text)
+        tree = ast.parse(text)
+    if not likely:
+        return []
+    code = Code(tree, text)
     lines = text.split("\n")
     found: dict[tuple[str, int, int], Finding] = {}
     for rule in likely:

@@ -1,0 +1,184 @@
+import json
+import subprocess
+
+import pytest
+from helpers import call
+
+BAD = """\
+import torch
+
+def train(scaler, optimizer, model, loss):
+    scaler.scale(loss).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+"""
+NOTE = """\
+import gc
+import torch
+
+def free():
+    torch.cuda.empty_cache()
+    gc.collect()
+"""
+CLIP, CACHE = "amp/clip_before_unscale", "memory/empty_cache_before_collect"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / "free.py").write_text(NOTE, encoding="utf-8")
+    return tmp_path
+
+
+def ids(result):
+    return {one["id"] for one in json.loads(result.stdout)["findings"]}
+
+
+def test_the_current_folder_is_read_and_everything_is_said(project):
+    result = call("scan")
+    assert result.exit_code == 1
+    first, second = result.output.splitlines()[:2]
+    assert first.startswith("free.py:5:5: note: ")
+    assert second.startswith("train.py:5:5: error: torch.nn.utils.clip_grad_norm_() shortens")
+    assert "(when AMP is on" in second
+    assert second.endswith(f"[{CLIP}]")
+    assert f"{CLIP}: Clipping gradients before unscale_()" in result.output
+    assert "reproduced on 2.3 to 2.15" in result.output
+    assert "scaler.unscale_(optimizer)" in result.output
+    assert "torch-repros vendor amp --into DIR" in result.output
+    assert result.output.splitlines()[-1] == "1 error, 1 note; `--fix` shows edits for 1"
+
+
+def test_notes_alone_are_no_failure(project):
+    assert call("scan", "free.py").exit_code == 0
+    (project / "train.py").write_text("import torch\n", encoding="utf-8")
+    result = call("scan", "train.py")
+    assert (result.exit_code, result.output) == (0, "nothing found\n")
+
+
+def test_the_torch_that_is_named_is_spoken_of(project):
+    assert "on torch 2.2: cpu unavailable" in call("scan", "--torch", "2.2").output
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), {CLIP, CACHE}),
+        (("--select", "amp"), {CLIP}),
+        (("--select", f"rnn,{CACHE}"), {CACHE}),
+        (("--ignore", CLIP), {CACHE}),
+        (("--ignore", "amp", "--ignore", "memory"), set()),
+        (("--level", "warning"), {CLIP}),
+        (("--exclude", "tr*.py"), {CACHE}),
+    ],
+)
+def test_what_is_looked_for_can_be_chosen(project, options, found):
+    assert ids(call("scan", "--format", "json", *options)) == found
+
+
+def test_settings_of_the_project_count_and_options_come_first(project):
+    (project / "pyproject.toml").write_text(
+        '[tool.torch-repros.scan]\nselect = ["memory"]\nexclude = ["old"]\n', encoding="utf-8"
+    )
+    (project / "old").mkdir()
+    (project / "old/free.py").write_text(NOTE, encoding="utf-8")
+    result = call("scan", "--format", "json")
+    assert [one["path"] for one in json.loads(result.stdout)["findings"]] == ["free.py"]
+    assert ids(call("scan", "--format", "json", "--select", "amp")) == {CLIP}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--select", "amp/clip_befor_unscale"), 2, f"did you mean {CLIP}"),
+        (("--ignore", "amp/unscale_twice"), 2, "no rule or family of rules"),
+        (("missing.py",), 2, "does not exist"),
+        (("--write",), 2, "--write goes with --fix"),
+        (("--fix", "--format", "json"), 2, "--format text alone"),
+        (("--diff", "main"), 2, "--diff: fatal: not a git repository"),
+        (("--format", "xml"), 2, "is not one of"),
+    ],
+)
+def test_wrong_use_is_told(project, arguments, status, said):
+    result = call("scan", *arguments)
+    assert result.exit_code == status
+    assert said in result.output
+
+
+def test_settings_that_mean_nothing_end_it(project):
+    (project / "pyproject.toml").write_text("[tool.torch-repros.scan]\nx = []", encoding="utf-8")
+    result = call("scan")
+    assert result.exit_code == 1
+    assert "pyproject.toml: unknown key 'x'" in result.output
+
+
+def test_a_file_that_is_passed_over_is_named_on_stderr(project):
+    (project / "bad.py").write_text("torch(", encoding="utf-8")
+    result = call("scan", "--format", "json")
+    assert "passed over: bad.py: not Python" in result.stderr
+    assert json.loads(result.stdout)["passed_over"][0]["path"] == "bad.py"
+
+
+def test_a_fix_is_shown_and_made_only_with_write(project):
+    before = (project / "train.py").read_text(encoding="utf-8")
+    result = call("scan", "--fix")
+    assert "+    scaler.unscale_(optimizer)\n" in result.output
+    assert result.exit_code == 1
+    assert (project / "train.py").read_text(encoding="utf-8") == before
+    result = call("scan", "--fix", "--write")
+    assert result.exit_code == 0  # the note is left
+    after = (project / "train.py").read_text(encoding="utf-8")
+    assert after == before.replace("    torch.nn", "    scaler.unscale_(optimizer)\n    torch.nn")
+    assert ids(call("scan", "--format", "json")) == {CACHE}
+
+
+def test_a_file_that_cannot_be_fixed_is_named_and_still_found(project):
+    (project / "train.py").write_bytes(BAD.replace("\n", "\r\n", 1).encode())
+    result = call("scan", "train.py", "--fix", "--write")
+    assert result.exit_code == 1
+    assert "not fixed: train.py: its lines end in different ways" in result.output
+
+
+@pytest.mark.parametrize("form", ["sarif", "github"])
+def test_other_programs_get_their_form(project, form):
+    result = call("scan", "train.py", "--format", form)
+    assert result.exit_code == 1
+    if form == "sarif":
+        (run,) = json.loads(result.stdout)["runs"]
+        assert [one["ruleId"] for one in run["results"]] == [CLIP]
+    else:
+        assert result.stdout.startswith("::error file=train.py,line=5,")
+
+
+def test_only_what_a_branch_changed(project):
+    def git(*arguments):
+        own = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", *own, *arguments], check=True, capture_output=True)
+
+    git("init", "-b", "main")
+    git("add", "train.py")
+    git("commit", "-m", "one")
+    result = call("scan", "--diff", "main", "--format", "json")
+    assert ids(result) == {CACHE}  # untracked
+
+
+def test_what_was_found_is_run_on_the_torch_of_an_interpreter(project):
+    result = call("scan", "--run", "--python", "/nowhere/python")
+    assert result.exit_code == 3
+    assert "cannot start /nowhere/python" in result.output
+    assert call("scan", "free.py", "--ignore", "memory", "--run").exit_code == 0
+
+
+def test_list_names_the_rules():
+    result = call("list", "--rules", "amp")
+    assert f"  {CLIP} " in result.output
+    assert "amp/unscale_twice" not in result.output
+    assert "  error  " in result.output
+
+
+def test_the_reproducers_of_what_was_found_are_run(project):
+    result = call("scan", "free.py", "--run")
+    assert result.exit_code == 0  # a note, whatever its reproducer shows
+    assert CACHE in result.output.split("1 note")[1]
+    assert "All results match the headers." in result.output
