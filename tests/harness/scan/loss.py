@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from scipy.special import kl_div
 from torch import nn
+from torch.autograd import Variable
 from torch.nn import CrossEntropyLoss
 
 # --- softmax_before_cross_entropy, sigmoid_before_bce_with_logits ---------------------------------
@@ -170,7 +171,7 @@ def multiplied_again(p, q):
 
 def logarithm_of_probabilities(p, q):
     p = torch.softmax(p, dim=-1)
-    return F.kl_div(p.log(), q, reduction="sum")
+    return F.kl_div((p + 1e-8).log(), q, reduction="sum")
 
 
 def of_scipy(p, q):
@@ -181,3 +182,94 @@ def overwritten_by_logarithms(p, q):
     p = p.softmax(1)
     p = (p + 1e-8).log()
     return F.kl_div(p, q, reduction="batchmean")
+
+
+# --- bce_of_raw_outputs ---------------------------------------------------------------------------
+
+
+class Raw(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Linear(8, 8)
+        self.out = nn.Linear(8, 1)
+
+    def forward(self, x):
+        x = torch.relu(self.hidden(x))
+        x = self.out(x)
+        return x
+
+
+def raw(loader, device):
+    net = Raw().to(device)
+    criterion = nn.BCELoss()
+    for x, y in loader:
+        pred = net(x)
+        criterion(pred.squeeze(1), y).backward()  # finds bce_of_raw_outputs
+
+
+def raw_of_a_sequence(x, y):
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+    output = model(x).view(-1)
+    return F.binary_cross_entropy(output, y)  # finds bce_of_raw_outputs
+
+
+def with_the_sigmoid(x, y):
+    model = Raw()
+    output = torch.sigmoid(model(x))
+    return F.binary_cross_entropy(output, y)
+
+
+def ends_in_a_sigmoid(x, y):
+    model = nn.Sequential(nn.Linear(8, 1), nn.Sigmoid())
+    return F.binary_cross_entropy(model(x), y) + F.binary_cross_entropy(Gate()(x), y)
+
+
+def of_a_model_from_elsewhere(model, x, y):
+    return nn.BCELoss()(model(x), y)
+
+
+def clamped(x, y):
+    model = Raw()
+    return F.binary_cross_entropy(model(x).clamp(0, 1), y)
+
+
+# --- rewrapped_in_a_tensor ------------------------------------------------------------------------
+
+
+def rewrapped(model, x, y, optimizer):
+    loss = F.mse_loss(model(x), y)
+    loss = torch.tensor(loss, requires_grad=True)  # finds rewrapped_in_a_tensor
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+def rewrapped_as_it_was_done(model, x, y, loss_of):
+    loss = loss_of(model(x), y)
+    Variable(loss.data, requires_grad=True).backward()  # finds rewrapped_in_a_tensor
+
+
+def a_leaf_of_numbers():
+    loss = torch.tensor(3.0, requires_grad=True)
+    loss.backward()
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.backward(torch.ones(2))
+
+
+def nothing_to_learn_from(loss, empty):
+    if empty:
+        loss = torch.tensor(0.0, requires_grad=True)
+    loss.backward()
+
+
+def a_copy_beside_it(model, x, y):
+    loss = F.mse_loss(model(x), y)
+    copy = torch.tensor(loss, requires_grad=True)
+    (copy**2).backward()
+    loss.backward(copy.grad)
+
+
+def a_leaf_inside(weights, x):
+    values = Variable(weights.data, requires_grad=True)
+    (values * x).sum().backward()
+    return values.grad

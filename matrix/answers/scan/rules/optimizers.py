@@ -10,6 +10,7 @@ from ..training import (
     MOVES,
     OPTIMIZERS,
     backwards,
+    in_a_test,
     is_optimizer,
     is_scaler,
     made,
@@ -90,6 +91,8 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
         optimizer = _optimizer(code, step)
         loops = code.loops(step)
         if not loops or optimizer is None or not _is_of_torch(code, optimizer, loops):
+            continue
+        if in_a_test(code, step):
             continue
         if any(code.loops(call)[:1] == loops[:1] for call in backwards(code, loops[0])):
             yield Hit(

@@ -58,3 +58,10 @@ def of_an_engine(engine, loader):
     for x in loader:
         engine.backward(engine(x).sum())
         engine.step()
+
+
+def test_that_it_runs(model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        model(torch.ones(3)).sum().backward()
+        optimizer.step()
