@@ -195,6 +195,13 @@ def demand(session: nox.Session) -> None:
     session.run("python", "-m", "tests.trials.demand", *session.posargs)
 
 
+@nox.session(name="scan-labels")
+def scan_labels(session: nox.Session) -> None:
+    """Count how much of what scan finds in public code is true; writes docs/: `-- --verbose`."""
+    session.install("-e", ".")
+    session.run("python", "-m", "tests.trials.scan_labels", *session.posargs)
+
+
 # mosaicml pins a torch of its own
 PEERS = {
     "newest": ["accelerate", "lightning", "toma", "torchtnt", "transformers"],

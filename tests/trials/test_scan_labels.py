@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from matrix import catalog
+from matrix.answers.scan import scanning
+from tests.trials.scan_labels import __main__ as trial
+from tests.trials.scan_labels.__main__ import FALSE, HARMLESS, TRUE, Label
+from tests.trials.shared import NotMeasured
+
+RULED = [one for one in catalog.load() if one.rule]
+CLIP, WINDOW = "amp/clip_before_unscale", "amp/last_window_is_dropped"
+BAD = """\
+import torch
+
+def train(scaler, optimizer, model, loss):
+    scaler.scale(loss).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+"""
+
+
+def label(kind: str = TRUE, line: int = 5, path: str = "a.py", **other: str) -> Label:
+    fields = {"id": CLIP, "repository": "o/n", "set": "fresh", **other}
+    return Label(commit="c" * 40, path=path, line=line, label=kind, why="", **fields)
+
+
+def found(*places: Label) -> dict[tuple[str, str, str], list[scanning.Finding]]:
+    hits = scanning.scan_text(BAD, scanning.rules(RULED))
+    return {place.file: hits for place in places}
+
+
+def test_every_label_is_of_a_rule_a_commit_and_a_known_kind() -> None:
+    labels = trial.labels()
+    ids = {one.id for one in RULED}
+    assert [one for one in labels if one.id not in ids] == []
+    assert [one for one in labels if one.label not in trial.KINDS] == []
+    assert [one for one in labels if one.set not in trial.PRECISE] == []
+    assert [one for one in labels if not re.fullmatch("[0-9a-f]{40}", one.commit)] == []
+    assert [one for one in labels if not one.why.strip() or "\n" in one.why] == []
+    assert len({(one.file, one.line, one.id) for one in labels}) == len(labels)
+
+
+def test_no_repository_of_the_fresh_set_was_tuned_on() -> None:
+    by_set = {
+        name: {one.repository for one in trial.labels() if one.set == name}
+        for name in trial.PRECISE
+    }
+    assert by_set["tuning"] & by_set["fresh"] == set()
+
+
+def test_the_share_of_true_ones_is_of_what_is_found_and_was_read() -> None:
+    places = [
+        label(TRUE, 6, "a.py"),  # a line away
+        label(HARMLESS, 5, "b.py"),
+        label(FALSE, 5, "c.py"),
+        label(FALSE, 40, "d.py"),  # rightly not found
+        label(TRUE, 40, "e.py"),  # missed
+    ]
+    counted = trial.count(places, found(*places), {CLIP})
+    assert counted.found == {TRUE: 1, HARMLESS: 1, FALSE: 1}
+    assert (counted.missed, counted.unread) == (1, 2)
+    assert counted.precision == pytest.approx(100 / 3)
+    assert counted.recall == pytest.approx(50)
+    none = trial.count(places, found(*places), {WINDOW})
+    assert (none.precision, none.recall) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        ([TRUE] * 9 + [FALSE], []),
+        ([TRUE] * 8 + [FALSE] * 2, ["fresh: 80 % true, at least 85 %", f"{CLIP} (error): 80 %"]),
+    ],
+)
+def test_what_is_not_precise_enough_is_told(kinds: list[str], told: list[str]) -> None:
+    places = [label(kind, 5, f"{number}.py") for number, kind in enumerate(kinds)]
+    wrong = trial.problems({"fresh": places}, found(*places), RULED)
+    assert len(wrong) == len(told)
+    assert all(one.startswith(start) for one, start in zip(wrong, told))
+
+
+def test_the_tables_name_each_place_and_each_rule() -> None:
+    places = [label(TRUE), label(HARMLESS, path="b.py")]
+    text = trial.render({"fresh": places}, found(*places), RULED)
+    assert "| errors and warnings, fresh | 1 | 1 | 1 | 0 | 50 % | 0 | 100 % | 0 |" in text
+    assert all(f"`{one.id}`" in text for one in RULED)
+    page = trial.found_in_code(places, found(*places), RULED)
+    assert f"[o/n](https://github.com/o/n/blob/{'c' * 40}/a.py#L5)" in page
+    assert "b.py" not in page
+    assert "It fails when AMP is on" in page
+
+
+def test_a_file_is_read_at_its_commit_and_kept(tmp_path: Path) -> None:
+    clone, cache = tmp_path / "mirrors/o+n", tmp_path / "cache"
+    clone.mkdir(parents=True)
+
+    def git(*arguments: str) -> str:
+        own = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        done = subprocess.run(
+            ["git", *own, *arguments], cwd=clone, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    git("init")
+    (clone / "a.py").write_text("old\n", encoding="utf-8")
+    git("add", "a.py")
+    git("commit", "-m", "one")
+    commit = git("rev-parse", "HEAD")
+    (clone / "a.py").write_text("new\n", encoding="utf-8")
+    git("commit", "-am", "two")
+    (clone / "repo").symlink_to(clone)
+    assert trial.source(("o/n", commit, "a.py"), tmp_path / "mirrors", cache) == "old\n"
+    assert trial.source(("o/n", commit, "a.py"), None, cache) == "old\n"  # kept
+    with pytest.raises(NotMeasured, match="no clone of o/other"):
+        trial.source(("o/other", commit, "a.py"), tmp_path / "mirrors", cache)
+    with pytest.raises(NotMeasured, match="git show"):
+        trial.source(("o/n", commit, "b.py"), tmp_path / "mirrors", cache)
