@@ -11,7 +11,7 @@ def steps_every_fourth(model, loader, optimizer, accumulation_steps=4):
         optimizer.zero_grad()  # finds zero_grad_in_every_micro_batch
         loss = nn.functional.mse_loss(model(x), y) / accumulation_steps
         loss.backward()
-        if (i + 1) % accumulation_steps == 0:
+        if (i + 1) % accumulation_steps == 0 or i + 1 == len(loader):
             optimizer.step()
 
 
@@ -22,7 +22,7 @@ def with_a_scaler(model, loader, scaler, n):
         with torch.autocast("cuda"):
             loss = model(**batch).loss
         scaler.scale(loss).backward()
-        if step % n == n - 1:
+        if step % n == n - 1 or step + 1 == len(loader):
             scaler.step(opt)
             scaler.update()
 
@@ -38,7 +38,7 @@ def steps_after_the_chunks(model, chunks, optimizer):
 def clears_with_the_step(model, loader, optimizer):
     for i, x in enumerate(loader):
         model(x).sum().backward()
-        if i % 4 == 3:
+        if i % 4 == 3 or i == len(loader) - 1:
             optimizer.step()
             optimizer.zero_grad()
 
@@ -48,7 +48,7 @@ def clears_at_the_start_of_a_window(model, loader, optimizer):
         if i % 4 == 0:
             optimizer.zero_grad()
         model(x).sum().backward()
-        if i % 4 == 3:
+        if i % 4 == 3 or i == len(loader) - 1:
             optimizer.step()
 
 
