@@ -47,6 +47,16 @@ def not_shuffled(model, dataset, optimizer):
             optimizer.step()
 
 
+def another_seed_in_each_epoch(model, dataset, optimizer):
+    for epoch in range(3):
+        sampler = DistributedSampler(dataset, seed=epoch)
+        loader = DataLoader(dataset, sampler=sampler)
+        for x in loader:
+            model(x).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
 def one_pass(model, dataset):
     sampler = DistributedSampler(dataset)
     loader = DataLoader(dataset, sampler=sampler)

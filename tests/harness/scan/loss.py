@@ -122,6 +122,16 @@ class SoftInEvaluation(nn.Module):
         return F.cross_entropy(self(x), y)
 
 
+class CalledSoftmax(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.softmax = nn.LogSoftmax(dim=1)
+
+    def training_step(self, batch):
+        x, y = batch
+        return F.cross_entropy(self.softmax(x), y)
+
+
 class OfThisProject(nn.Module):
     def forward(self, probabilities, labels):
         return -probabilities.log().gather(1, labels).mean()

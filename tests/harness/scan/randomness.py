@@ -54,6 +54,12 @@ def one_run_for_each_fold(model, folds, optimizer):
         one_step(model, fold, optimizer)
 
 
+def one_run_for_each_size(model, batches, optimizer):
+    for batch_size in [8, 16, 32]:
+        torch.manual_seed(0)
+        one_step(model, batches[batch_size], optimizer)
+
+
 def only_at_first(model, loader, optimizer):
     for step, x in enumerate(loader):
         if step == 0:
@@ -102,6 +108,10 @@ def classes_of(labels, model):
 def words_of(text):
     words = list(set(text.split()))
     return {word: i for i, word in enumerate(words)}  # finds set_order_changes_the_class_numbers
+
+
+def numbers_of_ids(user_ids):
+    return {user: i for i, user in enumerate(set(user_ids))}
 
 
 def sorted_words(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code import Code, Hit, argument, constant, last_name, path, source
+from ..code import Code, Hit, argument, constant, last_name, names, path, source
 from ..training import epoch_loop, without_grad
 from . import needs
 
@@ -105,7 +105,10 @@ def _samplers(code: Code, loader: ast.Call) -> list[ast.Call]:
 
 def _shuffles(code: Code, sampler: ast.Call) -> bool:
     shuffle = argument(sampler, 3, "shuffle")
+    seed = argument(sampler, 4, "seed")
     is_so = shuffle is None or constant(shuffle) is True
+    if seed is not None and any("epoch" in word.lower() for word in names(seed)):
+        return False
     return is_so and code.torch(sampler.func) == "DistributedSampler"
 
 

@@ -17,7 +17,7 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import certain, is_module, made, softened
+from ..training import certain, criterion, is_module, made, softened
 from . import needs
 
 CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss")
@@ -134,7 +134,7 @@ def _made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int
         value = code.value(node)
     if not isinstance(value, ast.Call) or not certain(code, value, node) or not depth:
         return ""
-    if softened(code, value, function, module) is not None:
+    if _softened(code, value, function, module):
         return source(value, 40)
     if code.full(value.func) in ("self", "self.forward"):
         owner = code.owner(value)
@@ -201,8 +201,13 @@ def _is_scaled(code: Code, call: ast.Call) -> bool:
     )
 
 
-def _softened_for_certain(
-    code: Code, score: ast.expr, function: str, module: str
-) -> ast.AST | None:
-    call = softened(code, score, function, module)
-    return call if call is not None and certain(code, call, score) else None
+def _softened_for_certain(code: Code, score: ast.expr, function: str, module: str) -> bool:
+    value = code.value(score)
+    is_so = isinstance(value, ast.Call) and _softened(code, value, function, module)
+    return is_so and value is not None and certain(code, value, score)
+
+
+def _softened(code: Code, value: ast.Call, function: str, module: str) -> bool:
+    if path(receiver(value)) == "self":  # self.softmax(x): a LogSoftmax is called so too
+        return criterion(code, value, function, module)
+    return softened(code, value, function, module) is not None

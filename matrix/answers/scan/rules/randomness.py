@@ -24,8 +24,10 @@ from . import needs
 SEEDS = ("manual_seed", "manual_seed_all", "seed_everything", "set_seed")
 DRAWS = frozenset("randn rand randint randperm normal bernoulli multinomial".split())  # noqa: SIM905
 DRAWS |= {"randn_like", "rand_like", "randint_like"}
-# What a loop that trains counts; a loop over seeds, folds or runs is seeded on purpose.
+# What a loop that trains counts; a loop over seeds, folds or sizes is seeded on purpose.
 COUNTED = ("step", "epoch", "batch", "iter")
+# A set of numbers has the same order in every process.
+NUMBERS = frozenset("id ids idx index indices int range number numbers nodes".split())  # noqa: SIM905
 
 
 @needs("seed", "for ", "backward|rand|step(")
@@ -35,9 +37,8 @@ def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
         if not loops or not isinstance(loops[0], ast.For):
             continue
         loop = loops[0]
-        counted = names(loop.target) | names(loop.iter)
         if (
-            not any(part in word.lower() for word in counted for part in COUNTED)
+            not _counts(loop)
             or not _stands_in(code, call, loop)
             or not _is_the_same(code, call, loop)
             or without_grad(code, call)
@@ -67,6 +68,20 @@ def set_order_changes_the_class_numbers(code: Code) -> Iterator[Hit]:
 
 
 # --- what the rules above use ---------------------------------------------------------------------
+
+
+def _counts(loop: ast.For) -> bool:
+    """Whether it goes over epochs, steps or batches."""
+    over = loop.iter
+    while (
+        isinstance(over, ast.Call) and last_name(over.func) in ("enumerate", "tqdm") and over.args
+    ):
+        over = over.args[0]
+    is_range = isinstance(over, ast.Call) and last_name(over.func) in ("range", "trange")
+    if not is_range:
+        return any(word in last_name(over).lower() for word in ("loader", "batches"))
+    counted = names(loop.target) | names(loop.iter)
+    return any(part in word.lower() for word in counted for part in COUNTED)
 
 
 def _stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
@@ -125,8 +140,12 @@ def _set(code: Code, node: ast.expr) -> ast.AST | None:
         value = code.value(value.args[0])
     if isinstance(value, ast.SetComp):
         return value
-    is_set = isinstance(value, ast.Call) and code.full(value.func) == "set" and len(value.args) == 1
-    return value if is_set else None
+    if not isinstance(value, ast.Call) or code.full(value.func) != "set" or len(value.args) != 1:
+        return None
+    texts = {one.value for one in ast.walk(value.args[0]) if isinstance(one, ast.Constant)}
+    words = names(value.args[0]) | {one for one in texts if isinstance(one, str)}
+    parts = {part for word in words for part in word.lower().split("_")}
+    return None if parts & NUMBERS else value
 
 
 def _numbers(given: ast.comprehension, mapping: ast.DictComp) -> bool:

@@ -66,7 +66,7 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
             continue
         tests = {path(scheduler), "isinstance", "type", "hasattr", "ReduceLROnPlateau"}
         for one in those:
-            tests |= {name for test in _tests(code, one) for name in names(test)}
+            tests |= {name for test in _tests(code, one or step) for name in names(test)}
         around = _tests(code, step)
         if any(names(test) & tests or source(scheduler) in source(test, 999) for test in around):
             continue
@@ -268,8 +268,9 @@ def _counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
         if last_name(part) in STEPS:
             return True
         value = code.value(part)
-        known = isinstance(value, ast.expr) and value is not part
-        if depth and known and _counts_batches(code, value, depth - 1):
+        if not depth or not isinstance(value, ast.expr) or value is part:
+            continue
+        if _counts_batches(code, value, depth - 1):
             return True
     return False
 
