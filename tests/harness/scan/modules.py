@@ -42,6 +42,9 @@ class Drops(nn.Module):
     def noisy(self, x):
         return self.late(self.masked(x) if self.training else x)
 
+    def attend(self, x, dropout):
+        return F.dropout(x, dropout)
+
     def masked(self, x):
         return F.dropout(x, 0.1)
 
@@ -152,6 +155,9 @@ def stacks(n, layer):
     Sequential(Block(1), *([Block(2)] * (n - 1)))  # finds multiplied_list_shares_one_layer
     layers = 3 * [nn.LSTM(2, 2), nn.ReLU()]  # finds multiplied_list_shares_one_layer
     nn.ModuleList(layers)
+    share_layers = n > 3
+    if share_layers:
+        nn.ModuleList([nn.Linear(2, 2)] * n)
     nn.ModuleList([nn.ReLU()] * n)
     nn.ModuleList([Identity()] * n)
     nn.ModuleList([nn.Linear(2, 2)] * 1)

@@ -107,7 +107,7 @@ def layers_in_a_list_never_train(code: Code) -> Iterator[Hit]:
 @needs("ModuleList|Sequential", "] *|]*|* [|*[")
 def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("ModuleList", []) + code.calls.get("Sequential", []):
-        if not code.torch(call.func):
+        if not code.torch(call.func) or _shares_on_purpose(code, call):
             continue
         for given in call.args:
             product = code.value(given.value if isinstance(given, ast.Starred) else given)
@@ -200,7 +200,7 @@ def softmax_without_dim(code: Code) -> Iterator[Hit]:
             if known and dim is None and call.args and _dimensions(code, call.args[0]) == 3:
                 yield Hit(
                     call,
-                    f"{source(call.args[0], 40)} has 3 dimensions, and {source(call, 40)} takes the "
+                    f"{source(call.args[0], 40)} has 3 dimensions: {source(call, 40)} takes the "
                     "first",
                 )
 
@@ -318,6 +318,8 @@ def view_of_a_permuted_tensor(code: Code) -> Iterator[Hit]:
 def _can_drop(code: Code, p: ast.expr | None) -> bool:
     """Whether it may be above 0 in eval mode."""
     value = code.value(p)
+    if value is None and isinstance(p, ast.Name):
+        return False  # whoever calls the method may give it 0
     return value is None or (constant(value) != 0 and not _asks_for_mode(value))
 
 
@@ -393,6 +395,18 @@ def _has_parameters(code: Code, node: ast.AST | None) -> bool:
     )
 
 
+def _shares_on_purpose(code: Code, call: ast.Call) -> bool:
+    around: list[ast.AST] = [*code.conditions(call)]
+    if isinstance(statement := code.statement(call), ast.Assign):
+        around += statement.targets
+    return any(
+        word in name.lower()
+        for one in around
+        for name in names(one)
+        for word in ("share", "tie", "recur")
+    )
+
+
 def _may_have_parameters(code: Code, node: ast.AST) -> bool:
     """Of a module: whether nothing says that it has none."""
     value = code.value(node)
@@ -460,6 +474,9 @@ def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign
             return True
         if isinstance(one, ast.Attribute) and one.attr in ("_modules", "_parameters"):
             return True
+        frozen = isinstance(one, ast.Attribute) and one.attr in ("requires_grad", "requires_grad_")
+        if frozen and any(path(part) in wanted for part in ast.walk(code.function(one))):
+            return True  # kept out on purpose
         if not isinstance(one, ast.Call):
             continue
         if last_name(one.func) in (
@@ -470,12 +487,9 @@ def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign
             "__setattr__",
         ):
             return True
-        if last_name(one.func) == "requires_grad_" and names(one.func) & {
-            name.rpartition(".")[2] for name in wanted
-        }:
-            return True  # kept out on purpose
         handed = {path(part) for given in one.args for part in ast.walk(given)}
-        if code.torch(one.func) in CONTAINERS and handed & wanted:
+        made = code.torch(one.func) in CONTAINERS or last_name(one.func) == "__init__"
+        if made and handed & wanted:
             return True
     return False
 
