@@ -9,10 +9,12 @@ import ast
 import contextlib
 import glob
 import re
+import textwrap
 from pathlib import Path
 
 from . import catalog, causes, toml, torches
 from .answers import explain
+from .answers.scan import scanning
 from .catalog import Reproducer
 from .devices import DEVICES
 from .evidence import headers, records
@@ -70,6 +72,7 @@ def lint(
     problems += _public_names(fixes, names)
     problems += _records(reproducers, folder)
     problems += explain.problems(reproducers)
+    problems += _rules(reproducers)
     if repros == catalog.REPROS:
         try:
             problems += causes.problems(reproducers)
@@ -121,6 +124,29 @@ def _snippets(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[s
                 problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
                 continue
             problems += [f"{where}: {what} is not in the code that is run" for what in missing]
+    return problems
+
+
+def _rules(reproducers: list[Reproducer]) -> list[str]:
+    """Each rule has a function, which finds the `wrong` lines and nothing in the `right` ones."""
+    problems = []
+    for rule, one in zip(scanning.rules(reproducers), [one for one in reproducers if one.rule]):
+        where = f"{one.path}:{one.line_of('rule')}: rule"
+        try:
+            found, right = (
+                scanning.scan_text(textwrap.dedent(lines.strip("\n")), [rule])
+                for lines in (one.wrong, one.right)
+            )
+        except (ImportError, AttributeError):
+            family, name = one.id.split("/")
+            problems.append(f"{where}: no {name}() in matrix/answers/scan/rules/{family}.py")
+            continue
+        except SyntaxError:
+            continue  # which _snippets() names
+        if not found:
+            problems.append(f"{where}: it does not find the `wrong` lines")
+        if right:
+            problems.append(f"{where}: it finds something in the `right` lines: {right[0].what}")
     return problems
 
 

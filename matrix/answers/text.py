@@ -145,6 +145,7 @@ def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -
                 None, [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform]
             )
         ),
+        "scan": ", when ".join(filter(None, [reproducer.rule, reproducer.when])),
         "fix": fix(reproducer),
         "popular fix": "in the file; it leaves a symptom"
         if "popular_fix" in reproducer.roles
@@ -193,7 +194,7 @@ def as_json(
                     for cause in answer.causes
                 ],
                 "reproducers": [
-                    _facts(reproducer, measured, version) for reproducer in answer.reproducers
+                    facts(reproducer, measured, version) for reproducer in answer.reproducers
                 ],
             }
             for answer in explanation.answers
@@ -202,7 +203,7 @@ def as_json(
     }
 
 
-def _facts(reproducer: Reproducer, measured: Measured, version: str | None) -> dict[str, Any]:
+def facts(reproducer: Reproducer, measured: Measured, version: str | None) -> dict[str, Any]:
     facts = {key: getattr(reproducer, key) for key in ("id", "title", "kind", "wrong", "right")}
     on_torch = {
         device: measured.states.standing(reproducer, device, torches.minor(version))._asdict()

@@ -35,6 +35,7 @@ def main(context: click.Context, repros: Path) -> None:
     torch-repros explain crash.log              what an error means, and what fixes it
     torch-repros exec -- python train.py        run it, and explain its failure
     torch-repros search "loss stays constant"   find a failure that raises no error
+    torch-repros scan src                       find failures in your code before they are met
     torch-repros run --python PATH              run every reproducer on that interpreter's torch
     torch-repros vendor amp --into DIR          copy a fix into your project
     """
@@ -52,6 +53,7 @@ def main(context: click.Context, repros: Path) -> None:
 main.add("Look up", "answering", "explain", "exec", "search")
 main.add("Look up", "listing", "show", "list")
 main.add("Look up", "answering", "compare", "cite")
+main.add("Look up", "scanning", "scan")
 main.add("Run", "running", "run")
 main.add("Use the fixes", "vendoring", "vendor", "vendored")
 main.add("Measure", "measuring", "record", "bisect", "merge", "torches")

@@ -14,21 +14,24 @@ from . import options
 @click.command("list")
 @click.argument("names", nargs=-1, metavar="[ID|FAMILY]...")
 @click.option("--devices", "rows", is_flag=True, help="List the devices instead.")
+@click.option("--rules", is_flag=True, help="List those alone that scan can find in code.")
 @click.option(
     "--json", "as_json", is_flag=True, help="The headers (or devices) as JSON, for scripts."
 )
-def list_(names: tuple[str, ...], rows: bool, as_json: bool) -> None:
+def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> None:
     """List the reproducers."""
     if rows:
         found = [asdict(row) for row in devices.ROWS]
         click.echo(json.dumps(found, indent=1) if as_json else "\n".join(devices.DEVICES))
         return
     reproducers = options.select(names, values=False)
+    if rules:
+        reproducers = [one for one in reproducers if one.rule and not one.retired]
     if as_json:
         headers = [{"id": reproducer.id, **reproducer.header} for reproducer in reproducers]
         click.echo(json.dumps(headers, indent=1))
         return
-    width = max(len(reproducer.id) for reproducer in reproducers)
+    width = max((len(reproducer.id) for reproducer in reproducers), default=0)
     family, lines = None, []
     for reproducer in reproducers:
         if reproducer.family != family:
@@ -38,7 +41,8 @@ def list_(names: tuple[str, ...], rows: bool, as_json: bool) -> None:
             f"{device} {specifier}" for device, specifier in reproducer.affected.items()
         )
         retired = "  [retired]" if reproducer.retired else ""
-        lines.append(f"  {reproducer.id:{width}}  {reproducer.kind:6}  {affected}")
+        about = f"{reproducer.rule:7}" if rules else f"{reproducer.kind:6}"
+        lines.append(f"  {reproducer.id:{width}}  {about}  {affected}")
         lines.append(click.style(f"  {'':{width}}  {reproducer.title}{retired}", dim=True))
     lines.append(
         f"\n{options.plural(len(reproducers), 'reproducer')}. `torch-repros show ID` explains one."

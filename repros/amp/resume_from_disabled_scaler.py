@@ -17,6 +17,8 @@
 # reports = ["https://github.com/lucidrains/lightweight-gan/issues/103"]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py"]
 # wrong = '''
+# saved = torch.amp.GradScaler(device, enabled=saved_enabled).state_dict()
+# scaler = torch.amp.GradScaler(device)
 # scaler.load_state_dict(saved)
 # '''
 # right = '''

@@ -40,6 +40,8 @@
 # right = '''
 # loader = DataLoader(rows, num_workers=1, collate_fn=itemgetter(0))
 # '''
+# rule = "note"
+# when = "num_workers is above 0 and workers are spawned: Windows, macOS, and Linux from Python 3.14 on"
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "/bin/true plays the interpreter of the worker: the loader pickles before it starts" }
 # platform = "linux"

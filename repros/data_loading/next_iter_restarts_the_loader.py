@@ -34,6 +34,7 @@
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py"]
 # wrong = '''
+# loader = DataLoader(range(100))
 # for step in range(100):
 #     batch = next(iter(loader))
 # '''
@@ -42,6 +43,7 @@
 # for step in range(100):
 #     batch = next(batches)
 # '''
+# rule = "note"
 # affected = { cpu = ">=1.13" }
 # ///
 """iter(loader) starts the epoch again (torch/utils/data/dataloader.py), and next() takes its

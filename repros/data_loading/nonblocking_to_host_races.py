@@ -37,6 +37,8 @@
 # host = source.to("cpu")
 # '''
 # fix = "data_loading.to_device"
+# rule = "warning"
+# when = "the tensor comes from a GPU"
 # affected = { cuda = ">=1.13" }
 # ///
 """non_blocking=True returns before the copy has arrived, and nothing makes the host

@@ -33,6 +33,7 @@
 # right = '''
 # loader = DataLoader(rows, sampler=sampler, shuffle=sampler is None)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
 """shuffle=True asks the loader to make a RandomSampler of its own, and it can have one

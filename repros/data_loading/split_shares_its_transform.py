@@ -44,6 +44,8 @@
 # train, val = random_split(range(4), [3, 1])
 # val = Subset(Images(transform=None), val.indices)
 # '''
+# rule = "note"
+# when = "the last part is for validation or testing"
 # affected = { cpu = ">=1.13" }
 # ///
 """Both parts of random_split() are Subsets of one dataset, which holds the transform

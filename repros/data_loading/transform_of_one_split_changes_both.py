@@ -39,6 +39,7 @@
 # train, val = random_split(Images(transform=augment), [3, 1])
 # val.dataset = Images(transform=None)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
 """train.dataset and val.dataset are one object (torch/utils/data/dataset.py), so that the

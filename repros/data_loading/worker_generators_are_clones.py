@@ -34,14 +34,17 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/worker.py",
 # ]
 # wrong = '''
-# def __init__(self):
-#     self.generator = random.Random(0)
+# class Augmented(Dataset):
+#     def __init__(self): self.generator = random.Random(0)
+#     def __getitem__(self, index): return self.generator.random()
 # '''
 # right = '''
 # def reseed(worker):  # DataLoader(..., worker_init_fn=reseed)
 #     get_worker_info().dataset.generator = random.Random(get_worker_info().seed)
 # '''
 # fix = "data_loading.seed_worker"
+# rule = "error"
+# when = "the DataLoader has two workers or more, and its worker_init_fn gives them no new generator"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///

@@ -32,12 +32,14 @@
 # wrong = '''
 # try: step(batch)
 # except RuntimeError:
-#     step(smaller)
+#     torch.cuda.empty_cache(); step(smaller)
 # '''
 # right = '''
 # find_batch_size(step, largest=1024)
 # '''
 # fix = "memory.find_batch_size"
+# rule = "warning"
+# when = "the first run ran out of memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The second try runs out of memory too (pytorch#18853).

@@ -39,13 +39,16 @@
 # ]
 # wrong = '''
 # layer.eval()
-# outputs.append(model(x))
+# for _ in range(5):
+#     outputs.append(model(x))
 # '''
 # right = '''
 # layer.eval()
-# with torch.no_grad():
-#     outputs.append(model(x))
+# for _ in range(5):
+#     with torch.no_grad(): outputs.append(model(x))
 # '''
+# rule = "warning"
+# when = "the caller has not turned gradients off"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training fits, and the first validation runs out of memory: each output refers to its

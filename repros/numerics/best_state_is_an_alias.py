@@ -38,12 +38,15 @@
 #     "https://github.com/WMD-group/SMACT/pull/601",
 # ]
 # wrong = '''
-# best = model.state_dict()  # and training goes on
+# best = model.state_dict()
+# model(torch.ones(1, 1, device=device)).sum().backward()
+# optimizer.step()
 # '''
 # right = '''
 # best = copy.deepcopy(model.state_dict())
 # '''
 # fix = "numerics.Snapshot"
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The state that was put aside at the best epoch holds the weights of the last one:

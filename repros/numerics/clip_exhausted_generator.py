@@ -40,6 +40,7 @@
 # parameters = list(filter(lambda p: p.requires_grad, model.parameters()))
 # '''
 # fix = "numerics.clip_or_skip"
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """clip_grad_norm_() returns 0 and leaves the gradients as they are: the optimizer has

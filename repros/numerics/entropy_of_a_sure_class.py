@@ -42,6 +42,8 @@
 # logp = logits.log_softmax(-1)
 # entropy = -(logp.exp() * logp).sum()
 # '''
+# rule = "warning"
+# when = "the logits of one sample lie more than about 100 apart (17 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """0 * log(0) is 0 * -inf, which is nan (kkirchheim/pytorch-ood#84): a model that becomes

@@ -44,6 +44,8 @@
 # right = '''
 # loss = -logits.log_softmax(-1)[0]
 # '''
+# rule = "warning"
+# when = "the logits of one sample lie more than about 100 apart (17 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Once the logits of one sample are far apart, the softmax rounds the probability of its label

@@ -30,12 +30,15 @@
 #     "https://github.com/unit8co/darts/pull/2984",
 # ]
 # wrong = '''
+# error, total = (prediction - target).abs(), prediction.abs() + target.abs()
 # smape = (2 * error / total).mean()
 # '''
 # right = '''
 # smape = apply_where(total > 0, lambda e, t: 2 * e / t, error, total).mean()
 # '''
 # fix = "numerics.apply_where"
+# rule = "warning"
+# when = "prediction and target are both 0 in one row"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The metric is nan although predictions and targets are finite: |p - t| / (|p| + |t|) is

@@ -27,7 +27,7 @@ class Edit(NamedTuple):
     """Text that replaces a piece of a file."""
 
     line: int  # from 1
-    column: int  # in characters, from 0
+    column: int  # in bytes of UTF-8, from 0, as in ast
     end_line: int
     end_column: int
     text: str
@@ -298,12 +298,12 @@ class Code:
 
 def _only(values: Iterator[ast.expr | None]) -> ast.expr | None:
     """The value, where all that are known say the same."""
-    known = {ast.dump(value): value for value in values if not _is_none(value)}
+    known = {ast.dump(value): value for value in values if value and not _is_none(value)}
     return known.popitem()[1] if len(known) == 1 else None
 
 
-def _is_none(value: ast.expr | None) -> bool:
-    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 # --- nodes ----------------------------------------------------------------------------------------

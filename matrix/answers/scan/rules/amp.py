@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from ..code import Code, Hit, argument, constant, names, path, place, receiver, source
+from ..code import Code, Edit, Hit, argument, constant, names, path, place, receiver, source
 from ..training import backwards, is_optimizer, is_scaler, optimizer_steps
 from . import needs
 
@@ -33,6 +34,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
                 clip,
                 f"{source(clip.func, 40)}() shortens gradients that are still multiplied by the "
                 "loss scale: the step is shorter by that factor",
+                _unscaled_before(code, clip, steps),
             )
 
 
@@ -64,11 +66,10 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
             for call in backwards(code, function)
             if place(call) < place(step) and not code.excludes(call, step)
         ]
-        owner = code.owner(step) or code.tree
-        if before and not _scales(code, function) and not _scales(code, owner, deep=True):
+        if before and not _scales(code.owner(step) or function):
             yield Hit(
                 step,
-                f"{source(step.func, 40)}() finds a loss that was never scaled by scale(): it raises",
+                f"{source(step.func, 40)}() raises: the loss was not scaled by scale()",
             )
 
 
@@ -86,14 +87,17 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
         direct = [
             one.value
             for one in before
-            if isinstance(one, ast.Expr) and one.value in code.calls.get("backward", ())
+            if isinstance(one, ast.Expr)
+            and isinstance(one.value, ast.Call)
+            and last(one.value) == "backward"
         ]
         scaled = [call for call in direct if _is_scaled(code, call)]
         for call in direct:
             if scaled and call not in scaled:
                 yield Hit(
                     call,
-                    f"{source(call, 40)} is not scaled, and {source(step, 40)} divides its gradients by the loss scale too",
+                    f"{source(call, 40)} is not scaled, and {source(step, 40)} divides its "
+                    "gradients by the loss scale too",
                 )
 
 
@@ -117,12 +121,13 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
             and not backwards(code, branch)
             and _starts_anew(code, counter, loops, function)
             and not _steps_after(code, loops[0] if loops else None)
+            and not _leaves_early(code, loops[0] if loops else None, window)
             and constant(window) != 1
         ):
             yield Hit(
                 step,
-                f"no step is taken for the batches after the last full window of {source(window, 40)}, "
-                "and their gradients stay for the next epoch",
+                "no step is taken for the batches after the last full window of "
+                f"{source(window, 40)}, and their gradients stay for the next epoch",
             )
 
 
@@ -135,64 +140,79 @@ def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
         loss, window = divided
         loops = code.loops(node)
         block: ast.AST = loops[0] if loops else code.function(node)
-        if not _is_a_window(code, window, block) or not backwards(code, block):
+        summed = bool(loops) and path(window) in _names_of_the_range(loops[0])
+        if summed or not _is_a_window(code, window, block) or not backwards(code, block):
             continue
-        for use in code.calls_in(block, "item"):
-            above = code.parent[use]
+        for use in code.calls_in(block, "item", "detach"):
+            above, statement = code.parent[use], code.statement(use)
+            kept = isinstance(statement, ast.AugAssign) or code.calls_in(statement, "append")
+            reported = kept or last(use) == "item"
             multiplied = isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult)
-            if path(receiver(use)) == loss and place(use) > place(node) and not multiplied:
+            if (
+                path(receiver(use)) == loss
+                and place(use) > place(node)
+                and not code.excludes(use, node)
+                and reported
+                and not multiplied
+            ):
                 yield Hit(
                     use,
-                    f"{source(use)} is what was divided by {source(window, 40)} for backward(): what is "
+                    f"{source(use)} was divided by {source(window, 40)} for backward(): what is "
                     "reported is smaller by that factor",
                 )
                 break
 
 
-@needs("load_state_dict", "scaler|Scaler")
+@needs("load_state_dict", "GradScaler", "enabled")
 def resume_from_disabled_scaler(code: Code) -> Iterator[Hit]:
+    switched = [argument(made, -1, "enabled") for made in code.calls.get("GradScaler", ())]
+    if all(enabled is None or constant(enabled) is not None for enabled in switched):
+        return
     for call in code.calls.get("load_state_dict", ()):
-        scaler = receiver(call)
-        if not is_scaler(code, scaler) or not call.args:
-            continue
-        made = [
-            one
-            for one in code.calls.get("GradScaler", ())
-            if argument(one, -1, "enabled") is not None or not one.keywords
-        ]
-        on = [one for one in made if _is_always_on(one)]
-        if made and len(on) == len(made):
-            continue
-        state = call.args[0]
-        if any(_is_true_of(test, state) for test in code.conditions(call)):
-            continue
-        yield Hit(
-            call,
-            f"a checkpoint that was saved while the GradScaler was off holds {{}}, and {source(call.func, 40)}() "
-            "raises for it",
+        guarded = any(
+            _is_true_of(test, call.args[0]) for test in code.conditions(call) if call.args
         )
+        caught = any(isinstance(one, ast.Try) for one in code.ancestors(call))
+        if is_scaler(code, receiver(call)) and call.args and not guarded and not caught:
+            yield Hit(
+                call,
+                f"{source(call.func, 40)}() raises for what a scaler that was off has saved: {{}}",
+            )
 
 
 @needs("GradScaler", "amp")
 def default_scaler_is_off(code: Code) -> Iterator[Hit]:
-    words = {
-        node.value
-        for node in code.nodes.get(ast.Constant, ())
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    cuda_only = "mps" not in words and ("cuda" in code.text)
+    texts = (constant(node) for node in code.nodes.get(ast.Constant, ()))
+    elsewhere = any(isinstance(text, str) and re.search(r"\bmps\b", text) for text in texts)
+    if "cuda" in code.text and not elsewhere:
+        return  # it runs on CUDA alone, or on the CPU without a scaler
     for call in code.calls.get("GradScaler", ()):
-        name = code.full(call.func)
-        if name != "torch.amp.GradScaler" or cuda_only or argument(call, 0, "device") is not None:
-            continue
-        if any(names(test) & {"cuda", "is_cuda"} for test in code.conditions(call)):
-            continue
-        if call.args or any(keyword.arg is None for keyword in call.keywords):
-            continue
-        yield Hit(call, f"{source(call)} is for CUDA: on any other device it does nothing")
+        on_cuda = any(names(test) & {"cuda", "is_cuda"} for test in code.conditions(call))
+        plain = not call.args and all(one.arg not in ("device", None) for one in call.keywords)
+        if code.full(call.func) == "torch.amp.GradScaler" and plain and not on_cuda:
+            yield Hit(call, f"{source(call)} is for CUDA: on any other device it does nothing")
 
 
 # --- what the rules above share -------------------------------------------------------------------
+
+
+def _unscaled_before(code: Code, clip: ast.Call, steps: list[ast.Call]) -> tuple[Edit, ...]:
+    """The line that is missing, where every clip has its step: a call for each batch of a window
+    would raise.
+    """
+    statement = code.statement(clip)
+    line, column = place(statement)
+    above: ast.AST = statement
+    while isinstance(above, ast.stmt):
+        for step in steps:
+            if any(code.statement(step) is one for one in code.block(above)) and path(step.args[0]):
+                scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
+                missing = f"{scaler}.unscale_({optimizer})\n{' ' * column}"
+                return (Edit(line, column, line, column, missing),)
+        if not isinstance(code.parent[above], ast.If):
+            break
+        above = code.parent[above]
+    return ()
 
 
 def _is_scaled(code: Code, backward: ast.Call) -> bool:
@@ -207,15 +227,11 @@ def _is_scaled(code: Code, backward: ast.Call) -> bool:
     )
 
 
-def _scales(code: Code, node: ast.AST, deep: bool = False) -> bool:
-    """Whether something in it is scaled, or handed to what may scale it."""
-    calls = (
-        [one for one in ast.walk(node) if isinstance(one, ast.Call)]
-        if deep
-        else code.calls_in(node)
-    )
+def _scales(node: ast.AST) -> bool:
+    """Whether something in it is scaled, or a scaler is handed to what may do it."""
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
     return any(
-        (isinstance(one.func, ast.Attribute) and one.func.attr == "scale")
+        last(one) == "scale"
         or any(
             "scaler" in path(value).lower()
             for value in [*one.args, *(k.value for k in one.keywords)]
@@ -292,6 +308,20 @@ def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
     )
 
 
+def _leaves_early(code: Code, loop: ast.stmt | None, window: ast.expr) -> bool:
+    """Whether the loop passes over the batches after the last full window."""
+    if loop is None:
+        return False
+    for one in code.within(loop, ast.Continue):
+        for name in [
+            part for test in code.conditions(one)[:1] for part in code.within(test, ast.Name)
+        ]:
+            value = code.value(name)
+            if value is not None and names(value) & names(window):
+                return True
+    return False
+
+
 def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
     """The name and the divisor of `loss = loss / window` and `loss /= window`."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
@@ -304,23 +334,25 @@ def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
     return (name, value.right) if path(value.left) == name else None
 
 
+def _names_of_the_range(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+    """What a loop over range(window) repeats: the sum over it is the mean again."""
+    if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
+        return set()
+    return {path(one) for one in loop.iter.args}
+
+
 def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
-    """Whether it is how many batches are accumulated: by its name, or because a step depends on it."""
+    """Whether it is how many batches are accumulated: by its name, or by a step's condition."""
     name = path(window)
     if not name:
         return False
     if "accum" in name.lower() or "window" in name.lower():
         return True
     return any(
-        path(counted[1]) == name
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) and path(part.right) == name
         for one in code.within(block, ast.If)
-        if (counted := _window(one.test)) is not None
+        for part in ast.walk(one.test)
     )
-
-
-def _is_always_on(made: ast.Call) -> bool:
-    enabled = argument(made, -1, "enabled")
-    return enabled is None or constant(enabled) is True
 
 
 def _is_true_of(test: ast.expr, state: ast.expr) -> bool:

@@ -1,0 +1,396 @@
+"""Values that are nan, infinite or not what they are called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code import (
+    COMPREHENSIONS,
+    Code,
+    Hit,
+    argument,
+    constant,
+    last_name,
+    names,
+    path,
+    place,
+    receiver,
+    source,
+)
+from ..training import OPTIMIZERS, in_a_test, is_optimizer, optimizer_steps, softened, without_grad
+from . import needs
+
+CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value")
+READERS = {"list", "tuple", "set", "sum", "sorted", "max", "min", "dict", "all", "any"}
+PICKS = ("gather", "squeeze", "unsqueeze", "view", "reshape", "transpose", "permute", "t", "float")
+CARES = {
+    *("nan_to_num", "nanmean", "nansum", "nanmedian", "isnan", "isfinite"),
+    *("where", "errstate", "masked_fill", "xlogy"),
+}
+AVERAGES = ("step", "copy_to", "store", "restore")  # EMA.step(parameters), in each step
+
+
+@needs("clip_grad_|ema", "filter(|map(|chain(|parameters()|for ")
+def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
+    for call, given in _reads_of_parameters(code):
+        for name in _drawn(given):
+            made = _iterator(code, name)
+            if made is None:
+                continue
+            kind = f"{source(name)} is an iterator (line {place(made)[0]})"
+            early = _first_read(code, made, call)
+            if early is not None:
+                yield Hit(
+                    call,
+                    f"{kind} that {source(early, 30)} in line {place(early)[0]} has used up: "
+                    f"{source(call.func, 40)}() gets no parameters",
+                )
+                break
+            if any(made not in ast.walk(loop) for loop in code.loops(call)):
+                yield Hit(
+                    call,
+                    f"{kind}: from the second pass of the loop on, {source(call.func, 40)}() gets "
+                    "no parameters",
+                )
+                break
+
+
+def _reads_of_parameters(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The calls that clip or average parameters, and the parameters."""
+    for name in CLIPS:
+        for call in code.calls.get(name, ()):
+            given = argument(call, 0, "parameters") or argument(call, -1, "params")
+            if given is not None:
+                yield call, given
+    for name in AVERAGES:
+        for call in code.calls.get(name, ()):
+            if "ema" in last_name(receiver(call) or call).lower().split("_") and call.args:
+                yield call, call.args[0]
+
+
+def _drawn(node: ast.expr) -> list[ast.expr]:
+    """The names that are read to the end where this is."""
+    if isinstance(node, ast.IfExp):
+        return _drawn(node.body) + _drawn(node.orelse)
+    if isinstance(node, COMPREHENSIONS):
+        return _drawn(node.generators[0].iter)
+    if isinstance(node, ast.Starred):
+        return _drawn(node.value)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return [name for one in node.elts if isinstance(one, ast.Starred) for name in _drawn(one)]
+    if isinstance(node, ast.Call) and last_name(node.func) in {
+        *READERS,
+        "chain",
+        "filter",
+        "map",
+    }:
+        return [name for one in node.args for name in _drawn(one)]
+    return [node] if path(node) else []
+
+
+def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
+    """What the name was given, if that is parameters that can be read only once."""
+    value = code.value(name)
+    for _ in range(5):  # other names for the same
+        if not path(value):
+            break
+        value = code.value(value)
+    if isinstance(value, ast.GeneratorExp):
+        return value
+    if not isinstance(value, ast.Call):
+        return None
+    once = code.full(value.func) in ("filter", "map", "itertools.chain")
+    once = once or last_name(value.func) == "from_iterable"
+    once = once or (
+        last_name(value.func) in ("parameters", "named_parameters")
+        and isinstance(value.func, ast.Attribute)
+    )
+    return value if once else None
+
+
+def _first_read(code: Code, made: ast.expr, call: ast.Call) -> ast.AST | None:
+    """What reads the iterator to its end before this call does."""
+    here = code.function(call)
+    for name in _uses(code, made):
+        reader = _reader(code, name)
+        if reader is None or reader is call or code.excludes(reader, call):
+            continue
+        if call in ast.walk(reader):  # the call is in the loop over the iterator
+            continue
+        there = code.function(reader)
+        if place(reader) < place(call) if there is here else there is code.function(made):
+            return reader
+    return None
+
+
+def _uses(code: Code, made: ast.expr) -> list[ast.expr]:
+    """The places that read a name that was given this."""
+    statement = code.statement(made)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    wanted = {path(one) for one in targets}
+    return [
+        one
+        for kind in (ast.Name, ast.Attribute)
+        for one in code.nodes.get(kind, ())
+        if isinstance(one, (ast.Name, ast.Attribute))
+        and isinstance(one.ctx, ast.Load)
+        and path(one) in wanted
+        and code.value(one) is made
+    ]
+
+
+def _reader(code: Code, name: ast.AST) -> ast.AST | None:
+    """The call or loop that reads the iterator to its end, if what becomes of it is certain."""
+    inner, above = name, code.parent[name]
+    while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword, ast.Starred, ast.IfExp)):
+        inner, above = above, code.parent[above]
+    if isinstance(above, ast.For) and inner is above.iter:
+        return above
+    if isinstance(above, ast.comprehension) and inner is above.iter:
+        above = code.parent[above]
+        return above if not isinstance(above, ast.GeneratorExp) else _reader(code, above)
+    if isinstance(above, ast.Call) and inner is not above.func:
+        called = last_name(above.func)
+        if called in ("chain", "filter", "map"):
+            return _reader(code, above)
+        if called in READERS and inner is name:
+            return above
+        if called in (*CLIPS, *OPTIMIZERS) or "optim" in called.lower():
+            return above
+        if "ema" in called.lower() or "optim" in path(above.func).lower():
+            return above
+        return None
+    if isinstance(above, ast.Assign) and inner is not name and len(above.targets) == 1:
+        groups = path(above.targets[0])  # [{"params": parameters}]
+        later = [
+            one
+            for one in code.within(code.function(above), ast.Name)
+            if one.id == groups and isinstance(one.ctx, ast.Load) and place(one) > place(above)
+        ]
+        readers = (_reader(code, one) for one in later)
+        return next((one for one in readers if _is_optimizer_call(one)), None)
+    return None
+
+
+def _is_optimizer_call(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Call) and (
+        last_name(node.func) in OPTIMIZERS or "optim" in last_name(node.func).lower()
+    )
+
+
+@needs("abs(", "/")
+def smape_zero_over_zero(code: Code) -> Iterator[Hit]:
+    for node in code.nodes.get(ast.BinOp, ()):
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
+            continue
+        sizes = _sum_of_sizes(code, node.right)
+        function = code.function(node)
+        if (
+            sizes
+            and _has_difference(code, node.left, sizes)
+            and not any(last_name(one.func) in CARES for one in code.calls_in(function))
+            and not _is_asked_or_changed(code, node.right, function)
+            and not in_a_test(code, node)
+        ):
+            yield Hit(node, f"{source(node)} is 0/0, nan, in a row where both are 0")
+
+
+def _sum_of_sizes(code: Code, node: ast.expr) -> set[str]:
+    """The two operands of |a| + |b|, or of that times a number; empty for anything else."""
+    value = code.value(node)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Div, ast.Mult)):
+        if constant(value.right) is not None:
+            return _sum_of_sizes(code, value.left)
+        return _sum_of_sizes(code, value.right) if constant(value.left) is not None else set()
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+        return set()
+    sizes = [_size_of(code, value.left), _size_of(code, value.right)]
+    return {ast.dump(one) for one in sizes if one is not None} if all(sizes) else set()
+
+
+def _size_of(code: Code, node: ast.expr) -> ast.expr | None:
+    """The x of x.abs(), torch.abs(x) and np.abs(x)."""
+    value = code.value(node)
+    if not isinstance(value, ast.Call) or last_name(value.func) not in ("abs", "absolute"):
+        return None
+    if code.full(value.func).startswith(("torch.", "numpy.")):
+        return argument(value, 0, "input")
+    return receiver(value) if not value.args else None
+
+
+def _has_difference(code: Code, node: ast.expr, sizes: set[str]) -> bool:
+    """Whether |a - b| of the same two is in it."""
+    value = code.value(node)
+    for one in ast.walk(value if value is not None else node):
+        inner = _size_of(code, one) if isinstance(one, (ast.Name, ast.Call)) else None
+        inner = code.value(inner) if inner is not None else None  # type: ignore[assignment]
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
+            return {ast.dump(inner.left), ast.dump(inner.right)} == sizes
+    return False
+
+
+def _is_asked_or_changed(code: Code, node: ast.expr, function: ast.AST) -> bool:
+    """Whether the divisor is compared with something, written into or used as a mask."""
+    name = path(node)
+    if not name:
+        return False
+    for one in code.within(function, (ast.Compare, ast.Subscript, ast.Call)):
+        found: list[str] = []
+        if isinstance(one, ast.Compare):
+            found = [path(one.left), path(one.comparators[0])]
+        elif isinstance(one, ast.Subscript):
+            found = [path(one.value)]
+        elif last_name(one.func).endswith("_"):
+            found = [path(receiver(one))]
+        if name in found:
+            return True
+    return False
+
+
+@needs("state_dict()", "best")
+def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("state_dict", ()):
+        model = receiver(call)
+        if call.args or call.keywords or not path(model) or is_optimizer(code, model):
+            continue
+        statement = code.statement(call)
+        kept = _kept_in(code, call, statement)
+        if kept is None or not _is_best(code, kept, statement):
+            continue
+        if not _goes_on(code, statement) or not _is_used_later(code, kept, statement):
+            continue
+        yield Hit(
+            call,
+            f"{source(kept)} refers to the weights of {source(model)} itself, and training goes on "  # type: ignore[arg-type]
+            "changing them",
+        )
+
+
+def _kept_in(code: Code, call: ast.Call, statement: ast.stmt) -> ast.expr | None:
+    """The name that is given the state, or a .copy() of its dictionary."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts, strict=False))
+    else:
+        pairs = [(target, value)]
+    for name, given in pairs:
+        while isinstance(given, ast.Call) and given is not call:  # state.copy(), dict(state)
+            inner = receiver(given) if last_name(given.func) == "copy" else None
+            if last_name(given.func) in ("dict", "OrderedDict") and len(given.args) == 1:
+                inner = given.args[0]
+            if inner is None:
+                break
+            given = inner
+        if given is call and path(name):
+            return name
+    return None
+
+
+def _is_best(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
+    """By its name, or because it is kept where something is better than the best."""
+    return "best" in last_name(kept).lower() or any(
+        isinstance(test, ast.Compare) and any("best" in name.lower() for name in names(test))
+        for test in code.conditions(statement)
+    )
+
+
+def _goes_on(code: Code, statement: ast.stmt) -> bool:
+    """Whether the model is trained after this."""
+    if code.loops(statement):
+        return True
+    if any(isinstance(test, ast.Compare) for test in code.conditions(statement)):
+        return True  # a callback, after each epoch
+    steps = optimizer_steps(code, code.function(statement))
+    return any(place(step) > place(statement) for step in steps)
+
+
+def _is_used_later(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
+    """Whether the state is read after the block, where it may have changed."""
+    name = path(kept)
+    here, function = code.block(statement), code.function(statement)
+    inside = {id(part) for one in here for part in ast.walk(one)}
+    uses = [
+        one
+        for kind in (ast.Name, ast.Attribute)
+        for one in code.nodes.get(kind, ())
+        if path(one) == name
+        and isinstance(getattr(one, "ctx", None), ast.Load)
+        and (name.startswith("self.") or function in (code.function(one), code.tree))
+    ]
+    if any(_is_copied(code, one) for one in uses):
+        return False
+    alone = function is code.tree and not uses
+    return name.startswith("self.") or alone or any(id(one) not in inside for one in uses)
+
+
+def _is_copied(code: Code, node: ast.AST) -> bool:
+    above = code.parent[node]
+    return isinstance(above, ast.Call) and last_name(above.func) in ("deepcopy", "clone")
+
+
+@needs("oftmax", "log(")
+def log_of_a_softmax(code: Code) -> Iterator[Hit]:
+    for call, inner in _logs(code):
+        if _softmax_in(code, inner) is None or without_grad(code, call):
+            continue
+        if _is_times(code, call, inner) or _leaves_the_graph(code, call) or in_a_test(code, call):
+            continue
+        yield Hit(
+            call,
+            f"{source(call)} is -inf, and its gradient nan, where the softmax rounds to 0",
+        )
+
+
+@needs("oftmax", "log(")
+def entropy_of_a_sure_class(code: Code) -> Iterator[Hit]:
+    for call, inner in _logs(code):
+        if _softmax_in(code, inner) is None:
+            continue
+        product = _is_times(code, call, inner)
+        if product is not None and not in_a_test(code, call):
+            yield Hit(product, f"{source(product)} is 0 * -inf, nan, for a probability of 0")
+
+
+def _logs(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The logarithms, and what of."""
+    for name in ("log", "log2", "log10"):
+        for call in code.calls.get(name, ()):
+            inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)
+            if inner is not None and (code.torch(call.func) or not call.args):
+                yield call, inner
+
+
+def _softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
+    """The softmax that this is, is a part of, or that the name was given."""
+    value = code.value(node)
+    if isinstance(value, ast.Subscript):
+        return _softmax_in(code, value.value)
+    if isinstance(value, ast.Call) and code.method(value) in PICKS:
+        inner = receiver(value)
+        return _softmax_in(code, inner) if inner is not None else None
+    return softened(code, value, "softmax", "Softmax")
+
+
+def _is_times(code: Code, call: ast.Call, inner: ast.expr) -> ast.BinOp | None:
+    """The product of the logarithm and what it is of, if there is one."""
+    for above in code.ancestors(call):
+        if not isinstance(above, ast.BinOp):
+            if isinstance(above, ast.UnaryOp):
+                continue
+            return None
+        if isinstance(above.op, ast.Mult):
+            wanted = ast.dump(inner)
+            sides = (above.left, above.right)
+            return above if any(ast.dump(side) == wanted for side in sides) else None
+    return None
+
+
+def _leaves_the_graph(code: Code, call: ast.Call) -> bool:
+    """Whether only numbers are made of it: .item(), .detach()."""
+    return any(
+        isinstance(one, ast.Attribute) and one.attr in ("item", "detach", "numpy", "tolist", "cpu")
+        for one in code.ancestors(call)
+    )

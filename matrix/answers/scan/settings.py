@@ -1,0 +1,48 @@
+"""The section [tool.torch-repros.scan] of a project's pyproject.toml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import toml
+
+KEYS = ("select", "ignore", "exclude")
+
+
+class SettingsError(Exception):
+    """File, key and what is wrong with it."""
+
+
+@dataclass
+class Settings:
+    select: tuple[str, ...] = ()  # ids and families to look for; all when empty
+    ignore: tuple[str, ...] = ()  # ids and families not to look for
+    exclude: tuple[str, ...] = ()  # globs of files and folders that are not read
+
+
+def load(folder: Path) -> Settings:
+    """Of the nearest pyproject.toml, in this folder or above. Raises SettingsError."""
+    for above in [folder, *folder.parents]:
+        file = above / "pyproject.toml"
+        if file.is_file():
+            return _read(file)
+    return Settings()
+
+
+def _read(file: Path) -> Settings:
+    try:
+        table = toml.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, toml.TOMLDecodeError) as error:
+        raise SettingsError(f"{file}: cannot be read: {error}") from None
+    section: object = table
+    for name in ("tool", "torch-repros", "scan"):
+        section = section.get(name, {}) if isinstance(section, dict) else None
+    if not isinstance(section, dict):
+        raise SettingsError(f"{file}: [tool.torch-repros.scan] is not a table")
+    for key, value in section.items():
+        if key not in KEYS:
+            raise SettingsError(f"{file}: unknown key {key!r}; expected one of {', '.join(KEYS)}")
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise SettingsError(f"{file}: {key}: {value!r} is not a list of strings")
+    return Settings(**{key: tuple(value) for key, value in section.items()})

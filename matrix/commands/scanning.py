@@ -1,0 +1,242 @@
+"""The command that looks for failures in code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import click
+
+from ..answers.scan import changed, files, fixing, formats, scanning, settings
+from ..answers.scan.scanning import Finding, PassedOver
+from ..answers.text import Measured
+from ..catalog import LEVELS, Reproducer
+from . import options
+
+FORMATS = ("text", "json", "sarif", "github")
+
+
+@click.command()
+@click.argument(
+    "paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATH]..."
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="ID|FAMILY",
+    help="Look for these alone; repeatable, or with commas.",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="ID|FAMILY", help="Do not look for these; in the same way."
+)
+@click.option(
+    "--level",
+    type=click.Choice(list(LEVELS)),
+    default="note",
+    show_default=True,
+    help="Show nothing of less weight.",
+)
+@click.option(
+    "--exclude", multiple=True, metavar="GLOB", help="Leave out what matches; repeatable."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="sarif: for code scanning; github: annotations of GitHub Actions.",
+)
+@click.option(
+    "--diff", "base", metavar="BASE", help="Only what changed since the branch left BASE, by git."
+)
+@click.option("--fix", is_flag=True, help="Show the edits that are certain, as a diff.")
+@click.option("--write", is_flag=True, help="With --fix: make them.")
+@click.option(
+    "--run", "running", is_flag=True, help="Run the reproducers of what was found on your torch."
+)
+@click.option(
+    "--python",
+    default=sys.executable,
+    metavar="PATH",
+    help="With --run: the interpreter whose torch is used. Default: this one.",
+)
+@click.option(
+    "--torch",
+    "version",
+    type=options.VERSION,
+    help="Say what was measured on this torch.",
+)
+@click.option("--jobs", type=click.IntRange(1), help="Processes. Default: one per CPU core.")
+@options.RECORDS_OPTION
+@click.pass_context
+def scan(
+    context: click.Context,
+    paths: tuple[Path, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    level: str,
+    exclude: tuple[str, ...],
+    form: str,
+    base: str | None,
+    fix: bool,
+    write: bool,
+    running: bool,
+    python: str,
+    version: str | None,
+    jobs: int | None,
+    folder: Path,
+) -> None:
+    """Find failures in Python files and notebooks before they are met.
+
+    \b
+    torch-repros scan src train.py              look for everything
+    torch-repros scan --diff main               only what a branch changed
+    torch-repros scan --run                     and show each failure on your own torch
+    torch-repros scan --fix --write             make the edits that are certain
+
+    The files are read, never imported or run, and torch is not needed (but for --run). Without a
+    PATH the current folder is read, without hidden folders and virtual environments.
+
+    \b
+    error    it raises, or trains or measures something wrong
+    warning  it does so under a condition that people meet
+    note     it matters little, or reading cannot decide
+
+    A comment `# torch-repros: ignore[amp/clip_before_unscale]` at a line silences that line. The
+    section [tool.torch-repros.scan] of pyproject.toml has select, ignore and exclude, as lists.
+
+    Exit status: 0 no error or warning was found (notes may have been); 1 some were, and with --fix
+    --write are still there; 2 usage error; with --run, 3 that interpreter or its torch cannot be
+    used, 130 interrupted.
+    """
+    if write and not fix:
+        raise click.UsageError("--write goes with --fix")
+    if fix and form != "text":
+        raise click.UsageError("--fix shows a diff: it goes with --format text alone")
+    reproducers = options.load()
+    try:
+        own = settings.load(Path.cwd())
+        changes = changed.since(base, Path.cwd()) if base is not None else None
+    except settings.SettingsError as error:
+        raise click.ClickException(str(error)) from None
+    except changed.GitError as error:
+        raise click.UsageError(f"--diff: {error}") from None
+    rules = _rules(reproducers, select or own.select, (*ignore, *own.ignore), level)
+    found, passed = _scan(
+        list(paths) or [Path()], (*exclude, *own.exclude), rules, changes, jobs or 0
+    )
+    for one in passed:
+        click.echo(f"passed over: {one.path}: {one.why}", err=True)
+    if fix:
+        found = _fix(found, write)
+    by_id = {one.id: one for one in reproducers}
+    _show(found, passed, by_id, form, version, folder)
+    status = options.FINDINGS if any(one.level != "note" for one in found) else options.OK
+    if running and found:
+        status = _run(context, sorted({one.id for one in found}), python) or status
+    sys.exit(status)
+
+
+def _rules(
+    reproducers: list[Reproducer], select: tuple[str, ...], ignore: tuple[str, ...], level: str
+) -> list[scanning.Rule]:
+    """Those that were chosen. Raises click.BadParameter for a name that no rule has."""
+    ranks = list(LEVELS)
+    ruled = [one for one in reproducers if one.rule and not one.retired]
+    chosen = [one for one in ruled if ranks.index(one.rule) <= ranks.index(level)]
+    for names, kept in ((_names(select), True), (_names(ignore), False)):
+        for name in names:
+            if not any(name in (one.id, one.family) for one in ruled):
+                hint = options.did_you_mean(name, ruled) or "`torch-repros list --rules`"
+                raise click.BadParameter(f"no rule or family of rules {name!r}; {hint}")
+        if names:
+            chosen = [one for one in chosen if (bool({one.id, one.family} & set(names))) is kept]
+    return scanning.rules(chosen)
+
+
+def _names(given: tuple[str, ...]) -> list[str]:
+    return [name.strip() for one in given for name in one.split(",") if name.strip()]
+
+
+def _scan(
+    paths: list[Path],
+    exclude: tuple[str, ...],
+    rules: list[scanning.Rule],
+    changes: changed.Lines | None,
+    jobs: int,
+) -> tuple[list[Finding], list[PassedOver]]:
+    from . import table
+
+    named = list(files.find(paths, exclude))
+    if changes is not None:
+        named = [path for path in named if str(path.resolve()) in changes]
+    with table.progress_bar("reading files") as advance:
+        found, passed = scanning.scan(named, rules, jobs, lambda done: advance(done, len(named)))
+    return changed.only(found, changes) if changes is not None else found, passed
+
+
+def _show(
+    found: list[Finding],
+    passed: list[PassedOver],
+    by_id: dict[str, Reproducer],
+    form: str,
+    version: str | None,
+    folder: Path,
+) -> None:
+    if form == "github":
+        for line in formats.github(found):
+            click.echo(line)
+        return
+    measured = Measured.load(options.records(folder))
+    if form != "text":
+        render = formats.as_json if form == "json" else formats.sarif
+        click.echo(json.dumps(render(found, passed, by_id, measured, version), indent=1))
+        return
+    for line in formats.lines(found):
+        click.echo(line)
+    for id in sorted({one.id for one in found}):
+        click.echo(f"\n{formats.about(by_id[id], measured, version)}")
+    counts = ", ".join(
+        options.plural(count, level)
+        for level in LEVELS
+        if (count := sum(one.level == level for one in found))
+    )
+    fixable = sum(bool(one.edits) for one in found)
+    hint = f"; `--fix` shows edits for {fixable}" if fixable else ""
+    click.echo(f"\n{counts}{hint}" if found else "nothing found")
+
+
+def _fix(found: list[Finding], write: bool) -> list[Finding]:
+    """Shows or makes the edits; returns the findings that are still there."""
+    by_path: dict[Path, list[Finding]] = defaultdict(list)
+    for one in found:
+        if one.edits:
+            by_path[one.path].append(one)
+    left = list(found)
+    for path, those in by_path.items():
+        try:
+            before, after, kept = fixing.fixed(path, those)
+            if write:
+                fixing.write(path, after)
+        except (fixing.NotFixed, OSError) as error:
+            click.echo(f"not fixed: {error}", err=True)
+            continue
+        click.echo(fixing.diff(path, before, after), nl=False)
+        if write:
+            left = [one for one in left if one not in kept]
+    return left
+
+
+def _run(context: click.Context, ids: list[str], python: str) -> int:
+    """Runs them; the exit status where they could not be, else 0."""
+    from . import running
+
+    click.echo()
+    try:
+        context.invoke(running.run, names=tuple(ids), python=python)
+    except SystemExit as end:
+        return end.code if end.code in (options.UNUSABLE, running.INTERRUPTED) else 0  # type: ignore[return-value]
+    return 0

@@ -1,0 +1,227 @@
+# Read as text by the tests of the rules, never run.
+import copy
+from itertools import chain
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn, optim
+from torch.nn.utils import clip_grad_norm_
+
+
+def clips_what_the_optimizer_has_read(model, batches):
+    trainable = filter(lambda p: p.requires_grad, model.parameters())
+    optimizer = optim.AdamW(trainable, lr=1e-4)
+    for batch in batches:
+        model(batch).sum().backward()
+        clip_grad_norm_(trainable, 1.0)  # finds clip_exhausted_generator
+        optimizer.step()
+
+
+def clips_by_another_name(generator, encoder, batches):
+    both = chain(generator.parameters(), encoder.parameters())
+    optimizer = optim.SGD([{"params": both}], lr=0.1)
+    for batch in batches:
+        encoder(generator(batch)).sum().backward()
+        to_clip = both
+        nn.utils.clip_grad_value_(to_clip, 0.5)  # finds clip_exhausted_generator
+        optimizer.step()
+
+
+def clips_in_the_first_pass_only(model, optimizer, batches):
+    weights = (p for name, p in model.named_parameters() if "bias" not in name)
+    for batch in batches:
+        model(batch).sum().backward()
+        clip_grad_norm_(weights, 1.0)  # finds clip_exhausted_generator
+        optimizer.step()
+
+
+def averages_in_the_first_pass_only(model, ema, batches):
+    weights = model.parameters()
+    for batch in batches:
+        model(batch).sum().backward()
+        ema.step(weights)  # finds clip_exhausted_generator
+
+
+class Clipped:
+    def __init__(self, model):
+        self.model = model
+        self.weights = model.parameters()
+        self.optimizer = optim.SGD(self.weights, lr=0.1)
+        self.kept = list(model.parameters())
+        self.other = optim.SGD(self.kept, lr=0.1)
+
+    def step(self, batch):
+        self.model(batch).sum().backward()
+        clip_grad_norm_(self.weights, 1.0)  # finds clip_exhausted_generator
+        clip_grad_norm_(self.kept, 1.0)
+        self.optimizer.step()
+
+
+def clips_a_list(model, batches):
+    trainable = list(filter(lambda p: p.requires_grad, model.parameters()))
+    optimizer = optim.AdamW(trainable, lr=1e-4)
+    for batch in batches:
+        model(batch).sum().backward()
+        clip_grad_norm_(trainable, 1.0)
+        optimizer.step()
+
+
+def clips_a_new_iterator_in_each_pass(model, optimizer, batches):
+    for batch in batches:
+        model(batch).sum().backward()
+        weights = model.parameters()
+        clip_grad_norm_(weights, 1.0)
+        optimizer.step()
+
+
+def clips_after_making_a_list(model, batches):
+    weights = model.parameters()
+    weights = list(weights)
+    optimizer = optim.SGD(weights, lr=0.1)
+    for batch in batches:
+        model(batch).sum().backward()
+        clip_grad_norm_(weights, 1.0)
+        optimizer.step()
+
+
+def clips_in_the_other_branch(model, fused):
+    weights = model.parameters()
+    if fused:
+        return optim.SGD(weights, lr=0.1)
+    else:
+        clip_grad_norm_(weights, 1.0)
+
+
+def smape(prediction, target):
+    error = 2 * torch.abs(prediction - target)
+    ratio = error / (torch.abs(prediction) + torch.abs(target))  # finds smape_zero_over_zero
+    return ratio.mean()
+
+
+def smape_of_methods(prediction, target):
+    size = (target.abs() + prediction.abs()) / 2
+    return ((target - prediction).abs() / size).mean()  # finds smape_zero_over_zero
+
+
+def smape_with_epsilon(prediction, target):
+    size = prediction.abs() + target.abs() + 1e-8
+    return (2 * (prediction - target).abs() / size).mean()
+
+
+def smape_with_a_mask(prediction, target):
+    size = np.abs(prediction) + np.abs(target)
+    size[size == 0] = 1
+    return np.mean(2 * np.abs(prediction - target) / size)
+
+
+def smape_without_nan(prediction, target):
+    ratio = (prediction - target).abs() / (prediction.abs() + target.abs())
+    return torch.nan_to_num(ratio).mean()
+
+
+def size_of_something_else(prediction, target, scale):
+    return (prediction - target).abs() / (scale.abs() + target.abs())
+
+
+def keeps_an_alias(model, epochs, train, validate):
+    lowest, best_weights = 9.0, None
+    for _ in range(epochs):
+        train(model)
+        loss = validate(model)
+        if loss < lowest:
+            lowest, best_weights = loss, model.state_dict()  # finds best_state_is_an_alias
+    model.load_state_dict(best_weights)
+
+
+class Stopping:
+    def __call__(self, loss, model):
+        if loss < self.lowest:
+            self.best_state = model.state_dict().copy()  # finds best_state_is_an_alias
+
+
+def keeps_an_alias_where_it_is_better(model, epochs, train):
+    best, kept = 9.0, None
+    for _ in range(epochs):
+        loss = train(model)
+        if loss < best:
+            best = loss
+            kept = model.state_dict()  # finds best_state_is_an_alias
+    model.load_state_dict(kept)
+
+
+def keeps_a_copy(model, epochs, train):
+    for _ in range(epochs):
+        if train(model) < 1:
+            best_weights = copy.deepcopy(model.state_dict())
+    model.load_state_dict(best_weights)
+
+
+def saves_at_once(model, epochs, train):
+    best = 9.0
+    for _ in range(epochs):
+        loss = train(model)
+        if loss < best:
+            best = loss
+            best_weights = model.state_dict()
+            torch.save(best_weights, "best.pt")
+
+
+def takes_it_after_training(model, epochs, train):
+    for _ in range(epochs):
+        train(model)
+    best_weights = model.state_dict()
+    return best_weights
+
+
+def log_of_softmax(logits, labels):
+    return -torch.log(F.softmax(logits, dim=-1))[labels].mean()  # finds log_of_a_softmax
+
+
+def log_of_a_picked_probability(logits, labels):
+    probabilities = logits.softmax(-1)
+    picked = probabilities.gather(1, labels)
+    return -picked.log().mean()  # finds log_of_a_softmax
+
+
+def log_with_epsilon(logits, labels):
+    probabilities = logits.softmax(-1) + 1e-8
+    return -probabilities.log()[labels].mean()
+
+
+def log_of_clamped(logits, labels):
+    return -F.softmax(logits, dim=-1).clamp(min=1e-8).log()[labels].mean()
+
+
+@torch.no_grad()
+def score(logits):
+    return F.softmax(logits, dim=-1).log()
+
+
+def reported(logits):
+    return logits.softmax(-1)[0].log().item()
+
+
+def entropy(logits):
+    p = F.softmax(logits, dim=-1)
+    return -(p * torch.log(p)).sum(-1)  # finds entropy_of_a_sure_class
+
+
+def entropy_by_method(logits):
+    p = logits.softmax(-1)
+    return (-p.log() * p).sum(-1)  # finds entropy_of_a_sure_class
+
+
+def entropy_with_epsilon(logits):
+    p = F.softmax(logits, dim=-1)
+    return -(p * torch.log(p + 1e-8)).sum(-1)
+
+
+def entropy_from_logs(logits):
+    logp = F.log_softmax(logits, dim=-1)
+    return -(logp.exp() * logp).sum(-1)
+
+
+def entropy_of_clamped(logits):
+    p = F.softmax(logits, dim=-1).clamp_min(1e-8)
+    return -(p * p.log()).sum(-1)

@@ -1,0 +1,123 @@
+"""What Code says of names, scopes and blocks."""
+
+import ast
+
+import pytest
+
+from matrix.answers.scan import code as reading
+from matrix.answers.scan.code import Code
+
+TEXT = """
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.utils import clip_grad_norm_ as clip
+from mine import softmax
+
+class Model(nn.Module):
+    def __init__(self):
+        self.loss = nn.CrossEntropyLoss()
+        self.other = None
+
+    def step(self, x, y):
+        first = F.relu(x)
+        first = F.gelu(first)
+        use(first)
+        for number, batch in enumerate(y):
+            if number:
+                a(batch)
+            else:
+                b(batch)
+        return self.loss(x, y)
+
+    def late(self):
+        self.other = nn.MSELoss()
+
+def outer():
+    given = nn.Linear(2, 2)
+    def inner():
+        return given
+    pair, unknown = nn.ReLU(), make()
+    pair; unknown; softmax(1); clip([]); dropout(2); nowhere.dropout(3)
+"""
+CODE = Code(TEXT)
+
+
+def call(name):
+    (found,) = CODE.calls[name]
+    return found
+
+
+def name(id, last=True):
+    found = [node for node in ast.walk(CODE.tree) if isinstance(node, ast.Name) and node.id == id]
+    return sorted(found, key=reading.place)[-1 if last else 0]
+
+
+@pytest.mark.parametrize(
+    ("of", "full", "torch"),
+    [
+        ("relu", "torch.nn.functional.relu", "relu"),
+        ("Linear", "torch.nn.Linear", "Linear"),
+        ("clip", "torch.nn.utils.clip_grad_norm_", "clip_grad_norm_"),
+        ("softmax", "mine.softmax", ""),
+        ("loss", "self.loss", ""),
+    ],
+)
+def test_names_are_followed_through_imports(of, full, torch):
+    assert CODE.full(call(of).func) == full
+    assert CODE.torch(call(of).func) == torch
+
+
+def test_a_bare_name_that_nobody_defines_may_be_torch_s():
+    bare, method = CODE.calls["dropout"]
+    assert CODE.torch(bare.func) == "dropout"
+    assert CODE.torch(method.func) == ""
+    assert CODE.method(method) == "dropout"
+    assert Code("F.dropout(x)").torch(ast.parse("F.dropout").body[0].value) == "dropout"
+
+
+def test_a_name_is_what_it_was_given_last_before():
+    assert CODE.torch(CODE.value(name("first")).func) == "gelu"
+    assert CODE.torch(CODE.value(call("gelu").args[0]).func) == "relu"
+    assert CODE.value(name("x")) is None  # an argument
+    assert CODE.value(name("batch")) is None
+    assert CODE.made_by(name("given"), "Linear")
+    assert CODE.made_by(name("pair"), "ReLU")
+    assert not CODE.made_by(name("unknown"), "make")
+
+
+def test_an_attribute_is_what_its_class_gives_it_where_that_is_one_thing():
+    assert CODE.made_by(call("loss").func, "CrossEntropyLoss")
+    other = next(
+        target for node in CODE.nodes[ast.Assign] for target in node.targets
+        if reading.path(target) == "self.other"
+    )  # fmt: skip
+    assert CODE.made_by(other, "MSELoss")  # None says nothing
+
+
+def test_what_encloses_a_place():
+    (loop,) = CODE.loops(call("a"))
+    assert isinstance(loop, ast.For)
+    assert CODE.loops(call("use")) == []
+    assert CODE.loops(call("enumerate")) == []  # it is called once
+    assert [reading.source(one) for one in CODE.conditions(call("a"))] == ["number"]
+    assert CODE.conditions(call("b")) == []
+    assert CODE.excludes(call("a"), call("b"))
+    assert not CODE.excludes(call("a"), call("use"))
+    assert CODE.owner(call("a")).name == "Model"
+    assert CODE.function(call("a")).name == "step"
+    assert CODE.function(call("softmax")).name == "outer"
+    assert len(CODE.block(CODE.statement(call("use")))) == 5
+    assert [one.func.id for one in CODE.calls_in(loop, "a", "b")] == ["a", "b"]
+
+
+def test_arguments_are_found_by_place_and_by_name():
+    found = ast.parse("f(1, *rest, 2, key=3)").body[0].value
+    assert reading.constant(reading.argument(found, 0)) == 1
+    assert reading.argument(found, 2) is None  # who knows how many are before it
+    assert reading.constant(reading.argument(found, 9, "key")) == 3
+    assert reading.argument(found, -1, "other") is None
+    assert reading.has_unpacked(found)
+    assert not reading.has_unpacked(ast.parse("f(1)").body[0].value)
+    assert reading.constant(ast.parse("-2.5").body[0].value) == -2.5
+    assert reading.constant(ast.parse("-x").body[0].value) is None
+    assert reading.source(ast.parse("x" * 99).body[0].value, 20) == "x" * 17 + "..."

@@ -1,0 +1,74 @@
+"""Each rule finds what it should in the code of its family's file here, and nothing else."""
+
+import importlib
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from matrix import catalog
+from matrix.answers.scan import rules as families
+from matrix.answers.scan import scanning
+from matrix.answers.scan.code import Code
+
+HERE = Path(__file__).parent
+RULED = [one for one in catalog.load() if one.rule]
+RULES = scanning.rules(RULED)
+FILES = sorted(path for path in HERE.glob("*.py") if not path.name.startswith("test_"))
+MARK = re.compile(r"# finds (\w+)$")
+
+
+def marked(path):
+    """(line, name) of every place that is to be found."""
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    return {(number, found[1]) for number, line in lines if (found := MARK.search(line))}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_all_that_is_marked_is_found_and_nothing_else(path):
+    found = scanning.scan_text(path.read_text(encoding="utf-8"), RULES)
+    assert {(one.line, one.id.split("/")[1]) for one in found} == marked(path)
+    others = {one.id for one in found if not one.id.startswith(f"{path.stem}/")}
+    assert not others, "a rule of another family"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_rule_has_two_places_that_it_finds(rule):
+    family, name = rule.id.split("/")
+    assert sum(one == name for _, one in marked(HERE / f"{family}.py")) >= 2
+
+
+@pytest.mark.parametrize("reproducer", RULED, ids=lambda one: one.id)
+def test_a_rule_finds_the_wrong_lines_and_not_the_right_ones(reproducer):
+    (rule,) = scanning.rules([reproducer])
+    wrong, right = (
+        textwrap.dedent(lines.strip("\n")) for lines in (reproducer.wrong, reproducer.right)
+    )
+    assert scanning.scan_text(wrong, [rule])
+    assert scanning.scan_text(right, [rule]) == []
+
+
+def test_every_function_of_a_rule_belongs_to_a_reproducer():
+    ids = {rule.id for rule in RULES}
+    for path in Path(families.__file__).parent.glob("*.py"):
+        module = importlib.import_module(f"{families.__name__}.{path.stem}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if hasattr(function, "words"):
+                assert f"{path.stem}/{name}" in ids
+            elif path.stem != "__init__" and function.__module__ == module.__name__:
+                assert name.startswith("_") or inspect.signature(function).parameters.keys() != {
+                    "code"
+                }, f"{path.stem}.{name}() has no @needs"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_the_words_that_a_rule_needs_are_all_in_what_it_finds(rule):
+    """A word too many would pass files over that the rule never sees."""
+    text = (HERE / f"{rule.id.split('/')[0]}.py").read_text(encoding="utf-8")
+    function = scanning.function(rule.id)
+    found = list(function(Code(text)))
+    for hit in found:
+        line = text.split("\n")[hit.node.lineno - 1]
+        assert line.endswith(f"# finds {function.__name__}")

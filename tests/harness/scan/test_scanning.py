@@ -1,0 +1,334 @@
+"""Which files are read, what is passed over, and what a finding says."""
+
+import dataclasses
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from matrix import catalog
+from matrix.answers.scan import changed, files, fixing, formats, scanning, settings
+from matrix.answers.scan.code import Edit
+from matrix.answers.text import Measured
+
+REPRODUCERS = catalog.load()
+BY_ID = {one.id: one for one in REPRODUCERS}
+RULES = scanning.rules(REPRODUCERS)
+ID = "amp/clip_before_unscale"
+BAD = """\
+import torch
+
+def train(scaler, optimizer, model, loss):
+    scaler.scale(loss).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+"""
+COLUMN = 5
+
+
+def scan(*paths, **options):
+    return scanning.scan(list(files.find(list(paths))), RULES, **options)
+
+
+def test_a_finding_says_where_what_and_when(tmp_path):
+    file = tmp_path / "train.py"
+    file.write_text(BAD, encoding="utf-8")
+    (found,), passed = scan(tmp_path)
+    assert passed == []
+    assert (found.path, found.line, found.column, found.end_line) == (file, 5, COLUMN, 5)
+    assert found.end_column == len(BAD.split("\n")[4]) + 1
+    assert (found.id, found.level, found.when) == (ID, BY_ID[ID].rule, BY_ID[ID].when)
+    (line,) = formats.lines([found])
+    assert line.startswith(f"{file}:5:{COLUMN}: error: torch.nn.utils.clip_grad_norm_() shortens")
+    assert line.endswith(f"(when {found.when}) [{ID}]")
+
+
+def test_columns_are_counted_in_characters():
+    text = BAD.replace("    torch.nn", "    'äöü'; torch.nn")
+    (found,) = scanning.scan_text(text, RULES)
+    assert found.column == COLUMN + len("'äöü'; ")
+    assert found.end_column == len(text.split("\n")[4]) + 1
+
+
+@pytest.mark.parametrize(
+    ("comment", "silent"),
+    [
+        (f"torch-repros: ignore[{ID}]", True),
+        (f"torch-repros: ignore[amp/unscale_twice, {ID}]", True),
+        ("torch-repros: ignore", True),
+        ("torch-repros: ignore[amp/unscale_twice]", False),
+        ("noqa", False),
+    ],
+)
+def test_a_comment_silences_its_line(comment, silent):
+    at_the_line = BAD.replace(", 1.0)\n", f", 1.0)  # {comment}\n")
+    assert (scanning.scan_text(at_the_line, RULES) == []) is silent
+    wrapped = BAD.replace(
+        "_(model.parameters(), 1.0)", f"_(  # {comment}\n  model.parameters(), 1.0)"
+    )
+    assert (scanning.scan_text(wrapped, RULES) == []) is silent
+    elsewhere = f"# {comment}\n{BAD}"
+    assert scanning.scan_text(elsewhere, RULES)
+
+
+def notebook(*cells):
+    kinds = [{"cell_type": kind, "source": source} for kind, source in cells]
+    return json.dumps({"nbformat": 4, "cells": kinds})
+
+
+def test_a_notebook_is_read_as_one_program(tmp_path):
+    head, body = BAD.split("\n\n")
+    cells = [
+        ("markdown", "# Training"),
+        ("code", [f"{head}\n", "%matplotlib inline\n", "!pip install torch\n", "model?\n"]),
+        ("code", "%%bash\nrm -rf ("),
+        ("code", body),
+    ]
+    path = tmp_path / "train.ipynb"
+    path.write_text(notebook(*cells), encoding="utf-8")
+    (found,), passed = scan(path)
+    assert passed == []
+    assert (found.cell, found.line, found.edits) == (4, 3, ())
+    assert found.where == f"{path}:cell 4:3:{COLUMN}"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        ("a.py", b"def torch(:", "not Python"),
+        ("a.py", b"torch = '\xff'", "not in UTF-8"),
+        ("a.py", b"# coding: klingon\ntorch", "not in UTF-8"),
+        ("a.py", b"torch\0", "NUL"),
+        ("a.py", b"torch\n" + b"#" * files.LARGEST, "larger than 1 MiB"),
+        ("a.py", b"torch(" + b"(" * 5000 + b")" * 5001, "not Python"),
+        ("a.py", b"torch" + b".a" * 100_000 + b".scaler.step(GradScaler)", "nested too deeply"),
+        ("a.py", b"torch = scaler" + b"+1" * 100_000, "nested too deeply"),
+        ("a.ipynb", b"{}", "not a notebook"),
+        ("a.ipynb", b"[" * 100_000, "not a notebook"),
+        ("a.ipynb", b'{"cells": [{"cell_type": "code", "source": 3}]}', "not a notebook"),
+    ],
+)
+def test_what_cannot_be_read_is_named_and_the_others_are_read(tmp_path, name, data, why):
+    (tmp_path / "z.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / name).write_bytes(data)
+    for jobs in (1, 2):
+        found, passed = scan(tmp_path, jobs=jobs)
+        assert [one.path.name for one in found] == ["z.py"]
+        assert [one.path.name for one in passed] == [name]
+        assert why in passed[0].why
+
+
+def test_another_encoding_is_read_as_declared(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_bytes(f"# -*- coding: latin-1 -*-\nname = 'ä'\n{BAD}".encode("latin-1"))
+    (found,), _ = scan(path)
+    assert found.line == 7
+
+
+def test_other_people_s_code_is_left_out_unless_it_is_named(tmp_path):
+    for folder in ("src", ".git", "venv", "node_modules", "x/site-packages", "build"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "train.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / "venv/pyvenv.cfg").touch()
+    (tmp_path / "notes.txt").write_text(BAD, encoding="utf-8")
+    (tmp_path / "src/again").symlink_to(tmp_path / "src")
+    assert list(files.find([tmp_path])) == [tmp_path / "src/train.py"]
+    assert list(files.find([tmp_path / "venv"])) == [tmp_path / "venv/train.py"]
+    assert list(files.find([tmp_path / "notes.txt"])) == [tmp_path / "notes.txt"]
+    assert list(files.find([tmp_path, tmp_path / "src/train.py"])) == [tmp_path / "src/train.py"]
+    assert list(files.find([tmp_path], ("src",))) == []
+    assert list(files.find([tmp_path], ("*/src/tr*.py",))) == []
+
+
+def test_many_files_take_as_many_processes_and_give_the_same(tmp_path):
+    for number in range(60):
+        (tmp_path / f"{number:02}.py").write_text(BAD, encoding="utf-8")
+    done = []
+    one_by_one = scan(tmp_path, jobs=1, progress=done.append)
+    assert done == list(range(1, 61))
+    assert scan(tmp_path) == scan(tmp_path, jobs=3) == one_by_one
+    assert len(one_by_one[0]) == 60
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def test_settings_are_those_of_the_nearest_pyproject(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.torch-repros.scan]\nignore = ["amp"]\nexclude = ["old"]\n', encoding="utf-8"
+    )
+    inner = tmp_path / "src"
+    inner.mkdir()
+    assert settings.load(inner) == settings.Settings(ignore=("amp",), exclude=("old",))
+    (inner / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    assert settings.load(inner) == settings.Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[tool.torch-repros.scan]\nselct = []", "unknown key 'selct'; expected one of select,"),
+        ('[tool.torch-repros.scan]\nselect = "amp"', "select: 'amp' is not a list of strings"),
+        ("[tool.torch-repros.scan]\nselect = [1]", "is not a list of strings"),
+        ("[tool.torch-repros]\nscan = 3", "is not a table"),
+        ("tool = 3", "is not a table"),
+        ("[tool", "cannot be read"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(tmp_path, text, why):
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(settings.SettingsError) as caught:
+        settings.load(tmp_path)
+    assert why in str(caught.value)
+    assert str(tmp_path / "pyproject.toml") in str(caught.value)
+
+
+# --- fixing ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
+def test_a_fix_keeps_all_else_and_is_found_no_more(tmp_path, newline, encoding):
+    path = tmp_path / "train.py"
+    head = "# coding: latin-1\n" if encoding == "latin-1" else ""
+    text = f"{head}{BAD}# ä   "
+    path.write_bytes(text.replace("\n", newline).encode(encoding))
+    path.chmod(0o750)
+    found, _ = scan(path)
+    before, after, done = fixing.fixed(path, found)
+    assert done == found
+    missing = "    scaler.unscale_(optimizer)\n"
+    wanted = text.replace("    torch.nn.utils", f"{missing}    torch.nn.utils")
+    assert after == wanted.replace("\n", newline).encode(encoding)
+    assert "+    scaler.unscale_(optimizer)" in fixing.diff(path, before, after)
+    fixing.write(path, after)
+    assert path.stat().st_mode & 0o777 == 0o750
+    assert list(tmp_path.iterdir()) == [path]
+    assert scan(path) == ([], [])
+
+
+def test_a_file_with_two_kinds_of_line_ends_is_left_alone(tmp_path):
+    path = tmp_path / "train.py"
+    path.write_bytes(BAD.replace("\n", "\r\n", 1).encode())
+    found, _ = scan(path)
+    with pytest.raises(fixing.NotFixed, match="end in different ways"):
+        fixing.fixed(path, found)
+
+
+def test_edits_that_touch_each_other_are_made_one_at_a_time(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("abc\n", encoding="utf-8")
+    (finding,) = scanning.scan_text(BAD, RULES)
+    edits = [(Edit(1, 0, 1, 2, "X"),), (Edit(1, 1, 1, 3, "Y"),)]
+    both = [
+        dataclasses.replace(finding, column=column, edits=edit)
+        for column, edit in enumerate(edits, 1)
+    ]
+    _, after, done = fixing.fixed(path, both)
+    assert (after, done) == (b"aY\n", both[1:])
+
+
+# --- what a branch changed ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def repository(tmp_path):
+    def git(*arguments):
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
+            cwd=tmp_path, check=True, capture_output=True,
+        )  # fmt: skip
+
+    git("init", "-b", "main")
+    (tmp_path / "old.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / "touched.py").write_text(BAD, encoding="utf-8")
+    git("add", ".")
+    git("commit", "-m", "one")
+    git("switch", "-c", "branch")
+    return tmp_path, git
+
+
+def test_only_changed_lines_count(repository):
+    folder, git = repository
+    text = BAD.replace("1.0)", "2.0)")
+    (folder / "touched.py").write_text(f"# a comment\n{text}", encoding="utf-8")
+    (folder / "new ä.py").write_text(BAD, encoding="utf-8")
+    git("add", ".")
+    git("commit", "-m", "two")
+    (folder / "untracked.py").write_text(BAD, encoding="utf-8")
+    changes = changed.since("main", folder)
+    found, _ = scan(folder)
+    assert len(found) == 4
+    kept = [one.path.name for one in changed.only(found, changes)]
+    assert kept == ["new ä.py", "touched.py", "untracked.py"]
+    (folder / "touched.py").write_text(f"{BAD}\n# a comment\n", encoding="utf-8")
+    kept = [one.path.name for one in changed.only(scan(folder)[0], changed.since("main", folder))]
+    assert kept == ["new ä.py", "untracked.py"]  # the line is the old one again
+
+
+def test_what_main_changed_meanwhile_does_not_count(repository):
+    folder, git = repository
+    git("switch", "main")
+    (folder / "old.py").write_text(BAD.replace("1.0)", "2.0)"), encoding="utf-8")
+    git("commit", "-am", "on main")
+    git("switch", "branch")
+    assert changed.since("main", folder) == {}
+
+
+@pytest.mark.parametrize("base", ["nowhere", "--output=x", ""])
+def test_a_base_that_git_does_not_know_is_refused(repository, base):
+    folder, _ = repository
+    with pytest.raises(changed.GitError):
+        changed.since(base, folder)
+    assert not (folder / "x").exists()
+
+
+def test_a_folder_without_git_is_refused(tmp_path):
+    with pytest.raises(changed.GitError, match="not a git repository"):
+        changed.since("main", tmp_path)
+
+
+# --- formats --------------------------------------------------------------------------------------
+
+
+def test_sarif_names_rule_place_and_what_was_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a b.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / "bad.py").write_text("torch(", encoding="utf-8")
+    found, passed = scan(tmp_path)
+    log = formats.sarif(found, passed, BY_ID, Measured.load([]), "2.4")
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert (rule["id"], rule["defaultConfiguration"]) == (ID, {"level": "error"})
+    assert "scaler.unscale_(optimizer)" in rule["help"]["text"]
+    (result,) = run["results"]
+    assert (result["ruleId"], result["ruleIndex"], result["level"]) == (ID, 0, "error")
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "a%20b.py"}
+    assert (place["region"]["startLine"], place["region"]["startColumn"]) == (5, COLUMN)
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert "passed over: not Python" in note["message"]["text"]
+
+
+def test_github_gets_commands_that_no_text_can_break():
+    (finding,) = scanning.scan_text(BAD, RULES)
+    odd = dataclasses.replace(finding, path=Path("a,b:c.py"), what="50 %\nof it", when="")
+    (line,) = formats.github([odd])
+    assert line == (
+        f"::error file=a%2Cb%3Ac.py,line=5,endLine=5,col={COLUMN},"
+        f"title=amp/clip_before_unscale::50 %25%0Aof it [{ID}]"
+    )
+
+
+def test_json_has_all_of_it(tmp_path):
+    (tmp_path / "a.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / "b.py").write_text("torch(", encoding="utf-8")
+    found, passed = scan(tmp_path)
+    whole = formats.as_json(found, passed, BY_ID, Measured.load([]), "2.4")
+    assert json.loads(json.dumps(whole)) == whole
+    (one,) = whole["findings"]
+    assert (one["line"], one["id"], one["fixable"], one["cell"]) == (5, ID, True, None)
+    assert whole["reproducers"][ID]["right"] == BY_ID[ID].right
+    assert [set(one) for one in whole["passed_over"]] == [{"path", "why"}]
