@@ -29,11 +29,14 @@
 #     "https://github.com/speechbrain/speechbrain/issues/735",
 # ]
 # wrong = '''
-# loss = torch.tensor(losses).mean()
+# loss = torch.tensor(losses)
+# loss.mean().backward()
 # '''
 # right = '''
-# loss = torch.stack(losses).mean()
+# loss = torch.stack(losses)
+# loss.mean().backward()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """torch.tensor() copies the numbers of the losses into a new leaf (docs: torch.tensor):

@@ -36,14 +36,17 @@
 #     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",
 # ]
 # wrong = '''
-# for epoch in range(3):
-#     orders.append(list(loader))
+# sampler = DistributedSampler(dataset, num_replicas=2, rank=0, shuffle=True)
+# loader = DataLoader(dataset, batch_size=None, sampler=sampler)
+# for epoch in range(3): orders.append(list(loader))
 # '''
 # right = '''
-# for epoch in range(3):
-#     sampler.set_epoch(epoch)
-#     orders.append(list(loader))
+# sampler = DistributedSampler(dataset, num_replicas=2, rank=0, shuffle=True)
+# loader = DataLoader(dataset, batch_size=None, sampler=sampler)
+# for epoch in range(3): sampler.set_epoch(epoch); orders.append(list(loader))
 # '''
+# rule = "error"
+# when = "it trains for more than one epoch on several processes"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The samples come shuffled, and in the same order in every epoch. All ranks have to draw

@@ -29,11 +29,16 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.BCELoss.html"]
 # wrong = '''
+# layer = torch.nn.Linear(3, 1, bias=False).to(device)
+# output, target = layer(torch.ones(2, 3, device=device)), torch.ones(2, 1, device=device)
 # loss = binary_cross_entropy(output, target)
 # '''
 # right = '''
+# layer = torch.nn.Linear(3, 1, bias=False).to(device)
+# output, target = layer(torch.ones(2, 3, device=device)), torch.ones(2, 1, device=device)
 # loss = binary_cross_entropy_with_logits(output, target)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
 """The output of a linear layer is any number, and this loss takes probabilities (docs:

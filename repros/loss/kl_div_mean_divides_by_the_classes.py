@@ -42,6 +42,8 @@
 # right = '''
 # loss = kl_div(log_probs, target, reduction="batchmean")
 # '''
+# rule = "warning"
+# when = "the value or the weight of the divergence matters"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Here it is a quarter of the divergence: the default divides by the number of elements, and

@@ -40,6 +40,7 @@
 # right = '''
 # loss = kl_div(logits.log_softmax(1), target, reduction="batchmean")
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A divergence is never negative. The input of kl_div is expected in log space (docs:

@@ -37,6 +37,7 @@
 # loss.backward()
 # '''
 # fix = "loss.check_gradients"
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """torch.tensor() copies the value without its history, and requires_grad=True makes the

@@ -43,6 +43,7 @@
 # right = '''
 # loss = binary_cross_entropy_with_logits(logits, target)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss applies a sigmoid itself (docs: torch.nn.BCEWithLogitsLoss). The sigmoid of a value

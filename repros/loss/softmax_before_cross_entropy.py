@@ -45,6 +45,7 @@
 # right = '''
 # loss = cross_entropy(logits, labels)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """cross_entropy takes logits and applies log_softmax itself (docs: torch.nn.CrossEntropyLoss).

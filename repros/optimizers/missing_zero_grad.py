@@ -37,14 +37,16 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
 # ]
 # wrong = '''
-# loss.backward()
-# optimizer.step()
+# for _ in range(3):
+#     loss = weight.sum(); loss.backward()
+#     optimizer.step()
 # '''
 # right = '''
-# loss.backward()
-# optimizer.step()
-# optimizer.zero_grad()
+# for _ in range(3):
+#     loss = weight.sum(); loss.backward()
+#     optimizer.step(); optimizer.zero_grad()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Every step is larger than the one before, with no error and no warning.

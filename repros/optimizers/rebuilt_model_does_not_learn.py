@@ -32,12 +32,15 @@
 # wrong = '''
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 # model = Net().to(device)
+# optimizer.step()
 # '''
 # right = '''
 # model = Net().to(device)
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# optimizer.step()
 # '''
 # fix = "optimizers.check_parameters"
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss does not fall, whatever the learning rate: the optimizer holds the parameters of

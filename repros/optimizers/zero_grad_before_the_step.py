@@ -39,6 +39,7 @@
 # loss.backward()
 # optimizer.step()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss stays where it was, with no error: step() passes by a parameter without a gradient

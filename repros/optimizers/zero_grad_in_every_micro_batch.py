@@ -31,14 +31,15 @@
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
 # wrong = '''
 # for batch in micro_batches:
-#     optimizer.zero_grad()
-#     (weight * batch).sum().backward()
+#     optimizer.zero_grad(); (weight * batch).sum().backward()
+# optimizer.step()
 # '''
 # right = '''
 # optimizer.zero_grad()
-# for batch in micro_batches:
-#     (weight * batch).sum().backward()
+# for batch in micro_batches: (weight * batch).sum().backward()
+# optimizer.step()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Each step learns from its last micro-batch, and the work on the others is lost.

@@ -42,6 +42,7 @@
 # for step in range(5):
 #     noise = torch.randn(1, generator=generator, device=device)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Seeding puts the generator back to its start (docs: torch.Generator), so that each step sees

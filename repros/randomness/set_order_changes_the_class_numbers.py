@@ -44,6 +44,8 @@
 # right = '''
 # classes = {name: number for number, name in enumerate(sorted(set(names)))}
 # '''
+# rule = "warning"
+# when = "the elements are strings, and another process uses the numbers"
 # affected = { cpu = ">=1.13" }
 # ///
 """The order of a set of strings follows their hashes, which Python salts anew in every process

@@ -38,6 +38,7 @@
 # scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
 # for _ in range(epochs): scheduler.step()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The training ends with the learning rate that it started with, nearly.

@@ -38,6 +38,7 @@
 # scheduler = CosineAnnealingLR(optimizer, T_max=epochs * batches)
 # for _ in range(epochs * batches): scheduler.step()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The learning rate falls and rises several times, and training ends at its peak.

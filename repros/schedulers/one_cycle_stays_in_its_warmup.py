@@ -34,15 +34,16 @@
 #     "https://github.com/espnet/espnet/pull/3319",
 # ]
 # wrong = '''
+# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
 # for _ in range(epochs):
-#     for _ in range(batches): optimizer.step()
 #     scheduler.step()
 # '''
 # right = '''
+# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
 # for _ in range(epochs):
-#     for _ in range(batches):
-#         optimizer.step(); scheduler.step()
+#     for _ in range(batches): scheduler.step()
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The learning rate climbs for the whole training and ends far below max_lr.

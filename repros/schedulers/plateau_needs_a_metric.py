@@ -25,11 +25,17 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.ReduceLROnPlateau.html"]
 # wrong = '''
+# scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+# optimizer.step()
 # scheduler.step()
 # '''
 # right = '''
+# scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+# optimizer.step()
 # scheduler.step(validation_loss)
 # '''
+# rule = "error"
+# when = "the scheduler is ReduceLROnPlateau"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A loop that works with every other scheduler fails with ReduceLROnPlateau.

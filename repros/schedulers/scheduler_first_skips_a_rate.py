@@ -37,6 +37,7 @@
 # optimizer.step()
 # scheduler.step()
 # '''
+# rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A warning, once, and a schedule that is one step ahead of the training.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .code import FUNCTIONS, Code, argument, last_name, path, place, receiver, source
+from .code import FUNCTIONS, Code, argument, last_name, names, path, place, receiver, source
 
 OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"  # noqa: SIM905
@@ -167,3 +167,88 @@ def expects_an_error(code: Code, node: ast.AST) -> bool:
         )
         for one in code.ancestors(node)
     )
+
+
+MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "double", "train", "eval", "xpu"})
+WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "compile"})
+
+
+def made(code: Code, node: ast.AST | None) -> ast.Call | None:
+    """The call that made an object: Net(3) of `model = Net(3).to(device)`, also after
+    `model = DataParallel(model)`, and of a parameter that all calls in the file give that to.
+    """
+    for _ in range(9):  # a name may be given itself
+        use, node = node, code.value(node)
+        if use is not None and node is None:
+            node = use = _handed_in(code, use)
+        if not isinstance(node, ast.Call) or use is None or not certain(code, node, use):
+            return None
+        if last_name(node.func) in WRAPPERS and node.args:
+            node = node.args[0]
+        elif receiver(node) is not None and last_name(node.func) in MOVES:
+            node = receiver(node)
+        else:
+            return node
+    return None
+
+
+def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
+    """Whether each branch that gives this value is one that the use is in too."""
+    if code.function(value) is not code.function(use):
+        return True
+    around = set(code.ancestors(use))
+    branches = (ast.If, ast.Try, ast.IfExp, ast.ExceptHandler)
+    return not code.excludes(value, use) and all(
+        above in around for above in code.ancestors(value) if isinstance(above, branches)
+    )
+
+
+def _handed_in(code: Code, name: ast.AST) -> ast.AST | None:
+    """What all calls of its function in this file hand in for a parameter that nothing replaces."""
+    function = code.function(name)
+    if not isinstance(function, ast.FunctionDef) or len(code.values(name)) != 1:
+        return None
+    parameters = [one.arg for one in function.args.posonlyargs + function.args.args]
+    if path(name) not in parameters or isinstance(code.parent[function], ast.ClassDef):
+        return None
+    position = parameters.index(path(name))
+    found = [
+        made(code, argument(call, position, path(name)))
+        for call in code.calls.get(function.name, ())
+        if isinstance(call.func, ast.Name) and code.function(call) is not function
+    ]
+    kinds = {None if one is None else ast.dump(one) for one in found}
+    return found[0] if len(kinds) == 1 else None
+
+
+def functions_called(code: Code, node: ast.AST) -> list[ast.FunctionDef]:
+    """The functions of this file that it calls: train(model), self.train()."""
+    called = {
+        last_name(call.func)
+        for call in code.calls_in(node)
+        if isinstance(call.func, ast.Name) or path(receiver(call)) == "self"
+    }
+    functions = code.nodes.get(ast.FunctionDef, ())
+    return [one for one in functions if isinstance(one, ast.FunctionDef) and one.name in called]
+
+
+def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
+    """The loop over epochs that repeats it, also where that calls the function that it is in."""
+    for loop in code.loops(node):
+        if isinstance(loop, ast.For):
+            words = (
+                names(loop.target) | names(loop.iter) | names(code.value(loop.iter) or loop.iter)
+            )
+            if any("epoch" in word.lower() for word in words - {"epoch_iterator"}):
+                return loop
+    function = code.function(node)
+    if not depth or not isinstance(function, ast.FunctionDef):
+        return None
+    for call in code.calls.get(function.name, ()):
+        if code.function(call) is not function and (
+            isinstance(call.func, ast.Name) or path(receiver(call)) == "self"
+        ):
+            found = epoch_loop(code, call, depth - 1)
+            if found is not None:
+                return found
+    return None

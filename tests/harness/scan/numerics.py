@@ -16,6 +16,7 @@ def clips_what_the_optimizer_has_read(model, batches):
         model(batch).sum().backward()
         clip_grad_norm_(trainable, 1.0)  # finds clip_exhausted_generator
         optimizer.step()
+        optimizer.zero_grad()
 
 
 def clips_by_another_name(generator, encoder, batches):

@@ -1,0 +1,157 @@
+"""Seeds, and orders that no seed decides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code import (
+    FUNCTIONS,
+    LOOPS,
+    Code,
+    Hit,
+    constant,
+    last_name,
+    names,
+    path,
+    place,
+    receiver,
+    source,
+)
+from ..training import backwards, functions_called, optimizer_steps, without_grad
+from . import needs
+
+SEEDS = ("manual_seed", "manual_seed_all", "seed_everything", "set_seed")
+DRAWS = frozenset("randn rand randint randperm normal bernoulli multinomial".split())  # noqa: SIM905
+DRAWS |= {"randn_like", "rand_like", "randint_like"}
+# What a loop that trains counts; a loop over seeds, folds or runs is seeded on purpose.
+COUNTED = ("step", "epoch", "batch", "iter")
+
+
+@needs("seed", "for ", "backward|rand|step(")
+def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
+    for call in [one for name in SEEDS for one in code.calls.get(name, ())]:
+        loops = code.loops(call)
+        if not loops or not isinstance(loops[0], ast.For):
+            continue
+        loop = loops[0]
+        counted = names(loop.target) | names(loop.iter)
+        if (
+            not any(part in word.lower() for word in counted for part in COUNTED)
+            or not _stands_in(code, call, loop)
+            or not _is_the_same(code, call, loop)
+            or without_grad(code, call)
+            or code.within(loop, ast.Assert)
+            or code.calls_in(code.function(call), "fork_rng", "get_rng_state", "set_rng_state")
+        ):
+            continue
+        if (what := _repeated(code, call, loop)) is not None:
+            yield Hit(call, f"{source(call)} puts the generator back in every pass: {what}")
+
+
+@needs("set(", "enumerate|index")
+def set_order_changes_the_class_numbers(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("enumerate", ()):
+        those = _set(code, call.args[0]) if call.args else None
+        above = code.parent[call]
+        mapping = code.parent.get(above)
+        if those is None or not isinstance(above, ast.comprehension):
+            continue
+        if not isinstance(mapping, ast.DictComp) or not _numbers(above, mapping):
+            continue
+        if _outlives(code) and not _is_kept(code, mapping):
+            yield Hit(
+                mapping,
+                f"{source(those)} has another order in every process, and with it these numbers",
+            )
+
+
+# --- what the rules above use ---------------------------------------------------------------------
+
+
+def _stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
+    """Whether every pass of the loop comes by it: there is no branch between them."""
+    kinds = (ast.If, ast.IfExp, ast.Try, *LOOPS, *FUNCTIONS)
+    for above in code.ancestors(node):
+        if above is loop:
+            return True
+        if isinstance(above, kinds):
+            return False
+    return False
+
+
+def _is_the_same(code: Code, call: ast.Call, loop: ast.For) -> bool:
+    """Whether the seed is the same in every pass: a number, or a name that is not set there."""
+    if len(call.args) != 1 or call.keywords:
+        return False
+    seed = call.args[0]
+    if isinstance(constant(seed), int):
+        return True
+    if not path(seed) or path(seed).startswith("self."):
+        return False
+    given = {
+        path(one)
+        for one in code.within(loop, (ast.Name, ast.Attribute))
+        if isinstance(one.ctx, ast.Store)
+    }
+    return path(seed) not in given
+
+
+def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
+    """What draws the same numbers in every pass, if anything that matters does."""
+    if code.method(call) == "manual_seed":  # of a generator of its own
+        statement = code.statement(call)
+        generator = path(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        if isinstance(statement, ast.Assign):
+            generator = path(statement.targets[0])
+        for draw in code.calls_in(loop):
+            given = [path(keyword.value) for keyword in draw.keywords if keyword.arg == "generator"]
+            if code.torch(draw.func) in DRAWS and generator in given and place(draw) > place(call):
+                return f"{source(draw, 40)} draws what it drew before"
+        return None
+    if code.method(call):  # not of torch's, as far as can be seen
+        return None
+    called = functions_called(code, loop)
+    trains = any(backwards(code, one) or optimizer_steps(code, one) for one in [loop, *called])
+    return "dropout, noise and shuffling repeat" if trains else None
+
+
+def _set(code: Code, node: ast.expr) -> ast.AST | None:
+    """The set whose order it has: set(names), list(set(names)), or the name that was given."""
+    if any(path(node) and path(receiver(one)) == path(node) for one in code.calls.get("sort", ())):
+        return None
+    value = code.value(node)
+    while isinstance(value, ast.Call) and last_name(value.func) in ("list", "tuple") and value.args:
+        value = code.value(value.args[0])
+    if isinstance(value, ast.SetComp):
+        return value
+    is_set = isinstance(value, ast.Call) and code.full(value.func) == "set" and len(value.args) == 1
+    return value if is_set else None
+
+
+def _numbers(given: ast.comprehension, mapping: ast.DictComp) -> bool:
+    """Whether it is {name: number for number, name in ...}, or the other way round."""
+    if not isinstance(given.target, ast.Tuple) or len(given.target.elts) != 2:
+        return False
+    return {path(mapping.key), path(mapping.value)} == {path(one) for one in given.target.elts}
+
+
+def _outlives(code: Code) -> bool:
+    """Whether a model is saved or loaded here, for which the numbers stand."""
+    imports = code.nodes.get(ast.Import, []) + code.nodes.get(ast.ImportFrom, [])
+    words = ("state_dict", "save_pretrained", "save_model", "save_checkpoint", "save_state")
+    return not imports or any(word in name for name in code.calls for word in words)
+
+
+def _is_kept(code: Code, mapping: ast.DictComp) -> bool:
+    """Whether the numbers are written out, so that the next process can read them."""
+    statement = code.statement(mapping)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    kept = {path(target) for target in targets}
+    return any(
+        "dump" in name or "save" in name or "write" in name
+        for name, calls in code.calls.items()
+        for call in calls
+        for part in ast.walk(call)
+        if path(part) in kept
+    )

@@ -1,0 +1,203 @@
+"""Places that rules/optimizers.py finds, as marked, and places that it has to leave alone."""
+
+import torch
+from torch import nn, optim
+
+# --- zero_grad_in_every_micro_batch ---------------------------------------------------------------
+
+
+def steps_every_fourth(model, loader, optimizer, accumulation_steps=4):
+    for i, (x, y) in enumerate(loader):
+        optimizer.zero_grad()  # finds zero_grad_in_every_micro_batch
+        loss = nn.functional.mse_loss(model(x), y) / accumulation_steps
+        loss.backward()
+        if (i + 1) % accumulation_steps == 0 or i + 1 == len(loader):
+            optimizer.step()
+
+
+def with_a_scaler(model, loader, scaler, n):
+    opt = optim.AdamW(model.parameters(), lr=1e-4)
+    for step, batch in enumerate(loader):
+        model.zero_grad()  # finds zero_grad_in_every_micro_batch
+        with torch.autocast("cuda"):
+            loss = model(**batch).loss
+        scaler.scale(loss).backward()
+        if step % n == n - 1 or step + 1 == len(loader):
+            scaler.step(opt)
+            scaler.update()
+
+
+def steps_after_the_chunks(model, chunks, optimizer):
+    for chunk in chunks:
+        optimizer.zero_grad()  # finds zero_grad_in_every_micro_batch
+        model(chunk).sum().backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+def clears_with_the_step(model, loader, optimizer):
+    for i, x in enumerate(loader):
+        model(x).sum().backward()
+        if i % 4 == 3 or i == len(loader) - 1:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def clears_at_the_start_of_a_window(model, loader, optimizer):
+    for i, x in enumerate(loader):
+        if i % 4 == 0:
+            optimizer.zero_grad()
+        model(x).sum().backward()
+        if i % 4 == 3 or i == len(loader) - 1:
+            optimizer.step()
+
+
+def generator_every_fifth(generator, critic, loader, optimizer_g, optimizer_d):
+    for i, real in enumerate(loader):
+        optimizer_g.zero_grad()
+        optimizer_d.zero_grad()
+        (critic(generator(real)).mean() - critic(real).mean()).backward()
+        optimizer_d.step()
+        if i % 5 == 0:
+            (-critic(generator(real)).mean()).backward()
+            optimizer_g.step()
+
+
+def one_gradient_per_sample(model, samples, optimizer):
+    gradients = []
+    for sample in samples:
+        optimizer.zero_grad()
+        model(sample).sum().backward()
+        gradients.append([p.grad.clone() for p in model.parameters()])
+    for p, several in zip(model.parameters(), zip(*gradients)):
+        p.grad = sum(several)
+    optimizer.step()
+
+
+def a_warmup_and_a_step_of_its_own(model, loader, optimizer):
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+    optimizer.zero_grad()
+    model(x).sum().backward()
+    optimizer.step()
+
+
+# --- zero_grad_before_the_step --------------------------------------------------------------------
+
+
+def cleared_too_early(model, loader, optimizer):
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.zero_grad()  # finds zero_grad_before_the_step
+        print(loss.item())
+        optimizer.step()
+
+
+def cleared_before_the_scaler_steps(model, x, scaler):
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    scaler.scale(model(x).mean()).backward()
+    model.zero_grad()  # finds zero_grad_before_the_step
+    scaler.step(optimizer)
+    scaler.update()
+
+
+def another_optimizer(generator, critic, z, optimizer_g, optimizer_d):
+    critic(generator(z)).mean().backward()
+    optimizer_d.zero_grad()
+    optimizer_g.step()
+
+
+def a_second_backward(critic, real, fake, optimizer):
+    critic(fake).mean().backward()
+    optimizer.zero_grad()
+    (-critic(real).mean()).backward()
+    optimizer.step()
+
+
+def with_a_closure(model, x, optimizer):
+    def closure():
+        loss = model(x).mean()
+        loss.backward()
+        return loss
+
+    model(x).mean().backward()
+    optimizer.zero_grad()
+    optimizer.step(closure)
+
+
+def gradients_put_back(model, x, optimizer, kept):
+    model(x).mean().backward()
+    optimizer.zero_grad()
+    for p, grad in zip(model.parameters(), kept):
+        p.grad = grad
+    optimizer.step()
+
+
+def backward_elsewhere(trainer, loss, optimizer):
+    loss.backward()
+    optimizer.zero_grad()
+    trainer.second_pass(loss)
+    optimizer.step()
+
+
+# --- rebuilt_model_does_not_learn -----------------------------------------------------------------
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x
+
+
+def built_twice(loader, device):
+    model = Net()
+    optimizer = optim.Adam(model.parameters(), lr=1e-3)
+    model = Net().to(device)  # finds rebuilt_model_does_not_learn
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+
+def another_one(net, loader):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    criterion = nn.MSELoss()
+    net = nn.Sequential(nn.Linear(3, 3), nn.ReLU())  # finds rebuilt_model_does_not_learn
+    for x, y in loader:
+        loss = criterion(net(x), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+def wrapped(model, loader):
+    optimizer = optim.Adam(model.parameters())
+    model = nn.DataParallel(model)
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+
+def with_an_optimizer_of_its_own(loader):
+    model = Net()
+    optimizer = optim.Adam(model.parameters())
+    model = Net()
+    optimizer = optim.Adam(model.parameters())
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+
+def built_again_to_test(loader, state):
+    model = Net()
+    optimizer = optim.Adam(model.parameters())
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+    model = Net()
+    model.load_state_dict(state)
+    return model
