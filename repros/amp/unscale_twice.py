@@ -27,6 +27,8 @@
 # scaler.update()  # also after a step that was left out
 # '''
 # fix = "amp.optimizer_step"
+# rule = "error"
+# when = "AMP is on (float16) and the window is above 1, or update() is never called"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

@@ -29,6 +29,7 @@
 # right = '''
 # torch.nn.TransformerEncoderLayer(12, 4)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Building the model raises, and the error names neither of the two numbers

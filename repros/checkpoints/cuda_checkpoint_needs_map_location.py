@@ -38,6 +38,8 @@
 # right = '''
 # model.load_state_dict(torch.load(file, map_location="cpu"))
 # '''
+# rule = "note"
+# when = "the file was saved from a GPU that this machine does not have"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "a file of which the storages say cuda:63", cuda = "a file of which the storages say cuda:63", mps = "a file of which the storages say cuda:63" }
 # ///

@@ -36,6 +36,7 @@
 # right = '''
 # model.load_state_dict(torch.load(path, map_location="cpu"))
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """load_state_dict() wants the dict of tensors, not the name of the file that holds it.

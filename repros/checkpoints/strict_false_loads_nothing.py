@@ -42,6 +42,8 @@
 # model.load_state_dict(state)
 # '''
 # fix = "checkpoints.load_matching"
+# rule = "note"
+# when = "no key of the file is one of the model"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model predicts as if it had never been trained: every key of the file begins with

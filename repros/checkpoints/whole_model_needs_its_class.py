@@ -34,6 +34,8 @@
 # right = '''
 # torch.save(model.state_dict(), file)
 # '''
+# rule = "note"
+# when = "the file is loaded where that class is not found"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """torch.save() of a model pickles a reference to its class: the name of the module that

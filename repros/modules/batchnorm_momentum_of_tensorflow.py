@@ -41,6 +41,8 @@
 # right = '''
 # norm = BatchNorm1d(1, momentum=1 - 0.9)
 # '''
+# rule = "warning"
+# when = "the model is used in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """One unusual batch at the end of an epoch, and eval mode is far off: here 100 batches agree

@@ -37,6 +37,8 @@
 # right = '''
 # norm = BatchNorm1d(1, momentum=0.1)
 # '''
+# rule = "warning"
+# when = "the running statistics are not loaded from a checkpoint"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training goes well, and eval mode predicts nonsense.

@@ -33,6 +33,7 @@
 # def forward(self, x):
 #     return x + 1
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The class is fine until the model is called.

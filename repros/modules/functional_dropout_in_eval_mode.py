@@ -40,6 +40,8 @@
 # right = '''
 # return dropout(x, training=self.training)
 # '''
+# rule = "warning"
+# when = "p is above 0 and the module is in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model is in eval mode, and every call predicts something else.

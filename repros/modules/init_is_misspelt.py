@@ -20,6 +20,7 @@
 #     super().__init__()
 #     self.layer = Linear(2, 2)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The class is accepted, print(model) shows no layers, and the optimizer refuses it.

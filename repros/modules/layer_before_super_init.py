@@ -24,6 +24,7 @@
 # super().__init__()
 # self.layer = Linear(2, 2)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The traceback ends in torch's __setattr__, below the line of __init__ that makes a layer.

@@ -40,6 +40,7 @@
 # right = '''
 # self.hidden = ModuleList([Linear(2, 2), Linear(2, 2)])
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss falls, by the work of the layers that are attributes of their own.

@@ -35,6 +35,7 @@
 # layers = Sequential(Linear(2, 2), Linear(2, 2))
 # layers(x)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The layers are registered and train, and calling the list raises.

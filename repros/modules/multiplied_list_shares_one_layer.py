@@ -39,6 +39,8 @@
 # right = '''
 # layers = ModuleList([Linear(2, 2) for _ in range(3)])
 # '''
+# rule = "error"
+# when = "the count is above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """print(model) shows all the layers, the state_dict has an entry for each, and there is one weight.

@@ -33,6 +33,7 @@
 # count = sum(p.numel() for p in trainable)
 # optimizer = SGD(trainable, lr=0.1)
 # '''
+# rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model prints its number of parameters, and the optimizer says that there are none.

@@ -36,11 +36,15 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
 # ]
 # wrong = '''
-# weights = softmax(scores)  # [batch, queries, keys]
+# scores = torch.arange(8.0).view(2, 2, 2)  # [batch, queries, keys]
+# weights = softmax(scores)
 # '''
 # right = '''
+# scores = torch.arange(8.0).view(2, 2, 2)
 # weights = softmax(scores, dim=-1)
 # '''
+# rule = "warning"
+# when = "the first dimension is that of the samples"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A warning, and weights that are normalized over the samples of the batch.

@@ -29,6 +29,8 @@
 # right = '''
 # y = x.transpose(1, 2).reshape(2, -1)
 # '''
+# rule = "warning"
+# when = "the tensor is contiguous and the exchanged sizes are above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A view() that worked raises after a transpose(), a permute() or a new release

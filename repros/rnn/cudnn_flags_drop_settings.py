@@ -34,6 +34,8 @@
 #     ...
 # '''
 # fix = "rnn.cudnn_flags"
+# rule = "warning"
+# when = "the block runs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """Inside `with cudnn.flags(deterministic=True)`, cuDNN is off, without a warning.

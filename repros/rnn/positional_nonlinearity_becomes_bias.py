@@ -20,6 +20,8 @@
 # right = '''
 # rnn = torch.nn.RNN(2, 3, 1, nonlinearity="relu")
 # '''
+# rule = "error"
+# when = "torch is older than 2.3"
 # affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
 # ///
 """The forward of an RNN raises over the types of arguments that the user never wrote.

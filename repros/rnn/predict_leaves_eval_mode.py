@@ -35,6 +35,8 @@
 # lstm.train()
 # '''
 # fix = "rnn.no_grad_eval"
+# rule = "warning"
+# when = "the model has dropout or batch normalization"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """predict() calls eval(), nobody calls train() again, and the next training step runs without

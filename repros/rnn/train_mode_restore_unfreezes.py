@@ -29,6 +29,7 @@
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py"]
 # wrong = '''
+# model[0].eval()  # frozen
 # model.eval()
 # model.train()
 # '''
@@ -38,6 +39,8 @@
 # for module, training in modes: module.training = training
 # '''
 # fix = "rnn.restore_modes"
+# rule = "warning"
+# when = "that part has batch normalization or dropout"
 # affected = { cpu = ">=1.13" }
 # ///
 """A BatchNorm that was frozen with eval() trains again after the model's next train().

@@ -21,6 +21,7 @@ def train(scaler, optimizer, model, loss):
     scaler.scale(loss).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     scaler.step(optimizer)
+    scaler.update()
 """
 
 

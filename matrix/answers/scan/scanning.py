@@ -56,6 +56,10 @@ class PassedOver(NamedTuple):
     why: str
 
 
+class RuleError(Exception):
+    """A rule that failed: a fault of ours, which costs one file and not the others."""
+
+
 Result = tuple[Path, "list[Finding] | str"]  # the findings of a file, or why it was passed over
 
 
@@ -95,6 +99,8 @@ def _results(paths: list[Path], those: list[Rule], jobs: int) -> Iterator[Result
 
 
 def scan_file(path: Path, those: list[Rule]) -> Result:
+    for rule in those:
+        function(rule.id)  # first: a SyntaxError of ours must not be taken for one of the file
     try:
         text, cells = files.read(path)
         return path, scan_text(text, those, path, cells) if _TORCH.search(text) else []
@@ -104,23 +110,25 @@ def scan_file(path: Path, those: list[Rule]) -> Result:
         return path, f"not Python: {error.msg} (line {error.lineno})"
     except (RecursionError, MemoryError):
         return path, "nested too deeply"
+    except RuleError as error:
+        return path, f"{error}: please report it"
 
 
 def scan_text(
     text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
 ) -> list[Finding]:
-    """Raises what ast.parse() raises."""
-    likely = [rule for rule in those if _has_words(text, function(rule.id))]
+    """Raises what ast.parse() raises, and RuleError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
         tree = ast.parse(text)
+    likely = [rule for rule in those if _has_words(text, function(rule.id))]
     if not likely:
         return []
     code = Code(tree, text)
     lines = text.split("\n")
     found: dict[tuple[str, int, int], Finding] = {}
     for rule in likely:
-        for hit in function(rule.id)(code):
+        for hit in _hits(rule, code):
             if not _ignored(code, hit, rule.id, lines):
                 finding = _finding(hit, rule, path, lines, cells or [])
                 found.setdefault((rule.id, finding.line, finding.cell), finding)
@@ -132,6 +140,15 @@ def function(id: str) -> Callable[[Code], Iterator[Hit]]:
     family, _, name = id.partition("/")
     module = importlib.import_module(f".rules.{family}", __package__)
     return getattr(module, name)  # type: ignore[no-any-return]
+
+
+def _hits(rule: Rule, code: Code) -> list[Hit]:
+    try:
+        return list(function(rule.id)(code))
+    except (RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        raise RuleError(f"the rule {rule.id} failed: {type(error).__name__}: {error}") from error
 
 
 def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .code import FUNCTIONS, Code, argument, last_name, names, path, receiver
+from .code import FUNCTIONS, Code, argument, last_name, names, path, place, receiver, source
 
 OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"  # noqa: SIM905
@@ -137,6 +137,36 @@ def _named(node: ast.AST, *parts: str) -> bool:
         node = node.value
     name = last_name(node).lower()
     return any(part in name for part in parts)
+
+
+def is_fragment(code: Code) -> bool:
+    """Whether it is a few lines out of a file: it imports nothing."""
+    kinds = (ast.Import, ast.ImportFrom)
+    return not any(code.nodes.get(kind) for kind in kinds)
+
+
+def is_network(code: Code, owner: ast.ClassDef | None) -> bool:
+    """is_module(), also by way of classes of the same file."""
+    if owner is None or any(last_name(base).endswith("DataModule") for base in owner.bases):
+        return False
+    bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
+    return is_module(code, owner) or any(
+        isinstance(one, ast.ClassDef) and one.name in bases and is_network(code, one)
+        for one in code.nodes.get(ast.ClassDef, ())
+        if place(one) < place(owner)
+    )
+
+
+def expects_an_error(code: Code, node: ast.AST) -> bool:
+    """Whether it is under pytest.raises(), assertRaises() or a try."""
+    return any(
+        isinstance(one, ast.Try)
+        or (
+            isinstance(one, ast.With)
+            and any("raises" in source(item.context_expr).lower() for item in one.items)
+        )
+        for one in code.ancestors(node)
+    )
 
 
 MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "double", "train", "eval", "xpu"})

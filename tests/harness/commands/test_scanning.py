@@ -11,6 +11,7 @@ def train(scaler, optimizer, model, loss):
     scaler.scale(loss).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     scaler.step(optimizer)
+    scaler.update()
 """
 NOTE = """\
 import gc
@@ -92,7 +93,7 @@ def test_settings_of_the_project_count_and_options_come_first(project):
     ("arguments", "status", "said"),
     [
         (("--select", "amp/clip_befor_unscale"), 2, f"did you mean {CLIP}"),
-        (("--ignore", "amp/unscale_twice"), 2, "no rule or family of rules"),
+        (("--ignore", "amp/half_linear_on_the_cpu"), 2, "no rule or family of rules"),
         (("missing.py",), 2, "does not exist"),
         (("--write",), 2, "--write goes with --fix"),
         (("--fix", "--format", "json"), 2, "--format text alone"),
@@ -173,7 +174,7 @@ def test_what_was_found_is_run_on_the_torch_of_an_interpreter(project):
 def test_list_names_the_rules():
     result = call("list", "--rules", "amp")
     assert f"  {CLIP} " in result.output
-    assert "amp/unscale_twice" not in result.output
+    assert "amp/half_linear_on_the_cpu" not in result.output
     assert "  error  " in result.output
 
 

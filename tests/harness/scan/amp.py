@@ -312,3 +312,56 @@ def scaler_of_any_device(device):
     if torch.cuda.is_available():
         scaler = torch.amp.GradScaler()
     return scaler, half, torch.amp.GradScaler(device), torch.amp.GradScaler(device=device)
+
+
+def unscaled_for_every_batch_of_a_window(model, loader, optimizer, scaler, args):
+    for step, x in enumerate(loader):
+        scaler.scale(model(x)).backward()
+        if args.clip:
+            scaler.unscale_(optimizer)  # finds unscale_twice
+            clip_grad_norm_(model.parameters(), args.clip)
+        if (step + 1) % args.window == 0 or step + 1 == len(loader):
+            scaler.step(optimizer)
+        if (step + 1) % args.window == 0:
+            scaler.step(optimizer)  # finds last_window_is_dropped
+            scaler.update()
+
+
+class InMicroBatches:
+    def fit(self):
+        for epoch in range(self.epochs):
+            for i, x in enumerate(self.loader):
+                self.scaler.scale(self.model(x) / self.k).backward()
+                self.scaler.unscale_(self.optimizer)  # finds unscale_twice
+                if (i + 1) % self.k == 0:
+                    self.scaler.step(self.optimizer)  # finds last_window_is_dropped
+                    self.scaler.update()
+
+    def unscaled_once_in_a_window(self):
+        for i, x in enumerate(self.loader):
+            self.scaler.scale(self.model(x) / self.k).backward()
+            if (i + 1) % self.k == 0:
+                self.scaler.unscale_(self.optimizer)
+            if (i + 1) % self.k == 0 or i + 1 == len(self.loader):
+                self.scaler.step(self.optimizer)
+                self.scaler.update()
+
+    def a_window_or_not(self, step):
+        for i, x in enumerate(self.loader):
+            self.scaler.scale(self.model(x)).backward()
+            if self.k > 1:
+                if (i + 1) % self.k == 0 or i + 1 == len(self.loader):
+                    self.scaler.unscale_(self.optimizer)
+                    self.scaler.step(self.optimizer)
+                    self.scaler.update()
+            else:
+                self.scaler.unscale_(self.optimizer)
+                self.scaler.step(self.optimizer)
+                self.scaler.update()
+
+    def a_step_for_each(self):
+        for x in self.loader:
+            self.scaler.scale(self.model(x)).backward()
+            self.scaler.unscale_(self.optimizer)
+            self.scaler.step(self.optimizer)
+            self.scaler.update()

@@ -23,6 +23,7 @@ def train(scaler, optimizer, model, loss):
     scaler.scale(loss).backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     scaler.step(optimizer)
+    scaler.update()
 """
 COLUMN = 5
 
@@ -332,3 +333,19 @@ def test_json_has_all_of_it(tmp_path):
     assert (one["line"], one["id"], one["fixable"], one["cell"]) == (5, ID, True, None)
     assert whole["reproducers"][ID]["right"] == BY_ID[ID].right
     assert [set(one) for one in whole["passed_over"]] == [{"path", "why"}]
+
+
+def test_a_rule_that_fails_costs_its_file_alone(tmp_path, monkeypatch):
+    def broken(code):
+        if "odd" in code.text:
+            raise KeyError("odd")
+        yield from ()
+
+    monkeypatch.setattr(scanning, "function", lambda id: broken)
+    (tmp_path / "a.py").write_text("import torch\n", encoding="utf-8")
+    (tmp_path / "b.py").write_text("import torch  # odd\n", encoding="utf-8")
+    found, passed = scan(tmp_path)
+    assert found == []
+    ((path, why),) = passed
+    assert path.name == "b.py"
+    assert why == f"the rule {RULES[0].id} failed: KeyError: 'odd': please report it"

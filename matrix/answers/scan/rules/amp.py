@@ -55,6 +55,39 @@ def backward_after_unscale(code: Code) -> Iterator[Hit]:
                     )
 
 
+@needs("scaler|Scaler", "unscale_")
+def unscale_twice(code: Code) -> Iterator[Hit]:
+    updated = any(is_scaler(code, receiver(call)) for call in code.calls.get("update", ()))
+    handed = any(
+        "scaler" in path(value).lower()
+        for calls in code.calls.values()
+        for call in calls
+        for value in [*call.args, *(keyword.value for keyword in call.keywords)]
+    )
+    for call in code.calls.get("unscale_", ()):
+        if not is_scaler(code, receiver(call)):
+            continue
+        if not updated and not handed:
+            yield Hit(
+                call, f"{source(call, 40)} raises in the second step: update() is never called"
+            )
+            continue
+        loops = code.loops(call)
+        for step in code.calls_in(loops[0], "step") if loops else ():
+            test = next(iter(code.conditions(step)), None)
+            if is_scaler(code, receiver(step)) and test is not None and _window(test):
+                branch = code.parent[test]
+                same = [ast.dump(one) for one in code.conditions(call)]
+                own = code.excludes(call, step) or _is_in(code, call, branch)
+                if not own and ast.dump(test) not in same:
+                    yield Hit(
+                        call,
+                        f"{source(call, 40)} is called for every batch of a window, and raises for "
+                        "the second one",
+                    )
+                    break
+
+
 @needs("scaler|Scaler", "backward", ".step(")
 def unscale_before_scale(code: Code) -> Iterator[Hit]:
     for step in code.calls.get("step", ()):

@@ -1,0 +1,160 @@
+# ruff: noqa
+import torch
+import torch.nn as nn
+from torch.backends import cudnn
+
+# --- predict_leaves_eval_mode ---------------------------------------------------------------------
+
+
+def train(model, optimizer, loader, steps):
+    for epoch in range(3):
+        model.train()
+        for step, (x, y) in enumerate(loader):
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+            if step % steps == 0:
+                model.eval()  # finds predict_leaves_eval_mode
+                print(model(x))
+
+
+def forgets(loader, steps):
+    model = nn.LSTM(2, 2)
+    optimizer = torch.optim.Adam(model.parameters())
+    for epoch in range(3):
+        for x in loader:
+            model(x)[0].sum().backward()
+            optimizer.step()
+        model.eval()  # finds predict_leaves_eval_mode
+        print(model(x))
+
+
+def goes_back(model, teacher, optimizer, loader, steps):
+    optimizer = torch.optim.Adam(model.parameters())
+    for epoch in range(3):
+        model.train()
+        teacher.eval()
+        for step, x in enumerate(loader):
+            model(x).sum().backward()
+            optimizer.step()
+            if step % steps == 0:
+                model.eval()
+                print(model(x))
+                model.to("cpu").train()
+        model.eval()
+
+
+def stops(model, optimizer, loader, steps):
+    model.train()
+    for step, x in enumerate(loader):
+        model(x).sum().backward()
+        optimizer.step()
+        if step == steps:
+            model.eval()
+            break
+    model.eval()
+
+
+class Trainer(nn.Module):
+    def fit(self, optimizer, loader):
+        optimizer = torch.optim.Adam(self.model.parameters())
+        for x in loader:
+            self.model(x).sum().backward()
+            optimizer.step()
+            self.model.eval()
+            self.train()
+
+
+def search(model, x, loader):
+    """The input is what is optimized."""
+    optimizer = torch.optim.Adam([x])
+    for _ in loader:
+        model.eval()
+        model(x).sum().backward()
+        optimizer.step()
+
+
+def validate(model, mode):
+    model.eval()
+    model.train(mode)
+
+
+# --- cudnn_flags_drop_settings --------------------------------------------------------------------
+
+
+def flags(settings):
+    with cudnn.flags(deterministic=True):  # finds cudnn_flags_drop_settings
+        pass
+    with torch.backends.cudnn.flags(benchmark=True):  # finds cudnn_flags_drop_settings
+        pass
+    with cudnn.flags(enabled=True, deterministic=True):
+        pass
+    with cudnn.flags(enabled=False):
+        pass
+    with cudnn.flags(**settings):
+        pass
+    with cudnn.flags():
+        pass
+    with torch.backends.mkldnn.flags(False):
+        pass
+
+
+# --- positional_nonlinearity_becomes_bias ---------------------------------------------------------
+
+
+def cells(kind):
+    nn.RNN(2, 3, 1, "relu")  # finds positional_nonlinearity_becomes_bias
+    torch.nn.RNN(2, 3, 2, "tanh", batch_first=True)  # finds positional_nonlinearity_becomes_bias
+    nn.RNN(2, 3, 1, nonlinearity="relu")
+    nn.RNN(2, 3, 1, True)
+    nn.RNN(2, 3, 1, kind)
+    nn.RNNCell(2, 3, True, "relu")
+    RNN(2, 3, 1, "relu")
+
+
+class RNN(nn.Module):
+    pass
+
+
+# --- train_mode_restore_unfreezes -----------------------------------------------------------------
+
+
+def tune(model, loader):
+    model.backbone.eval()
+    for x in loader:
+        model.train()  # finds train_mode_restore_unfreezes
+        model(x).sum().backward()
+
+
+def first(model, loader):
+    model[0].eval()
+    for x in loader:
+        model.eval()
+        model(x)
+        model.train()  # finds train_mode_restore_unfreezes
+
+
+def kept(model, loader):
+    for x in loader:
+        model.train()
+        model.backbone.eval()
+        model(x).sum().backward()
+
+
+def twice(model, loader):
+    model.backbone.eval()
+    for x in loader:
+        model.train()
+        model.backbone.eval()
+
+
+def restored(model, loader):
+    model.encoder.eval()
+    print(model.encoder(loader))
+    model.train()
+
+
+def other(model, teacher, loader):
+    teacher.backbone.eval()
+    for x in loader:
+        model.train()
