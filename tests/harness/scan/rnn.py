@@ -13,6 +13,7 @@ def train(model, optimizer, loader, steps):
             loss = model(x).sum()
             loss.backward()
             optimizer.step()
+            optimizer.zero_grad()
             if step % steps == 0:
                 model.eval()  # finds predict_leaves_eval_mode
                 print(model(x))
