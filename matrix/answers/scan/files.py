@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 LARGEST = 2**20  # bytes; a larger file was written by a program
 NOTEBOOK = 16 * 2**20  # bytes; most of a notebook is pictures
-ENDINGS = (".py", ".pyi", ".ipynb")
+ENDINGS = (".py", ".ipynb")
 # Folders that hold other people's code, or copies of this one's.
 PASSED = {"__pycache__", "build", "dist", "node_modules", "site-packages", "dist-packages"}
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|.*\?\s*$)")

@@ -303,6 +303,9 @@ def resumed_with_what_is_there(checkpoint, scaler):
         scaler.load_state_dict(checkpoint["scaler"])
     except RuntimeError:
         print("a new scaler")
+    if not checkpoint["scaler"]:
+        return
+    scaler.load_state_dict(checkpoint["scaler"])
 
 
 def scaler_of_any_device(device):

@@ -202,9 +202,7 @@ def resume_from_disabled_scaler(code: Code) -> Iterator[Hit]:
     if all(enabled is None or constant(enabled) is not None for enabled in switched):
         return
     for call in code.calls.get("load_state_dict", ()):
-        guarded = any(
-            _is_true_of(test, call.args[0]) for test in code.conditions(call) if call.args
-        )
+        guarded = bool(call.args) and _is_not_empty(code, call, call.args[0])
         caught = any(isinstance(one, ast.Try) for one in code.ancestors(call))
         if is_scaler(code, receiver(call)) and call.args and not guarded and not caught:
             yield Hit(
@@ -388,16 +386,28 @@ def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
     )
 
 
-def _is_true_of(test: ast.expr, state: ast.expr) -> bool:
-    """Whether the test is false for an empty state: it asks for the state itself."""
-    parts = test.values if isinstance(test, ast.BoolOp) else [test]
-    wanted = ast.dump(state)
-    for part in parts:
-        if ast.dump(part) == wanted:
+def _is_not_empty(code: Code, call: ast.Call, state: ast.expr) -> bool:
+    """Whether an empty state does not get there: `if state:`, or `if not state: return` before."""
+    left = [
+        part.operand
+        for one in code.within(code.function(call), ast.If)
+        for part in ([one.test] if not isinstance(one.test, ast.BoolOp) else one.test.values)
+        if isinstance(part, ast.UnaryOp)
+        and isinstance(part.op, ast.Not)
+        and isinstance(one.body[-1], (ast.Return, ast.Raise, ast.Continue))
+        and place(one) < place(call)
+    ]
+    return any(_asks_for(test, state) for test in [*code.conditions(call), *left])
+
+
+def _asks_for(test: ast.expr, state: ast.expr) -> bool:
+    """Whether the test is false for an empty state: it is the state itself, or a part of an and."""
+    for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+        if ast.dump(part) == ast.dump(state):
             return True
         if isinstance(part, ast.Call) and last(part) == "get" and part.args:
-            key = part.args[0]
-            if isinstance(state, ast.Subscript) and ast.dump(state.slice) == ast.dump(key):
+            key = ast.dump(part.args[0])
+            if isinstance(state, ast.Subscript) and ast.dump(state.slice) == key:
                 return True
     return False
 
