@@ -322,6 +322,14 @@ def end(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
+def inserted(at: tuple[int, int], text: str) -> Edit:
+    return Edit(*at, *at, text)
+
+
+def replaced(node: ast.AST, text: str) -> Edit:
+    return Edit(*place(node), *end(node), text)
+
+
 def path(node: ast.AST | None) -> str:
     """ "self.model" of that expression, "" of what is no name."""
     parts = []

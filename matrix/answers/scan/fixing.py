@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import os
 import tokenize
@@ -42,7 +43,12 @@ def fixed(path: Path, findings: Iterable[Finding]) -> tuple[bytes, bytes, list[F
                 _apply(lines, edit)
             taken += spans
             done.append(finding)
-    return before, newline.join(lines).encode(encoding), done
+    after = newline.join(lines)
+    try:
+        ast.parse(after.replace(newline, "\n"))
+    except SyntaxError as error:
+        raise NotFixed(f"{path}: the edit would break it in line {error.lineno}") from None
+    return before, after.encode(encoding), done
 
 
 def write(path: Path, data: bytes) -> None:

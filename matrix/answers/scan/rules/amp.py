@@ -6,7 +6,19 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ..code import Code, Edit, Hit, argument, constant, names, path, place, receiver, source
+from ..code import (
+    Code,
+    Edit,
+    Hit,
+    argument,
+    constant,
+    inserted,
+    names,
+    path,
+    place,
+    receiver,
+    source,
+)
 from ..training import backwards, is_optimizer, is_scaler, optimizer_steps
 from . import needs
 
@@ -232,14 +244,14 @@ def _unscaled_before(code: Code, clip: ast.Call, steps: list[ast.Call]) -> tuple
     would raise.
     """
     statement = code.statement(clip)
-    line, column = place(statement)
+    column = place(statement)[1]
     above: ast.AST = statement
     while isinstance(above, ast.stmt):
         for step in steps:
             if any(code.statement(step) is one for one in code.block(above)) and path(step.args[0]):
                 scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
                 missing = f"{scaler}.unscale_({optimizer})\n{' ' * column}"
-                return (Edit(line, column, line, column, missing),)
+                return (inserted(place(statement), missing),)
         if not isinstance(code.parent[above], ast.If):
             break
         above = code.parent[above]

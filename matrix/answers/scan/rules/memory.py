@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code import Code, Hit, constant, last_name, path, place, receiver, source
+from ..code import Code, Edit, Hit, constant, last_name, path, place, receiver, replaced, source
 from ..training import backwards, in_a_test, without_grad
 from . import needs
 
@@ -123,7 +123,14 @@ def empty_cache_before_collect(code: Code) -> Iterator[Hit]:
             yield Hit(
                 emptied[-1],
                 f"what {source(call)} frees after this stays in PyTorch's cache",
+                _swapped(emptied[-1], statement) if not between else (),
             )
+
+
+def _swapped(one: ast.stmt, other: ast.stmt) -> tuple[Edit, ...]:
+    if not all(isinstance(each, ast.Expr) for each in (one, other)):
+        return ()
+    return replaced(one, ast.unparse(other)), replaced(other, ast.unparse(one))
 
 
 def _empties(code: Code, statement: ast.stmt) -> bool:

@@ -10,10 +10,13 @@ from ..code import (
     COMPREHENSIONS,
     FUNCTIONS,
     Code,
+    Edit,
     Hit,
     argument,
     constant,
+    end,
     has_unpacked,
+    inserted,
     last_name,
     names,
     path,
@@ -63,6 +66,7 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
                 call,
                 f"{source(call)} is not told the mode of the module: it also drops values after "
                 "eval()",
+                _told_the_mode(code, call),
             )
     for layer in [call for name in DROPOUTS for call in code.calls.get(name.capitalize(), ())]:
         above = code.parent[layer]
@@ -78,6 +82,16 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
                 f"{source(layer)} is a new layer in train mode at each call: it also drops values "
                 "after eval()",
             )
+
+
+def _told_the_mode(code: Code, call: ast.Call) -> tuple[Edit, ...]:
+    function = code.scope(call)
+    given = [*call.args, *(one.value for one in call.keywords)]
+    if not isinstance(function, ast.FunctionDef) or not given:
+        return ()
+    if [one.arg for one in function.args.args][:1] != ["self"]:
+        return ()
+    return (inserted(max(map(end, given)), ", training=self.training"),)
 
 
 @needs("self.", "append|[|{")
@@ -123,7 +137,16 @@ def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
                         product,
                         f"{source(product)} is {source(one, 40)} {source(count, 20)} times: one "
                         "set of weights",
+                        _one_for_each(product, several, count),
                     )
+
+
+def _one_for_each(product: ast.BinOp, several: ast.List, count: ast.expr) -> tuple[Edit, ...]:
+    """[x] * n as [x for _ in range(n)]."""
+    if several is not product.left or len(several.elts) != 1:
+        return ()
+    rest = f" for _ in range({ast.unparse(count)})]"
+    return (Edit(*end(several.elts[0]), *end(product), rest),)
 
 
 @needs("parameters")

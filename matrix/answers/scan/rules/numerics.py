@@ -11,6 +11,8 @@ from ..code import (
     Hit,
     argument,
     constant,
+    end,
+    inserted,
     last_name,
     names,
     path,
@@ -39,12 +41,14 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
             if made is None:
                 continue
             kind = f"{source(name)} is an iterator (line {place(made)[0]})"
+            edits = (inserted(place(made), "list("), inserted(end(made), ")"))
             early = _first_read(code, made, call)
             if early is not None:
                 yield Hit(
                     call,
                     f"{kind} that {source(early, 30)} in line {place(early)[0]} has used up: "
                     f"{source(call.func, 40)}() gets no parameters",
+                    edits,
                 )
                 break
             if any(made not in ast.walk(loop) for loop in code.loops(call)):
@@ -52,6 +56,7 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
                     call,
                     f"{kind}: from the second pass of the loop on, {source(call.func, 40)}() gets "
                     "no parameters",
+                    edits,
                 )
                 break
 
