@@ -34,7 +34,7 @@
 # '''
 # fix = "amp.windows"
 # rule = "warning"
-# when = "the window is above 1 and does not divide the number of batches"
+# when = "the window is above 1 and the last batch does not end one"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The batches after the last full window of an epoch take no step (timoschick/pet#36).

@@ -274,6 +274,30 @@ def summed_over_the_window(model, batches, optimizer, k):
     return total
 
 
+def multiplied_when_it_is_shown(model, loader, optimizer, k):
+    running = 0.0
+    for step, x in enumerate(loader):
+        loss = model(x)
+        loss = loss / k
+        loss.backward()
+        running += loss.item()
+        if (step + 1) % k == 0 or step + 1 == len(loader):
+            optimizer.step()
+            print(running * k / (step + 1))
+
+
+def summed_for_each_step(model, batches, optimizer, accumulation_steps, steps):
+    for _ in range(steps):
+        of_the_window = 0.0
+        for x in next(batches):
+            loss = model(x)
+            loss = loss / accumulation_steps
+            loss.backward()
+            of_the_window += loss.item()
+        optimizer.step()
+        print(of_the_window)
+
+
 def mean_over_the_batch(model, loader):
     total = 0.0
     for x in loader:

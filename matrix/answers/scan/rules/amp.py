@@ -167,12 +167,15 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
             and _starts_anew(code, counter, loops, function)
             and not _steps_after(code, loops[0] if loops else None)
             and not _leaves_early(code, loops[0] if loops else None, window)
+            and not _clears(code, loops[0].body if loops else [], branch)
             and constant(window) != 1
         ):
+            before = code.block(loops[0]) if loops else []
+            stay = "" if _clears(code, before, branch) else ", and their gradients stay"
             yield Hit(
                 step,
                 "no step is taken for the batches after the last full window of "
-                f"{source(window, 40)}, and their gradients stay for the next epoch",
+                f"{source(window, 40)}{stay}",
             )
 
 
@@ -199,6 +202,7 @@ def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
                 and not code.excludes(use, node)
                 and reported
                 and not multiplied
+                and not _made_whole(code, statement, window)
             ):
                 yield Hit(
                     use,
@@ -351,6 +355,14 @@ def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
     )
 
 
+def _clears(code: Code, block: list[ast.stmt], branch: ast.AST) -> bool:
+    """Whether a statement of the block itself clears gradients: of a loop, in every pass."""
+    return any(
+        isinstance(one, ast.Expr) and one is not branch and code.calls_in(one, "zero_grad")
+        for one in block
+    )
+
+
 def _leaves_early(code: Code, loop: ast.stmt | None, window: ast.expr) -> bool:
     """Whether the loop passes over the batches after the last full window."""
     if loop is None:
@@ -375,6 +387,24 @@ def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div) or not name:
         return None
     return (name, value.right) if path(value.left) == name else None
+
+
+def _made_whole(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
+    """Whether what sums the losses is multiplied by the window later, or is set to 0 for each
+    window: the sum over one is its mean.
+    """
+    if not isinstance(statement, ast.AugAssign):
+        return False
+    total, function, loops = path(statement.target), code.function(statement), code.loops(statement)
+    for one in code.within(function, ast.BinOp):
+        parts = {path(one.left), path(one.right)}
+        if isinstance(one.op, ast.Mult) and parts == {total, path(window)}:
+            return True
+    if len(loops) < 2:
+        return False
+    starts = [one for one in loops[1].body if isinstance(one, ast.Assign)]
+    steps = [one for one in optimizer_steps(code, loops[1]) if not _is_in(code, one, loops[0])]
+    return bool(steps) and any(path(one.targets[0]) == total for one in starts)
 
 
 def _names_of_the_range(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:

@@ -184,7 +184,7 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
 @needs("BatchNorm", "momentum")
 def batchnorm_momentum_of_tensorflow(code: Code) -> Iterator[Hit]:
     for call, momentum, value in _momentums(code):
-        if 0.9 <= value <= 1:
+        if 0.9 <= value < 1:  # 1 means the newest batch alone
             yield Hit(
                 call,
                 f"a momentum of {source(momentum, 40)} is the weight of the newest batch: the "
