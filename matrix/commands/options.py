@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..evidence.records import Record
 
 OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
+INTERRUPTED = 130  # as shells report Ctrl-C
 
 
 class TorchVersion(click.ParamType):  # type: ignore[type-arg]  # click is not generic on 3.9

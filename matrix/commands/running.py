@@ -14,7 +14,6 @@ from ..run import runner
 from ..verdicts import BY_NAME
 from . import options
 
-INTERRUPTED = 130  # as shells report Ctrl-C
 CANNOT_TELL = 125  # `git bisect run` skips the commit
 
 
@@ -99,11 +98,11 @@ def run(
         sys.exit(CANNOT_TELL if git_bisect else options.UNUSABLE)
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was run", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(options.INTERRUPTED)
     _show(report, reproducers, json_file)
     if missing is not None:
         click.echo(f"interrupted: {missing}", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(options.INTERRUPTED)
     if git_bisect:
         sys.exit(_bisect_status(report))
     sys.exit(options.FINDINGS if report.surprises or options.problems() else options.OK)

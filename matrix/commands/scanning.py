@@ -109,8 +109,8 @@ def scan(
     section [tool.torch-repros.scan] of pyproject.toml has select, ignore and exclude, as lists.
 
     Exit status: 0 no error or warning was found (notes may have been); 1 some were, and with --fix
-    --write are still there; 2 usage error; with --run, 3 that interpreter or its torch cannot be
-    used, 130 interrupted.
+    --write are still there; 2 usage error; 3 with --run: that interpreter or its torch cannot be
+    used; 130 interrupted.
     """
     if write and not fix:
         raise click.UsageError("--write goes with --fix")
@@ -173,8 +173,13 @@ def _scan(
     named = list(files.find(paths, exclude))
     if changes is not None:
         named = [path for path in named if str(path.resolve()) in changes]
-    with table.progress_bar("reading files") as advance:
-        found, passed = scanning.scan(named, rules, jobs, lambda done: advance(done, len(named)))
+    try:
+        with table.progress_bar("reading files") as advance:
+            count = len(named)
+            found, passed = scanning.scan(named, rules, jobs, lambda done: advance(done, count))
+    except KeyboardInterrupt:
+        click.echo("interrupted: nothing is shown", err=True)
+        sys.exit(options.INTERRUPTED)
     return changed.only(found, changes) if changes is not None else found, passed
 
 
@@ -238,5 +243,5 @@ def _run(context: click.Context, ids: list[str], python: str) -> int:
     try:
         context.invoke(running.run, names=tuple(ids), python=python)
     except SystemExit as end:
-        return end.code if end.code in (options.UNUSABLE, running.INTERRUPTED) else 0  # type: ignore[return-value]
+        return end.code if end.code in (options.UNUSABLE, options.INTERRUPTED) else 0  # type: ignore[return-value]
     return 0

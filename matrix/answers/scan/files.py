@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import stat
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,6 +76,8 @@ def _excluded(path: Path, patterns: tuple[str, ...]) -> bool:
 def read(path: Path) -> Source:
     """Raises Unreadable."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe may never end
+            raise Unreadable("not a regular file")
         with path.open("rb") as file:
             data = file.read(NOTEBOOK + 1)
     except OSError as error:

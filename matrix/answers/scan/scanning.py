@@ -93,9 +93,12 @@ def _results(paths: list[Path], those: list[Rule], jobs: int) -> Iterator[Result
     if jobs == 1:
         yield from (scan_file(path, those) for path in paths)
         return
-    with ProcessPoolExecutor(jobs) as pool:
-        size = max(1, min(50, len(paths) // (4 * jobs)))
+    pool = ProcessPoolExecutor(jobs)
+    try:
+        size = max(1, min(8, len(paths) // (4 * jobs)))  # Ctrl-C waits for those that are begun
         yield from pool.map(scan_file, paths, [those] * len(paths), chunksize=size)
+    finally:  # also after Ctrl-C: what waits is not begun
+        pool.shutdown(cancel_futures=True)
 
 
 def scan_file(path: Path, those: list[Rule]) -> Result:

@@ -1,8 +1,14 @@
 import json
+import os
+import signal
 import subprocess
+import sys
+import time
 
 import pytest
 from helpers import call
+
+from matrix import catalog
 
 BAD = """\
 import torch
@@ -17,8 +23,9 @@ NOTE = """\
 import gc
 import torch
 
-def free():
+def free(model):
     torch.cuda.empty_cache()
+    del model
     gc.collect()
 """
 CLIP, CACHE = "amp/clip_before_unscale", "memory/empty_cache_before_collect"
@@ -183,3 +190,22 @@ def test_the_reproducers_of_what_was_found_are_run(project):
     assert result.exit_code == 0  # a note, whatever its reproducer shows
     assert CACHE in result.output.split("1 note")[1]
     assert "All results match the headers." in result.output
+
+
+def test_ctrl_c_ends_it_and_its_processes(project):
+    for number in range(400):  # enough to be interrupted
+        (project / f"{number}.py").write_text(BAD * 200, encoding="utf-8")
+    command = [sys.executable, "-m", "matrix", "scan", str(project), "--jobs", "2"]
+    with subprocess.Popen(
+        command,
+        cwd=catalog.ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as program:
+        time.sleep(2)
+        os.killpg(program.pid, signal.SIGINT)  # as a terminal does
+        out, error = program.communicate(timeout=30)
+    assert (program.returncode, out) == (130, "")
+    assert "interrupted: nothing is shown" in error

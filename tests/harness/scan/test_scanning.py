@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -118,6 +119,12 @@ def test_what_cannot_be_read_is_named_and_the_others_are_read(tmp_path, name, da
         assert [one.path.name for one in found] == ["z.py"]
         assert [one.path.name for one in passed] == [name]
         assert why in passed[0].why
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.py")
+    found, ((path, why),) = scan(tmp_path)
+    assert (found, path.name, why) == ([], "a.py", "not a regular file")
 
 
 def test_another_encoding_is_read_as_declared(tmp_path):
