@@ -89,16 +89,16 @@ def scan(
     jobs: int | None,
     folder: Path,
 ) -> None:
-    """Find failures in Python files and notebooks before they are met.
+    """Find failures in code, before they are met.
+
+    Files of Python and notebooks are read, never imported or run, and torch is not needed (but for
+    --run). Without a PATH the current folder is read, without hidden folders and environments.
 
     \b
     torch-repros scan src train.py              look for everything
     torch-repros scan --diff main               only what a branch changed
     torch-repros scan --run                     and show each failure on your own torch
     torch-repros scan --fix --write             make the edits that are certain
-
-    The files are read, never imported or run, and torch is not needed (but for --run). Without a
-    PATH the current folder is read, without hidden folders and virtual environments.
 
     \b
     error    it raises, or trains or measures something wrong

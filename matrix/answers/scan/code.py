@@ -7,7 +7,10 @@ in its function, its class (`self.x`) or its module, not through calls or other 
 from __future__ import annotations
 
 import ast
+import time
+from bisect import bisect_left
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 # What these mean where a file does not say (a fragment, or `from utils import *`).
@@ -41,11 +44,20 @@ class Hit(NamedTuple):
     edits: tuple[Edit, ...] = ()  # that fix it for certain
 
 
+SECONDS = 10.0  # of CPU that the rules may take for one file
+
+
+class TooLong(Exception):
+    """The rules have taken SECONDS for this file: it was made to be slow, or by a program."""
+
+
 class Code:
-    """One file."""
+    """One file. Its methods raise TooLong."""
 
     def __init__(self, tree: ast.Module, text: str) -> None:
         self.tree, self.text = tree, text
+        self._until = time.process_time() + SECONDS
+        self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
         self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order
         self.nodes: dict[type[ast.AST], list[ast.AST]] = {}  # in source order
@@ -111,6 +123,7 @@ class Code:
 
     def excludes(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether they are in two branches of one `if`, so that only one of them runs."""
+        self._check_time()
         branch: dict[ast.AST, str] = {}
         inner = one
         for above in self.ancestors(one):
@@ -142,6 +155,9 @@ class Code:
         """The parts of these kinds, the node itself included, in source order; not those of
         functions that are defined in it.
         """
+        self._check_time()
+        if (node, kinds) in self._within:
+            return self._within[node, kinds]
         found, stack = [], [node]
         while stack:
             one = stack.pop()
@@ -149,7 +165,11 @@ class Code:
                 found.append(one)
             if one is node or not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
                 stack.extend(ast.iter_child_nodes(one))
-        return sorted(found, key=place)
+        return self._within.setdefault((node, kinds), sorted(found, key=place))
+
+    def _check_time(self) -> None:
+        if time.process_time() > self._until:
+            raise TooLong
 
     def calls_in(self, node: ast.AST, *names: str) -> list[ast.Call]:
         """The calls in it whose name ends in one of these, not in functions defined in it."""
@@ -198,6 +218,7 @@ class Code:
         """What a name was given before this place: the expression, None where that is not known.
         What is no name stands for itself.
         """
+        self._check_time()
         name = path(node) if node is not None else ""
         if not name or node is None:
             return node
@@ -208,8 +229,9 @@ class Code:
         here = scope = self.scope(node)
         while True:
             found = self._assigned.get((scope, name), [])
-            if scope is here and (before := [v for at, v in found if at < place(node)]):
-                return before[-1]
+            before = bisect_left(found, place(node), key=itemgetter(0)) if scope is here else 0
+            if before:
+                return found[before - 1][1]
             if found and scope is not here:
                 return _only(value for _, value in found)
             if scope is self.tree:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ...catalog import Reproducer
 from . import files
-from .code import Code, Edit, Hit, end, place
+from .code import SECONDS, Code, Edit, Hit, TooLong, end, place
 
 FEW = 40  # files that are read faster than processes are started
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
@@ -113,6 +113,8 @@ def scan_file(path: Path, those: list[Rule]) -> Result:
         return path, f"not Python: {error.msg} (line {error.lineno})"
     except (RecursionError, MemoryError):
         return path, "nested too deeply"
+    except TooLong:
+        return path, f"takes the rules more than {SECONDS:g} s"
     except RuleError as error:
         return path, f"{error}: please report it"
 
@@ -120,7 +122,7 @@ def scan_file(path: Path, those: list[Rule]) -> Result:
 def scan_text(
     text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
 ) -> list[Finding]:
-    """Raises what ast.parse() raises, and RuleError."""
+    """Raises what ast.parse() raises, TooLong and RuleError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
         tree = ast.parse(text)
@@ -148,7 +150,7 @@ def function(id: str) -> Callable[[Code], Iterator[Hit]]:
 def _hits(rule: Rule, code: Code) -> list[Hit]:
     try:
         return list(function(rule.id)(code))
-    except (RecursionError, MemoryError):
+    except (RecursionError, MemoryError, TooLong):
         raise
     except Exception as error:
         raise RuleError(f"the rule {rule.id} failed: {type(error).__name__}: {error}") from error
