@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from .code import FUNCTIONS, Code, argument, last_name, names, path, place, receiver, source
+from .code import (
+    FUNCTIONS,
+    Code,
+    argument,
+    has_unpacked,
+    last_name,
+    names,
+    path,
+    place,
+    receiver,
+    source,
+)
 
 OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"  # noqa: SIM905
@@ -167,6 +178,90 @@ def expects_an_error(code: Code, node: ast.AST) -> bool:
         )
         for one in code.ancestors(node)
     )
+
+
+def is_dead(code: Code, node: ast.AST) -> bool:
+    """Whether certainly nobody runs it: in a script, a function or a class that the script does
+    not name; a class whose super() names what the file does not have.
+    """
+    top = next((a for a in [node, *code.ancestors(node)] if code.parent.get(a) is code.tree), None)
+    if not isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    if isinstance(top, ast.ClassDef) and _cannot_be_made(code, top):
+        return True
+    scripted = any(
+        "__name__" in names(one.test) for one in code.tree.body if isinstance(one, ast.If)
+    )
+    if not scripted or top.decorator_list or code.calls.get("Fire") or code.calls.get("globals"):
+        return False
+    inside = set(ast.walk(top))
+    return not any(
+        one not in inside
+        and (
+            (isinstance(one, (ast.Name, ast.Attribute)) and last_name(one) == top.name)
+            or (isinstance(one, ast.Constant) and one.value == top.name)
+        )
+        for kind in (ast.Name, ast.Attribute, ast.Constant)
+        for one in code.nodes.get(kind, ())
+    )
+
+
+def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
+    imported = [one for kind in (ast.Import, ast.ImportFrom) for one in code.nodes.get(kind, ())]
+    if any(alias.name == "*" for one in imported for alias in one.names):  # type: ignore[attr-defined]
+        return False
+    return bool(imported) and any(
+        isinstance(call.args[0], ast.Name) and code.torch(call.args[0]) == call.args[0].id
+        for call in code.calls.get("super", ())
+        if call.args and code.owner(call) is owner
+    )
+
+
+def default(code: Code, node: ast.AST | None) -> ast.expr | None:
+    """The default of the parameter that it is (also by way of self.x), where no call in this file
+    gives the parameter: what it is, as far as can be seen.
+    """
+    for _ in range(9):  # a name may be given itself
+        value = code.value(node) if node is not None and path(node) else None
+        if value is None:
+            break
+        node = value
+    if not isinstance(node, ast.Name) or len(code.values(node)) != 1:
+        return None
+    function = code.function(node)
+    if not isinstance(function, ast.FunctionDef):
+        return None
+    name, these = path(node), function.args
+    positional = [*these.posonlyargs, *these.args]
+    usual = dict(
+        zip((one.arg for one in reversed(positional)), reversed(these.defaults), strict=False)
+    )
+    usual |= {
+        one.arg: value
+        for one, value in zip(these.kwonlyargs, these.kw_defaults, strict=True)
+        if value is not None
+    }
+    if name not in usual:
+        return None
+    position = next((at for at, one in enumerate(positional) if one.arg == name), -1)
+    owner = code.parent[function]
+    called = function.name
+    if isinstance(owner, ast.ClassDef):
+        position -= position > 0  # self
+        called = owner.name if called == "__init__" else called
+    for one in [*code.nodes.get(ast.Name, ()), *code.nodes.get(ast.Attribute, ())]:
+        above = code.parent[one]
+        if last_name(one) != called or isinstance(above, ast.Attribute):
+            continue
+        if not isinstance(above, ast.Call) or (above.func is not one and not _is_super(above)):
+            return None  # handed on: to partial(), into a table, to a class below
+        if above.func is one and (has_unpacked(above) or given(above, position, name)):
+            return None
+    return usual[name]
+
+
+def _is_super(call: ast.Call) -> bool:
+    return path(call.func) == "super"
 
 
 MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "double", "train", "eval", "xpu"})

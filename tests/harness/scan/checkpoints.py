@@ -42,6 +42,55 @@ def whole(path):
     model.load_state_dict(saved["model"], strict=False)
 
 
+def asks_for_a_key(model, path):
+    state = torch.load(path, map_location="cpu")
+    name = "fc" if model.old else "head"
+    if state[f"{name}.weight"].shape[0] == model.classes:
+        model.load_state_dict(state, strict=False)
+
+
+def takes_some_away(model, path):
+    state = torch.load(path, map_location="cpu")
+    state.pop("head.weight", None)
+    model.load_state_dict(state, strict=False)
+
+
+def with_its_optimizer(model, optimizer, path):
+    saved = torch.load(path, map_location="cpu")
+    optimizer.load_state_dict(saved["optimizer"])
+    model.load_state_dict(saved["model"], strict=False)
+
+
+def with_an_optimizer_at_times(model, optimizer, path, again):
+    saved = torch.load(path, map_location="cpu")
+    model.load_state_dict(saved["model"], strict=False)  # finds strict_false_loads_nothing
+    if again:
+        optimizer.load_state_dict(saved["optimizer"])
+
+
+def each(model, paths):
+    for path in paths:
+        model.load_state_dict(torch.load(path, map_location="cpu"), strict=False)
+
+
+def best(model, path):
+    model.load_state_dict(torch.load(path, map_location="cpu"), strict=False)
+
+
+def compare(model, args, seed):
+    best(model, f"runs/{seed}.pt")
+    latest(model, args)
+
+
+def latest(model, args):
+    state = torch.load(args.latest, map_location="cpu")
+    model.load_state_dict(state, strict=False)
+
+
+def keep(model, args):
+    torch.save(model.state_dict(), args.latest)
+
+
 # --- load_state_dict_of_a_path --------------------------------------------------------------------
 
 
@@ -105,6 +154,8 @@ def resume(model, optimizer, args):
         optimizer.load_state_dict(saved["optimizer"])
         model.load_state_dict(torch.load(args.resume, map_location=device))
         model.load_state_dict(torch.load(args.resume, "cpu"))
+        model.head.load_state_dict(torch.load(args.head))
+        model.net.load_state_dict(torch.load(args.net))  # finds cuda_checkpoint_needs_map_location
     scores = torch.load(args.scores)
     if device == "cuda" and torch.cuda.is_available():
         optimizer.load_state_dict(torch.load(args.state))
@@ -115,3 +166,8 @@ def train(model, loss, optimizer):
     loss.backward()
     torch.save(model.state_dict(), "best.pt")
     model.load_state_dict(torch.load("best.pt"))
+
+
+def fit(model, args, optimizer):
+    path = train(model, args.loss, optimizer)
+    model.load_state_dict(torch.load(path))

@@ -264,6 +264,23 @@ def sends_a_lambda(rows):
     return DataLoader(rows, num_workers=4, collate_fn=lambda b: b)  # finds lambda_cannot_be_pickled
 
 
+def sends_nothing(rows, workers=0):
+    return DataLoader(rows, num_workers=workers, collate_fn=lambda b: b)
+
+
+def sends_at_times(rows, workers=0):
+    take = lambda b: b
+    return DataLoader(
+        rows,
+        num_workers=workers,
+        collate_fn=take,  # finds lambda_cannot_be_pickled
+    )
+
+
+def sends_more(rows, count):
+    return sends_at_times(rows, workers=count)
+
+
 def sends_a_local_function(rows, workers):
     def collate(batch):
         return batch

@@ -63,7 +63,9 @@ def test_of_an_error(step, batch):
         print("out of memory" in str(error))
 
 
-def frees(model):
+def frees(path):
+    model = torch.load(path)
+    print(model)
     del model
     torch.cuda.empty_cache()  # finds empty_cache_before_collect
     gc.collect()
@@ -74,6 +76,43 @@ def frees_where_there_is_a_gpu():
         torch.cuda.empty_cache()
     gc.collect()
     print("freed")
+
+
+class Frees:
+    def clear(self):
+        self.store = None
+        torch.cuda.empty_cache()  # finds empty_cache_before_collect
+        gc.collect()
+
+
+def replaces(model):
+    output = model()
+    output = None
+    torch.cuda.empty_cache()  # finds empty_cache_before_collect
+    gc.collect()
+    return output
+
+
+def has_it_still(path):
+    model = torch.load(path)
+    score = model()
+    torch.cuda.empty_cache()
+    gc.collect()
+    return score
+
+
+def starts_with_nothing(path):
+    model = None
+    model = torch.load(path)
+    torch.cuda.empty_cache()
+    gc.collect()
+    return model
+
+
+def of_the_caller(model):
+    del model
+    torch.cuda.empty_cache()
+    gc.collect()
 
 
 def frees_in_order():

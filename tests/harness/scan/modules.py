@@ -11,9 +11,10 @@ from .blocks import Block, Identity
 
 
 class Drops(nn.Module):
-    def __init__(self, p):
+    def __init__(self, p, rate=0.0):
         super().__init__()
         self.p = p
+        self.rate = rate
         self.lin = nn.Linear(2, 2)
 
     def forward(self, x):
@@ -22,6 +23,7 @@ class Drops(nn.Module):
         x = torch.dropout(x, self.p, self.training)
         x = F.alpha_dropout(x, 0.1)
         x = F.dropout(x, p=0.0)
+        x = F.dropout(x, p=self.rate)
         x = F.dropout(x, self.p, **self.options)
         if self.training and self.p:
             x = F.dropout(x, self.p)
@@ -54,6 +56,24 @@ class Drops(nn.Module):
 
     def training_step(self, x):
         return F.dropout(x, 0.1)
+
+
+class Given(nn.Module):
+    def __init__(self, rate=0.0):
+        super().__init__()
+        self.rate = rate
+        self.inner = None if rate else Given(0.1)
+
+    def forward(self, x):
+        return F.dropout(x, self.rate)  # finds functional_dropout_in_eval_mode
+
+
+class Renamed(nn.Module):
+    def __init__(self):
+        super(Original, self).__init__()
+
+    def forward(self, x):
+        return F.dropout(x, 0.5)
 
 
 class Prenet(nn.Module):
@@ -232,6 +252,7 @@ def norms(momentum):
     nn.BatchNorm1d(2, momentum=1 - 0.99)
     nn.BatchNorm1d(2, momentum=None)
     nn.BatchNorm1d(2, momentum=momentum)
+    nn.BatchNorm1d(2, momentum=1)
     nn.BatchNorm1d(2, momentum=0, track_running_stats=False)
     nn.BatchNorm1d(2, momentum=0.99, track_running_stats=False)
     nn.LazyBatchNorm1d(momentum=0.1)
@@ -369,6 +390,9 @@ class Called(nn.Module):
         x = self.layers[0](x)
         return self.tail(self.head(self.mid(self.net(x))))
 
+    def inference(self, x):
+        return self.layers(x)
+
 
 def convert(model):
     model.mid = Block(2)
@@ -380,7 +404,8 @@ def convert(model):
 # --- view_of_a_permuted_tensor --------------------------------------------------------------------
 
 
-def views(x, n):
+def views(n, other):
+    x = torch.zeros(n, n, n, n)
     x.transpose(1, 2).view(n, -1)  # finds view_of_a_permuted_tensor
     x.permute(0, 2, 3, 1).view(-1)  # finds view_of_a_permuted_tensor
     y = x.transpose(-1, -2)
@@ -392,3 +417,9 @@ def views(x, n):
     x.transpose(1, 2).transpose(1, 2).view(n, -1)
     x.transpose(0, 1).view(torch.int32)
     x.permute(n, 1, 2).view(-1)
+    x.t().view(-1)
+    other.transpose(1, 2).view(n, -1)
+    total = (other.permute(0, 2, 1) + x).permute(0, 2, 1)
+    total.view(n, -1)
+    halves = x * 0.5
+    halves.transpose(1, 2).view(n, -1)  # finds view_of_a_permuted_tensor

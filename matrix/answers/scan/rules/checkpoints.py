@@ -18,7 +18,14 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import backwards, expects_an_error, is_fragment, is_network
+from ..training import (
+    backwards,
+    expects_an_error,
+    functions_called,
+    is_dead,
+    is_fragment,
+    is_network,
+)
 from . import needs
 
 # Keys of a file under which frameworks keep the parameters of a model.
@@ -28,6 +35,7 @@ FILES = ("os.path.join", "pathlib.Path", "str", "os.fspath")
 # What a module becomes another object by, or what is none.
 OTHERS = ("state_dict", "script", "trace", "freeze", "symbolic_trace", "convert", "export")
 MOVES = ("to", "cuda", "cpu", "half", "float", "eval", "train")
+WHOLES = ("model", "net", "module", "optim", "sched")
 
 
 @needs("load_state_dict", "strict")
@@ -42,8 +50,10 @@ def strict_false_loads_nothing(code: Code) -> Iterator[Hit]:
             and (is_fragment(code) or _is_of_a_file(code, state))
             and not _is_changed(code, state)
             and not _is_built_from_file(code, call)
+            and not _is_of_this_program(code, call, state)
             and not _is_written_before(code, call)
             and not _is_test(code, call)
+            and not is_dead(code, call)
         ):
             yield Hit(
                 call,
@@ -84,6 +94,7 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
             and (model := argument(call, 0, "obj")) is not None
             and _is_model(code, model)
             and not _is_test(code, call)
+            and not is_dead(code, call)
         ):
             yield Hit(
                 call,
@@ -94,7 +105,8 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
 
 @needs("load_state_dict", "load(")
 def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
-    if not is_fragment(code) and not (_runs_anywhere(code) and _saves(code)):
+    anywhere = _runs_anywhere(code) and not _needs_cuda(code)
+    if not is_fragment(code) and not (anywhere and _saves(code)):
         return
     for call in code.calls.get("load", ()):
         if (
@@ -106,6 +118,7 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
             and not any("cuda" in names(test) for test in code.conditions(call))
             and not expects_an_error(code, call)
             and not _is_test(code, call)
+            and not is_dead(code, call)
         ):
             yield Hit(call, f"{source(call)} puts each tensor on the device that it was saved from")
 
@@ -130,25 +143,88 @@ def _is_of_a_file(code: Code, state: ast.AST) -> bool:
         if constant(value.slice) not in KEYS:
             return False
         value = code.value(value.value)
-    if not isinstance(value, ast.Call) or not value.args:
+    file = _file_of(code, state)
+    if file is None or not isinstance(value, ast.Call):
         return False
-    file = value.args[0]
-    of_options = any(word in path(file).split(".")[:-1] for word in OPTIONS)
-    known = code.value(file)
-    return code.full(value.func) in ("torch.load", "safetensors.torch.load_file") and (
-        of_options or (known is None and "self" not in path(file))
+    if code.full(value.func) not in ("torch.load", "safetensors.torch.load_file"):
+        return False
+    if any(word in path(file).split(".")[:-1] for word in OPTIONS):
+        return True
+    return code.value(file) is None and _is_handed_in(code, file)
+
+
+def _file_of(code: Code, state: ast.AST) -> ast.expr | None:
+    """The file that it is read from."""
+    load = code.value(_parts(code, state)[-1])
+    return load.args[0] if isinstance(load, ast.Call) and load.args else None
+
+
+def _is_handed_in(code: Code, file: ast.expr) -> bool:
+    """Whether it is a parameter, for which nothing in this file makes the name of a file itself."""
+    function = code.function(file)
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    parameters = [one.arg for one in function.args.posonlyargs + function.args.args]
+    if path(file) not in parameters:
+        return path(file) in [one.arg for one in function.args.kwonlyargs]
+    owner = code.parent[function]
+    position = parameters.index(path(file)) - isinstance(owner, ast.ClassDef)
+    called = function.name
+    if called == "__init__" and isinstance(owner, ast.ClassDef):
+        called = owner.name
+    given = [argument(call, position, path(file)) for call in code.calls.get(called, ())]
+    made = (ast.JoinedStr, ast.BinOp, ast.Call)
+    return not any(
+        isinstance(code.value(one), made) or isinstance(constant(code.value(one)), str)
+        for one in given
+    )
+
+
+def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
+    """Whether the program certainly wrote the file: it saves to the same one, or an optimizer, say,
+    which is strict, is loaded from it too.
+    """
+    file = _file_of(code, state)
+    if file is None or is_fragment(code):
+        return False
+    for save in code.calls.get("save", ()):
+        target = argument(save, 1, "f")
+        if (
+            code.full(save.func) == "torch.save"
+            and target is not None
+            and ast.dump(target) == ast.dump(file)
+            and (code.function(save) is code.function(load) or not isinstance(file, ast.Name))
+        ):
+            return True
+    whole = code.value(_parts(code, state)[-1])
+    return any(
+        (other := argument(call, 0, "state_dict")) is not None
+        and constant(argument(call, 1, "strict")) is not False
+        and code.value(_parts(code, other)[-1]) is whole
+        for one in code.block(code.statement(load))
+        if isinstance(one, ast.Expr)
+        for call in code.calls_in(one, "load_state_dict")
     )
 
 
 def _is_changed(code: Code, state: ast.AST) -> bool:
-    """Whether its keys are chosen or renamed by hand."""
+    """Whether its keys are chosen or renamed by hand, or a key of the model is asked for, which
+    raises where it is missing.
+    """
     name = path(state)
-    return bool(name) and any(
-        isinstance(one, ast.Subscript)
-        and not isinstance(one.ctx, ast.Load)
-        and path(one.value) == name
-        for one in code.within(code.function(state), ast.Subscript)
-    )
+    if not name:
+        return False
+    function = code.function(state)
+    return any(
+        path(one.value) == name and (not isinstance(one.ctx, ast.Load) or _is_key(one.slice))
+        for one in code.within(function, ast.Subscript)
+    ) or any(path(receiver(call)) == name for call in code.calls_in(function, "pop", "update"))
+
+
+def _is_key(part: ast.expr) -> bool:
+    """Whether it is the name of a parameter: "fc.weight", f"{name}.bias"."""
+    last = part.values[-1] if isinstance(part, ast.JoinedStr) and part.values else part
+    return "." in str(constant(last))
 
 
 def _is_built_from_file(code: Code, load: ast.Call) -> bool:
@@ -215,10 +291,17 @@ def _makes_module(code: Code, made: ast.Call) -> bool:
 
 
 def _is_loaded(code: Code, load: ast.Call) -> bool:
-    """Whether a module or an optimizer loads it."""
+    """Whether a module or an optimizer loads it, as a whole: a part, as in `model.head`, may come
+    from a file of another program.
+    """
     return any(
         (state := argument(call, 0, "state_dict")) is not None
-        and receiver(call) is not None
+        and (of := receiver(call)) is not None
+        and (
+            path(of).startswith("self.")
+            or "." not in path(of)
+            or any(word in last_name(of).lower() for word in WHOLES)
+        )
         and any(code.value(one) is load for one in _parts(code, state))
         for call in code.calls.get("load_state_dict", ())
     )
@@ -247,15 +330,47 @@ def _runs_anywhere(code: Code) -> bool:
     return False
 
 
+def _needs_cuda(code: Code) -> bool:
+    """Whether it asks for CUDA but does not run without: then no file of a GPU is read there."""
+    branches = (ast.If, ast.IfExp, ast.Try, ast.BoolOp)
+    for call in [*code.calls.get("cuda", ()), *code.calls.get("set_default_tensor_type", ())]:
+        tensors = last_name(call.func) == "set_default_tensor_type"
+        if tensors and not any(
+            "cuda" in str(constant(one)) or "cuda" in path(one) for one in call.args
+        ):
+            continue
+        if call.args and not tensors:
+            continue  # model.cuda(device)
+        around = [one for one in code.ancestors(call) if isinstance(one, branches)]
+        leaves = [
+            one
+            for one in code.within(code.function(call), ast.If)
+            if place(one) < place(call) and isinstance(one.body[-1], (ast.Return, ast.Raise))
+        ]
+        main = [one for one in around if isinstance(one, ast.If) and "__name__" in names(one.test)]
+        if around == main and not leaves:
+            return True
+    return False
+
+
 def _saves(code: Code) -> bool:
     """Whether the file writes checkpoints itself, on the device that it runs on."""
     return any(code.full(call.func) == "torch.save" for call in code.calls.get("save", ()))
 
 
 def _is_written_before(code: Code, load: ast.Call) -> bool:
-    """Whether the same run trains or saves before it loads: the best epoch, at the end."""
+    """Whether the same run trains or saves before it loads: the best epoch, at the end. Also where
+    it calls what does so.
+    """
     function = code.function(load)
-    return any(
+    if any(
         place(one) < place(load)
         for one in backwards(code, function) + code.calls_in(function, "save", "fit", "step")
+    ):
+        return True
+    return any(
+        place(call) < place(load)
+        for called in functions_called(code, function)
+        if called is not function and backwards(code, called)
+        for call in code.calls_in(function, called.name)
     )

@@ -18,7 +18,7 @@ from ..code import (
     place,
     source,
 )
-from ..training import in_a_test
+from ..training import default, in_a_test, is_dead
 from . import needs
 
 GENERATORS = (
@@ -367,7 +367,9 @@ def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("DataLoader", ()):
         workers = argument(call, 5, "num_workers")
         context = argument(call, -1, "multiprocessing_context")
-        if workers is None or constant(workers) == 0 or in_a_test(code, call):
+        if workers is None or in_a_test(code, call) or is_dead(code, call):
+            continue
+        if 0 in (constant(code.value(workers)), constant(default(code, workers))):
             continue
         if not code.torch(call.func) or constant(context) == "fork":
             continue

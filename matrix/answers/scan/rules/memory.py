@@ -5,8 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..code import Code, Edit, Hit, constant, last_name, path, place, receiver, replaced, source
-from ..training import backwards, in_a_test, without_grad
+from ..code import (
+    Code,
+    Edit,
+    Hit,
+    constant,
+    last_name,
+    names,
+    path,
+    place,
+    receiver,
+    replaced,
+    source,
+)
+from ..training import backwards, in_a_test, is_dead, is_fragment, without_grad
 from . import needs
 
 OUT_OF_MEMORY = "out of memory"
@@ -119,12 +131,73 @@ def empty_cache_before_collect(code: Code) -> Iterator[Hit]:
             and not any(_collects(code, one) for one in block[max(0, at - 4) : at])
             and not any(_empties(code, one) for one in block[at + 1 :])
             and not in_a_test(code, call)
+            and _lets_objects_go(code, emptied[-1])
+            and not _ends_the_program(code, statement)
+            and not is_dead(code, call)
         ):
             yield Hit(
                 emptied[-1],
                 f"what {source(call)} frees after this stays in PyTorch's cache",
                 _swapped(emptied[-1], statement) if not between else (),
             )
+
+
+def _lets_objects_go(code: Code, here: ast.stmt) -> bool:
+    """Whether the collector may find something: the function has let go of what it made, or of an
+    attribute, or it holds nothing itself and only cleans up after others.
+    """
+    function = code.function(here)
+    if is_fragment(code):
+        return True
+    made: set[str] = set()  # so far
+    deletes = False
+    for one in code.within(function, (ast.Name, ast.Delete, ast.Assign)):
+        if place(one) >= place(here):
+            break
+        targets = one.targets if not isinstance(one, ast.Name) else []
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+            made.add(one.id)
+        elif isinstance(one, ast.Delete) or (targets and _is_none(one.value)):
+            if any(not isinstance(each, ast.Name) or each.id in made for each in targets):
+                return True
+            deletes = deletes or isinstance(one, ast.Delete)
+    return function is not code.tree and not made and not deletes
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _ends_the_program(code: Code, statement: ast.stmt) -> bool:
+    """Whether nothing but the end of the process comes after it: that gives back everything."""
+    if is_fragment(code):
+        return False
+    block = code.block(statement)
+    after = block[block.index(statement) + 1 :]
+    if not all(isinstance(one, ast.Return) or _prints(one) for one in after):
+        return False
+    above = code.parent[statement]
+    if above is code.tree:
+        return True
+    if isinstance(above, ast.If) and "__name__" in names(above.test):
+        return _ends_the_program(code, above)
+    if not isinstance(above, ast.FunctionDef) or code.parent[above] is not code.tree:
+        return False
+    calls = [code.statement(call) for call in code.calls.get(above.name, ())]
+    return bool(calls) and all(
+        isinstance(one, ast.Expr)
+        and code.function(one) is code.tree
+        and _ends_the_program(code, one)
+        for one in calls
+    )
+
+
+def _prints(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and last_name(statement.value.func) in ("print", "info", "exit")
+    )
 
 
 def _swapped(one: ast.stmt, other: ast.stmt) -> tuple[Edit, ...]:
@@ -149,9 +222,9 @@ def _collects(code: Code, statement: ast.stmt) -> bool:
 def _is_clean_up(code: Code, statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Delete):
         return True
-    names = {last_name(one.func) for one in code.calls_in(statement)}
+    called = {last_name(one.func) for one in code.calls_in(statement)}
     return isinstance(statement, ast.Expr) and bool(
-        names & {"ipc_collect", "synchronize", "reset_peak_memory_stats", "print"}
+        called & {"ipc_collect", "synchronize", "reset_peak_memory_stats", "print"}
     )
 
 

@@ -24,7 +24,15 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import OPTIMIZERS, expects_an_error, is_fragment, is_network, without_grad
+from ..training import (
+    OPTIMIZERS,
+    default,
+    expects_an_error,
+    is_dead,
+    is_fragment,
+    is_network,
+    without_grad,
+)
 from . import needs
 
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d")  # alpha_dropout's default is False
@@ -43,10 +51,10 @@ SAME_SHAPE = (
     "masked_fill", "masked_fill_", "float", "half", "to", "type_as", "contiguous", "clone", "tanh",
     "relu", "dropout", "exp", "transpose",
 )  # fmt: skip
-# After these the strides may be any.
-MOVES = (
-    "transpose", "permute", "t", "movedim", "swapaxes", "swapdims", "expand", "unfold", "chunk",
-    "split", "unbind", "flip", "to", "einsum",
+# What these return lies in memory in the order of its dimensions.
+ORDERED = (
+    "contiguous", "cat", "stack", "bmm", "matmul", "zeros", "ones", "rand", "randn",
+    "randint", "arange", "tensor",
 )  # fmt: skip
 CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict")
 
@@ -108,6 +116,8 @@ def layers_in_a_list_never_train(code: Code) -> Iterator[Hit]:
                 yield Hit(node, f"the layers in {name} are not registered")
             continue
         if not is_network(code, owner) or owner is None:
+            continue
+        if is_dead(code, node):
             continue
         layer = _layer_in(code, node.value) or _appended(code, owner, node)
         if layer and not _registers(code, owner, node) and _is_read(owner, name):
@@ -313,6 +323,7 @@ def module_list_is_called(code: Code) -> Iterator[Hit]:
                 and any(one.attr == last_name(call.func) and path(one) != name for one in stored)
             )
             and not expects_an_error(code, call)
+            and not _is_unused(code, call)
         ):
             yield Hit(call, f"{name} is a ModuleList, which cannot be called")
 
@@ -328,6 +339,8 @@ def view_of_a_permuted_tensor(code: Code) -> Iterator[Hit]:
         elif len(sizes) == 1 and constant(sizes[0]) != -1:
             continue  # a shape, or a dtype
         moved = code.value(receiver(call))
+        if expects_an_error(code, call) or _is_unused(code, call):
+            continue
         if moved is not None and 0 < len(sizes) <= _gaps(code, moved):
             yield Hit(
                 call,
@@ -343,6 +356,8 @@ def _can_drop(code: Code, p: ast.expr | None) -> bool:
     value = code.value(p)
     if value is None and isinstance(p, ast.Name):
         return False  # whoever calls the method may give it 0
+    if constant(default(code, p)) == 0:
+        return False
     return value is None or (constant(value) != 0 and not _asks_for_mode(value))
 
 
@@ -352,6 +367,8 @@ def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
         return True
     owner, function = code.owner(call), code.function(call)
     if owner is None or not is_network(code, owner) or not isinstance(function, ast.FunctionDef):
+        return False
+    if is_dead(code, call):
         return False
     if _is_for_training(code, call) or _trains(function.name):
         return False
@@ -604,6 +621,7 @@ def _momentums(code: Code) -> Iterator[tuple[ast.Call, ast.expr, float]]:
             and momentum is not None
             and isinstance(value, (int, float))
             and constant(tracks) is not False
+            and not is_dead(code, call)
         ):
             yield call, momentum, value
 
@@ -648,6 +666,20 @@ def _is_called(code: Code, method: ast.FunctionDef) -> bool:
         and not (isinstance(one.value, ast.Call) and last_name(one.value.func) == "super")
         and (path(one.value) != "self" or code.owner(one) is code.owner(method))
         for one in code.nodes.get(ast.Attribute, ())
+    )
+
+
+def _is_unused(code: Code, node: ast.AST) -> bool:
+    """Whether it is in a method that nothing in the file calls, but torch or Python: what always
+    raises is found in no others.
+    """
+    function = code.function(node)
+    return is_dead(code, node) or (
+        isinstance(function, ast.FunctionDef)
+        and isinstance(code.parent[function], ast.ClassDef)
+        and function.name != "forward"
+        and not function.name.startswith("__")
+        and not _is_called(code, function)
     )
 
 
@@ -702,12 +734,10 @@ def _gaps(code: Code, node: ast.AST) -> int:
         return 0
     function = bool(code.torch(node.func)) and not code.method(node)
     given = node.args[1:] if function else node.args
-    base = code.value(node.args[0] if function and node.args else receiver(node))
-    if isinstance(base, ast.Call) and last_name(base.func) in MOVES:
+    base = node.args[0] if function and node.args else receiver(node)
+    if not is_fragment(code) and not _is_contiguous(code, base):
         return 0  # it may be in order again
     name = last_name(node.func)
-    if name == "t":
-        return 1
     if name == "permute" and len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)):
         given = given[0].elts
     axes = [one for one in map(constant, given) if isinstance(one, int)]
@@ -725,3 +755,21 @@ def _gaps(code: Code, node: ast.AST) -> int:
     else:
         return 0
     return sum(after != before + 1 for before, after in itertools.pairwise(order))
+
+
+def _is_contiguous(code: Code, node: ast.AST | None) -> bool:
+    """Whether the tensor certainly lies in memory in the order of its dimensions: element by
+    element, torch keeps the order of what was permuted.
+    """
+    value = code.value(node)
+    if isinstance(value, ast.BinOp):
+        if isinstance(value.op, ast.MatMult):
+            return True
+        return _is_contiguous(code, value.left) and isinstance(value.right, ast.Constant)
+    if not isinstance(value, ast.Call):
+        return False
+    if last_name(value.func) in SAME_SHAPE and last_name(value.func) != "transpose":
+        inner = value.args[0] if code.torch(value.func) and value.args else receiver(value)
+        if last_name(value.func) != "contiguous":
+            return _is_contiguous(code, inner)
+    return last_name(value.func) in ORDERED or code.made_by(value.func, "Linear", "Embedding")
