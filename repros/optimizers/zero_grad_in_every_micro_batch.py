@@ -40,6 +40,7 @@
 # optimizer.step()
 # '''
 # rule = "error"
+# when = "the window is above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Each step learns from its last micro-batch, and the work on the others is lost.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from .code import (
     FUNCTIONS,
     Code,
     argument,
     has_unpacked,
+    constant,
     last_name,
     names,
     path,
@@ -347,3 +349,51 @@ def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
             if found is not None:
                 return found
     return None
+
+
+def is_never_run(code: Code, node: ast.AST) -> bool:
+    """Whether it is in a function of a script that nothing in the script comes by."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    defined = {
+        one.name: one for one in code.tree.body if isinstance(one, (*functions, ast.ClassDef))
+    }
+    outside = [one for one in code.tree.body if defined.get(getattr(one, "name", "")) is not one]
+    around = [one for one in code.ancestors(node) if one in code.tree.body]
+    if not any(_runs(one, defined) for one in outside):
+        return False  # other files may call it
+    if not around or not isinstance(around[0], functions) or around[0] in outside:
+        return False
+    reached: set[str] = set()
+    named = set().union(*(_mentioned(one) for one in outside))
+    named |= {name for name, one in defined.items() if one.decorator_list}
+    while new := (named & defined.keys()) - reached:
+        reached |= new
+        named |= set().union(*(_mentioned(defined[one]) for one in new))
+    return around[0].name not in reached and not named & {"globals", "locals", "eval", "Fire"}
+
+
+def is_never_mentioned(code: Code, node: ast.AST) -> bool:
+    """Whether it is in a function of the module that nothing else in the file mentions."""
+    around = [one for one in code.ancestors(node) if one in code.tree.body]
+    if not around or not isinstance(around[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    function = around[0]
+    others = (one for one in code.tree.body if one is not function)
+    return not function.decorator_list and not any(
+        function.name in _mentioned(one) for one in others
+    )
+
+
+def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
+    """main(), by itself or under `if __name__ == "__main__":`."""
+    if isinstance(statement, ast.If) and "__name__" in names(statement.test):
+        return any(_runs(one, defined) for one in statement.body)
+    call = getattr(statement, "value", None)
+    function = defined.get(last_name(call.func)) if isinstance(call, ast.Call) else None
+    return isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+
+
+def _mentioned(node: ast.AST) -> set[str]:
+    """All names in it, also those in texts (__all__, getattr)."""
+    texts = {constant(one) for one in ast.walk(node) if isinstance(one, ast.Constant)}
+    return names(node) | {one for one in texts if isinstance(one, str)}

@@ -140,6 +140,77 @@ class Stopping:
         if loss < self.lowest:
             self.best_state = model.state_dict().copy()  # finds best_state_is_an_alias
 
+    def restore(self, model):
+        model.load_state_dict(self.best_state)
+
+
+class Patience:
+    def step(self, loss, model):
+        if loss < self.lowest:
+            self.lowest, self.weights_of_best = loss, model.state_dict()  # finds best_state_is_an_alias
+        elif self.count > 3:
+            model.load_state_dict(self.weights_of_best)
+
+
+class Saver:
+    def step(self, loss, model):
+        if loss < self.lowest:
+            self.best_model = model.state_dict()
+        torch.save(self.best_model, "best.pt")
+
+
+def from_stage_to_stage(model, stages, train):
+    best_weights = None
+    for stage in stages:
+        if best_weights is not None:
+            model.load_state_dict(best_weights)
+        for _ in range(stage):
+            train(model)
+            best_weights = model.state_dict()  # finds best_state_is_an_alias
+
+
+def saves_after_the_branch(model, epochs, train):
+    for _ in range(epochs):
+        if train(model) < 1:
+            best_weights = model.state_dict()
+        else:
+            best_weights = model.module.state_dict()
+        torch.save(best_weights, "best.pt")
+        print(len(best_weights))
+
+
+def one_model_for_each_rate(rates, build, train):
+    best_state = None
+    for rate in rates:
+        model = build(rate)
+        if train(model) < 1:
+            best_state = model.state_dict()
+    return best_state
+
+
+def one_of_several_models(models, score):
+    for model in models:
+        if score(model) > 1:
+            best_state = model.state_dict()
+    return best_state
+
+
+def stops_at_once(model, epochs, train):
+    for _ in range(epochs):
+        if train(model) < 1:
+            best_state = model.state_dict()
+            break
+    return best_state
+
+
+def is_only_asked_for(model, epochs, train):
+    for _ in range(epochs):
+        if train(model) < 1:
+            best_state = model.state_dict()
+            torch.save(best_state, "best.pt")
+    if best_state is not None:
+        print(len(best_state))
+
 
 def keeps_an_alias_where_it_is_better(model, epochs, train):
     best, kept = 9.0, None
@@ -201,6 +272,30 @@ def score(logits):
 
 def reported(logits):
     return logits.softmax(-1)[0].log().item()
+
+
+def beam_search(logits):
+    return F.softmax(logits, dim=-1).log().topk(4)
+
+
+def log_of_close_scores(a, b):
+    scores = F.cosine_similarity(a, b)
+    return -torch.log(F.softmax(scores, dim=-1)).mean()
+
+
+def log_where_it_is_finite(logits):
+    loss = -torch.log(F.softmax(logits, dim=-1)).mean()
+    return loss if torch.isfinite(loss) else None
+
+
+def entropy_with_a_mask(logits):
+    p = F.softmax(logits, dim=-1)
+    return -torch.where(p > 0, p * torch.log(p), 0).sum(-1)
+
+
+def entropy_without_nan(logits):
+    p = F.softmax(logits, dim=-1)
+    return -torch.nansum(p * p.log(), -1)
 
 
 def entropy(logits):

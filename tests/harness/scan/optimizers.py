@@ -1,5 +1,7 @@
 """Places that rules/optimizers.py finds, as marked, and places that it has to leave alone."""
 
+import argparse
+
 import torch
 from torch import nn, optim
 
@@ -33,6 +35,75 @@ def steps_after_the_chunks(model, chunks, optimizer):
         model(chunk).sum().backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
+
+
+def a_window_that_someone_asks_for(model, loader, optimizer, accum=1):
+    for i, x in enumerate(loader):
+        optimizer.zero_grad()  # finds zero_grad_in_every_micro_batch
+        model(x).sum().backward()
+        if (i + 1) % accum == 0 or i + 1 == len(loader):
+            optimizer.step()
+
+
+def with_a_larger_window(model, loader, optimizer):
+    a_window_that_someone_asks_for(model, loader, optimizer, accum=4)
+
+
+def a_window_that_nobody_asks_for(model, loader, optimizer, verbose=False, accum_steps=1):
+    for i, x in enumerate(loader):
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        if (i + 1) % accum_steps == 0 or i + 1 == len(loader):
+            optimizer.step()
+
+
+def with_the_smallest_window(model, loader, optimizer):
+    a_window_that_nobody_asks_for(model, loader, optimizer)
+    a_window_that_nobody_asks_for(model, loader, optimizer, True, 1)
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grad-accum", type=int, default=1)
+    parser.add_argument("--parts", type=int, default=1)
+    parser.add_argument("--window", type=int, default=8)
+    return parser.parse_args()
+
+
+def an_option_of_1(model, loader, optimizer, args):
+    for i, x in enumerate(loader):
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        if (i + 1) % args.grad_accum == 0 or i + 1 == len(loader):
+            optimizer.step()
+
+
+def an_option_above_1(model, loader, optimizer, args):
+    for i, x in enumerate(loader):
+        optimizer.zero_grad()  # finds zero_grad_in_every_micro_batch
+        model(x).sum().backward()
+        if (i + 1) % args.window == 0 or i + 1 == len(loader):
+            optimizer.step()
+
+
+def one_part(model, x, optimizer, args):
+    for _ in range(args.parts):
+        optimizer.zero_grad()
+        model(x).sum().backward()
+    optimizer.step()
+
+
+class Trainer:
+    def __init__(self, model, optimizer, *, every=1):
+        self.model, self.optimizer = model, optimizer
+        self.every = every
+
+    def fit(self, loader):
+        for i, x in enumerate(loader):
+            self.optimizer.zero_grad()
+            self.model(x).sum().backward()
+            if (i + 1) % self.every == 0 or i + 1 == len(loader):
+                self.optimizer.step()
 
 
 def clears_with_the_step(model, loader, optimizer):

@@ -73,6 +73,12 @@ def samples_to_look_at(pipeline, prompts):
         pipeline(prompts, generator=generator)
 
 
+def the_same_noise_to_compare(model, steps):
+    for _step in range(steps):
+        generator = torch.Generator().manual_seed(0)
+        print(model(torch.randn(4, generator=generator)).mean())
+
+
 def put_back_after(model, loader, optimizer):
     for x in loader:
         state = torch.get_rng_state()

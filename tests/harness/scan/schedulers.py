@@ -7,7 +7,7 @@ from torch.optim import SGD
 from torch.optim.lr_scheduler import CosineAnnealingLR, OneCycleLR, ReduceLROnPlateau, StepLR
 from transformers import get_linear_schedule_with_warmup
 
-from .schedules import WarmupSchedule
+from .schedules import WarmupSchedule, train_with
 
 # --- scheduler_first_skips_a_rate -----------------------------------------------------------------
 
@@ -241,6 +241,58 @@ def cosine_stepped_after_the_last_batch(model, train_loader, optimizer, epochs):
             optimizer.step()
             if i == len(train_loader) - 1:
                 scheduler.step()
+
+
+def some_iterations(batches, model, optimizer, scheduler, args):
+    for i in range(args.iters_per_epoch):
+        optimizer.zero_grad()
+        model(next(batches)).sum().backward()
+        optimizer.step()
+        scheduler.step()
+
+
+def cosine_in_iterations(batches, model, optimizer, args):
+    scheduler = CosineAnnealingLR(optimizer, args.epochs * args.iters_per_epoch)
+    for epoch in range(args.epochs):
+        some_iterations(batches, model, optimizer, scheduler, args)
+
+
+def cosine_of_whole_batches(model, x, train_loader, optimizer, epochs):
+    scheduler = CosineAnnealingLR(optimizer, T_max=len(train_loader) * epochs)
+    for epoch in range(epochs * len(train_loader)):
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+        scheduler.step()
+
+
+def cosine_of_a_part(model, loader, optimizer, epochs, share):
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs * share)
+    for epoch in range(epochs):
+        one_epoch(model, loader, optimizer)
+        scheduler.step()
+
+
+def cosine_that_others_step_too(model, train_loader, optimizer, epochs):
+    scheduler = CosineAnnealingLR(optimizer, T_max=len(train_loader) * epochs)
+    for epoch in range(epochs):
+        train_with(model, train_loader, optimizer, scheduler)
+        scheduler.step()
+
+
+def cosine_of_the_fraction(model, train_loader, optimizer, epochs):
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+    for epoch in range(epochs):
+        for i, x in enumerate(train_loader):
+            optimizer.step()
+            scheduler.step(epoch + i / len(train_loader))
+
+
+def cosine_over_several_loaders(model, loaders, optimizer, epochs):
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+    for loader in loaders:
+        one_epoch(model, loader, optimizer)
+        scheduler.step()
 
 
 def one_cycle_right(model, train_loader, optimizer, epochs):

@@ -17,7 +17,7 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import certain, criterion, is_module, made, softened
+from ..training import certain, criterion, is_module, is_never_mentioned, made, softened
 from . import needs
 
 CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss")
@@ -57,6 +57,8 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
         size_average, reduce, reduction = (
             argument(call, position, option) for position, option in enumerate(options, first)
         )
+        if is_never_mentioned(code, call):  # such helpers are copied from file to file
+            continue
         is_mean = reduction is None or constant(reduction) == "mean"
         if is_mean and _is_left(size_average) and _is_left(reduce) and not _is_scaled(code, call):
             how = "without a reduction" if reduction is None else "with reduction='mean'"

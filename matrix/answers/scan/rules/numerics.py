@@ -20,16 +20,28 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import OPTIMIZERS, in_a_test, is_optimizer, optimizer_steps, softened, without_grad
+from ..training import (
+    OPTIMIZERS,
+    in_a_test,
+    is_fragment,
+    is_never_run,
+    is_optimizer,
+    optimizer_steps,
+    softened,
+    without_grad,
+)
 from . import needs
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value")
 READERS = {"list", "tuple", "set", "sum", "sorted", "max", "min", "dict", "all", "any"}
 PICKS = ("gather", "squeeze", "unsqueeze", "view", "reshape", "transpose", "permute", "t", "float")
 CARES = {
-    *("nan_to_num", "nanmean", "nansum", "nanmedian", "isnan", "isfinite"),
+    *("nan_to_num", "nanmean", "nansum", "nanmedian", "isnan", "isinf", "isfinite"),
     *("where", "errstate", "masked_fill", "xlogy"),
 }
+MASKS = {"where", "masked_fill"}
+BOUNDED = ("tanh", "sigmoid", "softmax", "cosine_similarity", "normalize")  # at most 2 apart
+DECODERS = ("decode", "beam", "generate", "predict", "infer", "evaluat", "translate")
 AVERAGES = ("step", "copy_to", "store", "restore")  # EMA.step(parameters), in each step
 
 
@@ -263,13 +275,16 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
         kept = _kept_in(code, call, statement)
         if kept is None or not _is_best(code, kept, statement):
             continue
-        if not _goes_on(code, statement) or not _is_used_later(code, kept, statement):
+        if in_a_test(code, call) or is_never_run(code, call):
             continue
-        yield Hit(
-            call,
-            f"{source(kept)} refers to the weights of {source(model)} itself, and training goes on "  # type: ignore[arg-type]
-            "changing them",
-        )
+        if not _goes_on(code, model, kept, statement):
+            continue
+        if is_fragment(code) or _outlives_its_pass(code, kept, statement):
+            yield Hit(
+                call,
+                f"{source(kept)} refers to the weights of {source(model)} itself, and training "  # type: ignore[arg-type]
+                "goes on changing them",
+            )
 
 
 def _kept_in(code: Code, call: ast.Call, statement: ast.stmt) -> ast.expr | None:
@@ -302,33 +317,94 @@ def _is_best(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
     )
 
 
-def _goes_on(code: Code, statement: ast.stmt) -> bool:
-    """Whether the model is trained after this."""
-    if code.loops(statement):
-        return True
-    if any(isinstance(test, ast.Compare) for test in code.conditions(statement)):
+def _goes_on(code: Code, model: ast.AST | None, kept: ast.expr, statement: ast.stmt) -> bool:
+    """Whether this model is trained after this."""
+    if any(_hands_out_copies(one) for one in code.ancestors(statement)):
+        return False
+    loops = code.loops(statement)
+    if loops:
+        leaves = isinstance(code.block(statement)[-1], (ast.Break, ast.Return))
+        return not leaves and not _is_new_in(code, model, loops[0])
+    if path(kept).startswith("self.") and any(
+        isinstance(test, ast.Compare) for test in code.conditions(statement)
+    ):
         return True  # a callback, after each epoch
     steps = optimizer_steps(code, code.function(statement))
     return any(place(step) > place(statement) for step in steps)
 
 
-def _is_used_later(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
-    """Whether the state is read after the block, where it may have changed."""
-    name = path(kept)
-    here, function = code.block(statement), code.function(statement)
-    inside = {id(part) for one in here for part in ast.walk(one)}
-    uses = [
-        one
-        for kind in (ast.Name, ast.Attribute)
-        for one in code.nodes.get(kind, ())
-        if path(one) == name
-        and isinstance(getattr(one, "ctx", None), ast.Load)
-        and (name.startswith("self.") or function in (code.function(one), code.tree))
-    ]
+def _hands_out_copies(above: ast.AST) -> bool:
+    """with FSDP.state_dict_type(model, ...):"""
+    return isinstance(above, ast.With) and any(
+        "state_dict" in word for item in above.items for word in names(item.context_expr)
+    )
+
+
+def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
+    """Whether each pass of the loop has a model of its own."""
+    first = path(model).partition(".")[0]
+    if isinstance(loop, (ast.For, ast.AsyncFor)) and first in names(loop.target):
+        return True
+    return any(
+        first in {path(part) for target in one.targets for part in ast.walk(target)}
+        and first not in names(one.value)
+        for one in code.within(loop, ast.Assign)
+    )
+
+
+def _outlives_its_pass(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
+    """Whether the state is read where training may have gone on since."""
+    uses = _reads(code, kept, statement)
     if any(_is_copied(code, one) for one in uses):
         return False
-    alone = function is code.tree and not uses
-    return name.startswith("self.") or alone or any(id(one) not in inside for one in uses)
+    own = {id(part) for one in code.block(statement) for part in ast.walk(one)}
+    return any(
+        id(one) not in own
+        and not _is_only_asked(code, one)
+        and (_is_loaded(code, one) or not _is_in_this_pass(code, one, statement))
+        for one in uses
+    )
+
+
+def _reads(code: Code, kept: ast.expr, statement: ast.stmt) -> list[ast.AST]:
+    """Where the name is read: one of a function there, self.best also as stopper.best."""
+    function = code.function(statement)
+    of_self = path(kept).startswith("self.")
+    return [
+        one
+        for one in code.nodes.get(type(kept), ())
+        if isinstance(getattr(one, "ctx", None), ast.Load)
+        and (
+            last_name(one) == last_name(kept)
+            if of_self
+            else path(one) == path(kept) and code.function(one) is function
+        )
+    ]
+
+
+def _is_only_asked(code: Code, node: ast.AST) -> bool:
+    """if best is not None, len(best), print(best)"""
+    above = code.parent[node]
+    if isinstance(above, ast.Call) and node is not above.func:
+        return last_name(above.func) in ("len", "print", "bool", "isinstance", "type", "id")
+    asks = (ast.If, ast.IfExp, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.Assert)
+    return isinstance(above, asks) and node not in (
+        getattr(above, "body", None),
+        getattr(above, "orelse", None),
+    )
+
+
+def _is_loaded(code: Code, node: ast.AST) -> bool:
+    above = code.parent[node]
+    return isinstance(above, ast.Call) and last_name(above.func) == "load_state_dict"
+
+
+def _is_in_this_pass(code: Code, node: ast.AST, statement: ast.stmt) -> bool:
+    """Whether it is read after it was kept and before the loop, or the call, comes to its end."""
+    loops = code.loops(statement)
+    if loops and not any(above is loops[0] for above in code.ancestors(node)):
+        return False
+    return code.function(node) is code.function(statement) and place(node) > place(statement)
 
 
 def _is_copied(code: Code, node: ast.AST) -> bool:
@@ -339,9 +415,9 @@ def _is_copied(code: Code, node: ast.AST) -> bool:
 @needs("oftmax", "log(")
 def log_of_a_softmax(code: Code) -> Iterator[Hit]:
     for call, inner in _logs(code):
-        if _softmax_in(code, inner) is None or without_grad(code, call):
+        if not _can_be_0(code, inner) or without_grad(code, call) or _is_cared_for(code, call):
             continue
-        if _is_times(code, call, inner) or _leaves_the_graph(code, call) or in_a_test(code, call):
+        if _is_times(code, call, inner) or _leaves_the_graph(code, call) or _decodes(code, call):
             continue
         yield Hit(
             call,
@@ -352,10 +428,8 @@ def log_of_a_softmax(code: Code) -> Iterator[Hit]:
 @needs("oftmax", "log(")
 def entropy_of_a_sure_class(code: Code) -> Iterator[Hit]:
     for call, inner in _logs(code):
-        if _softmax_in(code, inner) is None:
-            continue
         product = _is_times(code, call, inner)
-        if product is not None and not in_a_test(code, call):
+        if product is not None and _can_be_0(code, inner) and not _is_cared_for(code, call):
             yield Hit(product, f"{source(product)} is 0 * -inf, nan, for a probability of 0")
 
 
@@ -377,6 +451,39 @@ def _softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
         inner = receiver(value)
         return _softmax_in(code, inner) if inner is not None else None
     return softened(code, value, "softmax", "Softmax")
+
+
+def _can_be_0(code: Code, node: ast.expr) -> bool:
+    """Whether it is a softmax, and not one of scores that lie close together by what made them."""
+    found = _softmax_in(code, node)
+    scores = None
+    if isinstance(found, ast.Call):
+        scores = argument(found, 0, "input") if found.args else receiver(found)
+        if code.method(found) == "softmax":
+            scores = receiver(found)
+    value = code.value(scores)
+    is_close = isinstance(value, ast.Call) and last_name(value.func) in BOUNDED
+    return found is not None and not is_close
+
+
+def _is_cared_for(code: Code, call: ast.Call) -> bool:
+    """Whether something looks for what is not finite, or it is in a test, with its own numbers."""
+    function = code.function(call)
+    around = function if function is not code.tree else code.statement(call)
+    return (
+        in_a_test(code, call)
+        or any(last_name(one.func) in CARES - MASKS for one in code.calls_in(around))
+        or any(
+            isinstance(one, ast.Call) and last_name(one.func) in MASKS
+            for one in code.ancestors(call)
+        )
+    )
+
+
+def _decodes(code: Code, call: ast.Call) -> bool:
+    """Whether the logarithm is a score to choose by, where -inf is one too, by the function."""
+    name = getattr(code.function(call), "name", "").lower()
+    return any(word in name for word in DECODERS)
 
 
 def _is_times(code: Code, call: ast.Call, inner: ast.expr) -> ast.BinOp | None:

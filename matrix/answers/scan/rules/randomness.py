@@ -18,7 +18,7 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import backwards, functions_called, optimizer_steps, without_grad
+from ..training import backwards, functions_called, is_fragment, optimizer_steps, without_grad
 from . import needs
 
 SEEDS = ("manual_seed", "manual_seed_all", "seed_everything", "set_seed")
@@ -114,7 +114,11 @@ def _is_the_same(code: Code, call: ast.Call, loop: ast.For) -> bool:
 
 def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
     """What draws the same numbers in every pass, if anything that matters does."""
+    called = functions_called(code, loop)
+    trains = any(backwards(code, one) or optimizer_steps(code, one) for one in [loop, *called])
     if code.method(call) == "manual_seed":  # of a generator of its own
+        if not trains and not is_fragment(code):  # pictures to compare, runs to measure
+            return None
         statement = code.statement(call)
         generator = path(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         if isinstance(statement, ast.Assign):
@@ -126,8 +130,6 @@ def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
         return None
     if code.method(call):  # not of torch's, as far as can be seen
         return None
-    called = functions_called(code, loop)
-    trains = any(backwards(code, one) or optimizer_steps(code, one) for one in [loop, *called])
     return "dropout, noise and shuffling repeat" if trains else None
 
 

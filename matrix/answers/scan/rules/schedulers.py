@@ -18,10 +18,19 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import SCHEDULERS, functions_called, is_scheduler, made, optimizer_steps
+from ..training import (
+    SCHEDULERS,
+    functions_called,
+    is_never_run,
+    is_scheduler,
+    made,
+    optimizer_steps,
+)
 from . import needs
 
 STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
+# Beside "epoch" in a name, these say that it is a length of an epoch and not a number of them.
+LENGTHS = ("per_epoch", "iter", "step", "batch", "len", "size", "sample", "data")
 
 
 @needs("step()", "sched|LR")
@@ -44,7 +53,7 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
         # A function that steps both once may be called by a loop that has stepped before.
         if code.function(step) is not code.tree and not code.loops(step):
             continue
-        if any(_trains(code, one) for one in block[at + 1 :]):
+        if any(_trains(code, one) for one in block[at + 1 :]) and not is_never_run(code, step):
             yield Hit(
                 step,
                 f"{source(step, 40)} comes before the first step of the optimizer: the schedule is "
@@ -173,7 +182,7 @@ def _makers(code: Code, name: str) -> list[ast.Call]:
     return [
         call
         for call in code.calls.get(name, ())
-        if code.torch(call.func) == name and not has_unpacked(call)
+        if code.torch(call.func) == name and not has_unpacked(call) and not is_never_run(code, call)
     ]
 
 
@@ -194,7 +203,7 @@ def _stepped_per_epoch(code: Code, maker: ast.Call, length: ast.expr) -> ast.AST
     if not steps:
         found = _configured(code, maker, "epoch")
         return found[0] if found and _counts_batches(code, length) else None
-    if len(per_epoch) < len(steps):
+    if len(per_epoch) < len(steps) or _is_handed_on(code, steps[0]):
         return None
     loop = code.loops(steps[0])[0]
     if _counts_batches(code, length) or _is_multiple(code, length, loop):
@@ -207,18 +216,44 @@ def _is_per_epoch(code: Code, step: ast.Call) -> bool:
     if not loops or isinstance(loops[0], ast.While):
         return False
     words = names(loops[0].iter) | names(loops[0].target)
-    return any("epoch" in word.lower() for word in words) and not _is_over_batches(loops[0])
+    beside = optimizer_steps(code, loops[0])
+    return (
+        any(_is_of_epochs(word) for word in words)
+        and not _is_over_batches(loops[0])
+        and not any(code.loops(one)[0] is loops[0] for one in beside)  # one pass is one batch
+    )
+
+
+def _is_of_epochs(word: str) -> bool:
+    """Whether it is an epoch or a number of them, by its name: not iters_per_epoch."""
+    word = word.lower()
+    return "epoch" in word and not any(one in word for one in LENGTHS)
+
+
+def _is_handed_on(code: Code, step: ast.Call) -> bool:
+    """Whether a function of another file is given the scheduler, and may step it too."""
+    name = path(receiver(step))
+    own = {getattr(one, "name", "") for one in code.nodes.get(ast.FunctionDef, ())}
+    return any(
+        name in {path(part) for part in (*call.args, *(one.value for one in call.keywords))}
+        for call in code.calls_in(code.function(step))
+        if last_name(call.func) not in own | {"print", "isinstance", "hasattr"}
+    )
 
 
 def _is_over_batches(loop: ast.AST) -> bool:
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
     words = {word.lower() for word in names(loop.iter)}
+    if path(loop.iter).lower().endswith("loaders"):  # one pass is all batches of one of them
+        return False
     return any("loader" in word or "batches" in word for word in words)
 
 
 def _is_per_batch(code: Code, step: ast.Call, length: ast.expr) -> bool:
     loops = code.loops(step)
+    if step.args or step.keywords:  # step(epoch + i / batches)
+        return False
     if not loops or code.parent[code.statement(step)] is not loops[0]:
         return False
     if isinstance(loops[0], ast.While):
@@ -242,9 +277,15 @@ def _count(loop: ast.AST) -> ast.expr | None:
 
 
 def _is_multiple(code: Code, length: ast.expr, loop: ast.AST) -> bool:
-    """Whether it is how often the loop runs, times something."""
+    """Whether it is how often the loop runs, times a number of batches, by its name."""
     count = _count(loop)
-    return count is not None and _has_factor(code, length, count)
+    value = code.value(length)
+    words = {word.lower() for word in names(value)} if value is not None else set()
+    return (
+        count is not None
+        and _has_factor(code, length, count)
+        and any(part in word for word in words for part in LENGTHS)
+    )
 
 
 def _has_factor(code: Code, product: ast.expr, factor: ast.expr) -> bool:
@@ -277,10 +318,10 @@ def _counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
 
 def _counts_epochs(code: Code, length: ast.expr) -> bool:
     """Whether it is a number of epochs, by its name, or that less some."""
-    if not path(length) or "epoch" not in last_name(length).lower():
+    if not path(length) or not _is_of_epochs(last_name(length)):
         return False
     value = code.value(length)
-    return last_name(length) not in STEPS and not (
+    return not (
         isinstance(value, ast.expr) and value is not length and _counts_batches(code, value)
     )
 

@@ -65,3 +65,11 @@ def test_that_it_runs(model):
     for _ in range(3):
         model(torch.ones(3)).sum().backward()
         optimizer.step()
+
+
+def one_batch_is_enough(model, loader):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in loader:
+        model(x).sum().backward()
+        optimizer.step()
+        break
