@@ -397,3 +397,19 @@ def _mentioned(node: ast.AST) -> set[str]:
     """All names in it, also those in texts (__all__, getattr)."""
     texts = {constant(one) for one in ast.walk(node) if isinstance(one, ast.Constant)}
     return names(node) | {one for one in texts if isinstance(one, str)}
+
+
+def yields_once(code: Code, value: ast.AST | None) -> bool:
+    """Whether it can be read to its end only once: a generator, filter(), map(), chain(),
+    model.parameters().
+    """
+    if isinstance(value, ast.GeneratorExp):
+        return True
+    if not isinstance(value, ast.Call):
+        return False
+    if last_name(value.func) in ("parameters", "named_parameters"):
+        return isinstance(value.func, ast.Attribute)
+    return (
+        code.full(value.func) in ("filter", "map", "itertools.chain")
+        or last_name(value.func) == "from_iterable"
+    )

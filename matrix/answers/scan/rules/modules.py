@@ -32,6 +32,7 @@ from ..training import (
     is_fragment,
     is_network,
     without_grad,
+    yields_once,
 )
 from . import needs
 
@@ -549,18 +550,8 @@ def _kind(code: Code, value: ast.AST) -> str:
 
 def _is_iterator(code: Code, value: ast.expr) -> bool:
     """Whether it yields parameters once."""
-    if isinstance(value, ast.GeneratorExp):
-        return bool(names(value.generators[0].iter) & {"parameters", "named_parameters"})
-    if not isinstance(value, ast.Call):
-        return False
-    if last_name(value.func) in ("parameters", "named_parameters"):
-        return isinstance(value.func, ast.Attribute)
-    return code.full(value.func) in (
-        "filter",
-        "map",
-        "itertools.chain",
-        "itertools.chain.from_iterable",
-    ) and bool(names(value) & {"parameters", "named_parameters"})
+    parameters = names(value) & {"parameters", "named_parameters"}
+    return bool(parameters) and yields_once(code, value)
 
 
 def _reader(code: Code, name: ast.Name) -> ast.AST | None:

@@ -29,6 +29,7 @@ from ..training import (
     optimizer_steps,
     softened,
     without_grad,
+    yields_once,
 )
 from . import needs
 
@@ -113,17 +114,7 @@ def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
         if not path(value):
             break
         value = code.value(value)
-    if isinstance(value, ast.GeneratorExp):
-        return value
-    if not isinstance(value, ast.Call):
-        return None
-    once = code.full(value.func) in ("filter", "map", "itertools.chain")
-    once = once or last_name(value.func) == "from_iterable"
-    once = once or (
-        last_name(value.func) in ("parameters", "named_parameters")
-        and isinstance(value.func, ast.Attribute)
-    )
-    return value if once else None
+    return value if isinstance(value, ast.expr) and yields_once(code, value) else None
 
 
 def _first_read(code: Code, made: ast.expr, call: ast.Call) -> ast.AST | None:
