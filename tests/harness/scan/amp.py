@@ -286,6 +286,30 @@ def multiplied_when_it_is_shown(model, loader, optimizer, k):
             print(running * k / (step + 1))
 
 
+def divided_by_the_number_of_steps(model, loader, optimizer, k):
+    running, steps = 0.0, 0
+    for number, x in enumerate(loader):
+        loss = model(x)
+        loss = loss / k
+        loss.backward()
+        running += loss.item()
+        if (number + 1) % k == 0 or number + 1 == len(loader):
+            optimizer.step()
+            steps += 1
+    return running / steps
+
+
+def summed_and_never_read(model, loader, optimizer, k):
+    running = 0.0
+    for number, x in enumerate(loader):
+        loss = model(x)
+        loss = loss / k
+        loss.backward()
+        running += loss.item()
+        if (number + 1) % k == 0 or number + 1 == len(loader):
+            optimizer.step()
+
+
 def summed_for_each_step(model, batches, optimizer, accumulation_steps, steps):
     for _ in range(steps):
         of_the_window = 0.0

@@ -19,7 +19,7 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import backwards, is_optimizer, is_scaler, optimizer_steps
+from ..training import backwards, is_fragment, is_optimizer, is_scaler, optimizer_steps
 from . import needs
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
@@ -390,8 +390,8 @@ def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
 
 
 def _made_whole(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
-    """Whether what sums the losses is multiplied by the window later, or is set to 0 for each
-    window: the sum over one is its mean.
+    """Whether what sums the losses is multiplied by the window later, is divided by the number of
+    steps, or is set to 0 for each window: the sum over one is its mean. Or nothing reads it.
     """
     if not isinstance(statement, ast.AugAssign):
         return False
@@ -400,11 +400,30 @@ def _made_whole(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
         parts = {path(one.left), path(one.right)}
         if isinstance(one.op, ast.Mult) and parts == {total, path(window)}:
             return True
+        if isinstance(one.op, ast.Div) and total in map(path, ast.walk(one.left)):
+            if path(one.right) in _counters_of_steps(code, function):
+                return True
+    reads = [one for one in code.within(function, ast.Name) if isinstance(one.ctx, ast.Load)]
+    if "." not in total and not is_fragment(code) and not any(one.id == total for one in reads):
+        return True
     if len(loops) < 2:
         return False
     starts = [one for one in loops[1].body if isinstance(one, ast.Assign)]
     steps = [one for one in optimizer_steps(code, loops[1]) if not _is_in(code, one, loops[0])]
     return bool(steps) and any(path(one.targets[0]) == total for one in starts)
+
+
+def _counters_of_steps(code: Code, function: ast.AST) -> set[str]:
+    """What counts the full windows."""
+    return {
+        path(one.target)
+        for one in code.within(function, ast.AugAssign)
+        if any(_window(part) for test in code.conditions(one) for part in _parts(test))
+    }
+
+
+def _parts(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) else [test]
 
 
 def _names_of_the_range(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
@@ -433,7 +452,7 @@ def _is_not_empty(code: Code, call: ast.Call, state: ast.expr) -> bool:
     left = [
         part.operand
         for one in code.within(code.function(call), ast.If)
-        for part in ([one.test] if not isinstance(one.test, ast.BoolOp) else one.test.values)
+        for part in _parts(one.test)
         if isinstance(part, ast.UnaryOp)
         and isinstance(part.op, ast.Not)
         and isinstance(one.body[-1], (ast.Return, ast.Raise, ast.Continue))
@@ -444,7 +463,7 @@ def _is_not_empty(code: Code, call: ast.Call, state: ast.expr) -> bool:
 
 def _asks_for(test: ast.expr, state: ast.expr) -> bool:
     """Whether the test is false for an empty state: it is the state itself, or a part of an and."""
-    for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+    for part in _parts(test):
         if ast.dump(part) == ast.dump(state):
             return True
         if isinstance(part, ast.Call) and last(part) == "get" and part.args:
