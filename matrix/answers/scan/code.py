@@ -7,6 +7,7 @@ in its function, its class (`self.x`) or its module, not through calls or other 
 from __future__ import annotations
 
 import ast
+import math
 import time
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -44,19 +45,16 @@ class Hit(NamedTuple):
     edits: tuple[Edit, ...] = ()  # that fix it for certain
 
 
-SECONDS = 10.0  # of CPU that the rules may take for one file
-
-
 class TooLong(Exception):
-    """The rules have taken SECONDS for this file: it was made to be slow, or by a program."""
+    """The rules have taken as long as they may: the file was made to be slow, or by a program."""
 
 
 class Code:
-    """One file. Its methods raise TooLong."""
+    """One file. Its methods raise TooLong after so many seconds of CPU."""
 
-    def __init__(self, tree: ast.Module, text: str) -> None:
+    def __init__(self, tree: ast.Module, text: str, seconds: float = math.inf) -> None:
         self.tree, self.text = tree, text
-        self._until = time.process_time() + SECONDS
+        self._until = time.process_time() + seconds
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
         self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from ...catalog import Reproducer
 from . import files
-from .code import SECONDS, Code, Edit, Hit, TooLong, end, place
+from .code import Code, Edit, Hit, TooLong, end, place
 
+SECONDS = 10.0  # of CPU that the rules may take for one file
 FEW = 40  # files that are read faster than processes are started
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*torch-repros:\s*ignore(?:\[([^\]]*)\])?")
@@ -129,7 +130,7 @@ def scan_text(
     likely = [rule for rule in those if _has_words(text, function(rule.id))]
     if not likely:
         return []
-    code = Code(tree, text)
+    code = Code(tree, text, SECONDS)
     lines = text.split("\n")
     found: dict[tuple[str, int, int], Finding] = {}
     for rule in likely:

@@ -11,7 +11,6 @@ import pytest
 
 from matrix import catalog
 from matrix.answers.scan import changed, files, fixing, formats, scanning, settings
-from matrix.answers.scan import code as reading
 from matrix.answers.scan.code import Edit
 from matrix.answers.text import Measured
 
@@ -125,20 +124,20 @@ def test_what_cannot_be_read_is_named_and_the_others_are_read(tmp_path, name, da
 
 def test_a_file_that_takes_too_long_is_passed_over(tmp_path, monkeypatch):
     (tmp_path / "a.py").write_text(BAD, encoding="utf-8")
-    monkeypatch.setattr(reading, "SECONDS", -1.0)
+    monkeypatch.setattr(scanning, "SECONDS", -1.0)
     found, ((path, why),) = scan(tmp_path)
-    assert (found, path.name, why) == ([], "a.py", "takes the rules more than 10 s")
+    assert (found, path.name, why) == ([], "a.py", "takes the rules more than -1 s")
 
 
 def test_a_file_made_to_be_slow_is_given_up(tmp_path, monkeypatch):
     """Each of its thousand calls may belong to each other."""
-    monkeypatch.setattr(reading, "SECONDS", 1.0)
+    monkeypatch.setattr(scanning, "SECONDS", 1.0)
     lines = "".join(BAD.splitlines(keepends=True)[3:])
     (tmp_path / "a.py").write_text(BAD + lines * 1000, encoding="utf-8")
     started = time.process_time()
     _, passed = scan(tmp_path)
     assert time.process_time() - started < 20
-    assert [why for _, why in passed] == ["takes the rules more than 10 s"]
+    assert [why for _, why in passed] == ["takes the rules more than 1 s"]
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):
