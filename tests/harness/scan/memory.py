@@ -247,3 +247,9 @@ def predicts(model, batches):
 @torch.inference_mode()
 def serves(model, batches):
     return predicts(model, batches)
+
+
+def begins_with_an_empty_card(args):
+    torch.cuda.empty_cache()
+    gc.collect()
+    train(args)

@@ -400,9 +400,9 @@ def _made_whole(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
         parts = {path(one.left), path(one.right)}
         if isinstance(one.op, ast.Mult) and parts == {total, path(window)}:
             return True
-        if isinstance(one.op, ast.Div) and total in map(path, ast.walk(one.left)):
-            if path(one.right) in _counters_of_steps(code, function):
-                return True
+        of_steps = path(one.right) in _counters_of_steps(code, function)
+        if isinstance(one.op, ast.Div) and of_steps and total in map(path, ast.walk(one.left)):
+            return True
     reads = [one for one in code.within(function, ast.Name) if isinstance(one.ctx, ast.Load)]
     if "." not in total and not is_fragment(code) and not any(one.id == total for one in reads):
         return True

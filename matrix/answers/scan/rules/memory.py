@@ -161,7 +161,11 @@ def _lets_objects_go(code: Code, here: ast.stmt) -> bool:
             if any(not isinstance(each, ast.Name) or each.id in made for each in targets):
                 return True
             deletes = deletes or isinstance(one, ast.Delete)
-    return function is not code.tree and not made and not deletes
+    only_cleans_up = all(
+        code.full(call.func).startswith(("torch.", "gc.")) or last_name(call.func) == "print"
+        for call in code.calls_in(function)
+    )
+    return function is not code.tree and only_cleans_up and not made and not deletes
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -116,7 +116,7 @@ def _goes_back(code: Code, loop: ast.AST, model: str) -> bool:
     for call in code.calls_in(loop):
         name, of = last_name(call.func), receiver(call)
         if name == "train" and (
-            not path(of) or names(call.func) & wanted or model.startswith(f"{path(of)}.")
+            path(of) in ("", model) or names(call.func) & wanted or model.startswith(f"{path(of)}.")
         ):
             return True
         if name in defined and any(
