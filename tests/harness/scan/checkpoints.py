@@ -66,6 +66,7 @@ def with_an_optimizer_at_times(model, optimizer, path, again):
     model.load_state_dict(saved["model"], strict=False)  # finds strict_false_loads_nothing
     if again:
         optimizer.load_state_dict(saved["optimizer"])
+        lr_scheduler.load_state_dict(torch.load(args.schedule))
 
 
 def each(model, paths):

@@ -25,6 +25,7 @@ from ..training import (
     is_dead,
     is_fragment,
     is_network,
+    is_scheduler,
 )
 from . import needs
 
@@ -114,6 +115,7 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
             and argument(call, 1, "map_location") is None
             and not has_unpacked(call)
             and _is_loaded(code, call)
+            and not _is_of_a_scheduler(code, call)
             and not _is_written_before(code, call)
             and not any("cuda" in names(test) for test in code.conditions(call))
             and not expects_an_error(code, call)
@@ -132,6 +134,14 @@ def _functions(code: Code) -> list[ast.AST]:
 
 def _is_test(code: Code, node: ast.AST) -> bool:
     return getattr(code.function(node), "name", "").startswith("test")
+
+
+def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
+    """Whether it is handed to a scheduler, whose state is numbers and no tensors."""
+    above = code.parent[call]
+    if not isinstance(above, ast.Call) or last_name(above.func) != "load_state_dict":
+        return False
+    return is_scheduler(code, receiver(above))
 
 
 def _is_of_a_file(code: Code, state: ast.AST) -> bool:
