@@ -96,6 +96,13 @@ def test_the_tables_name_each_place_and_each_rule() -> None:
     assert "It fails when AMP is on" in page
 
 
+def test_copies_in_one_repository_are_summed_up() -> None:
+    places = [label(TRUE, path=f"{number}.py") for number in range(trial.SHOWN + 4)]
+    page = trial.found_in_code(places, found(*places), RULED)
+    assert page.count("[o/n](") == trial.SHOWN
+    assert "| o/n | 4 more like these |  |" in page
+
+
 def test_a_file_is_read_at_its_commit_and_kept(tmp_path: Path) -> None:
     clone, cache = tmp_path / "mirrors/o+n", tmp_path / "cache"
     clone.mkdir(parents=True)

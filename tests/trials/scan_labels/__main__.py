@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ TABLE, FOUND = DOCS / "scan.md", DOCS / "found.md"
 CACHE = Path.home() / ".cache" / "torch-repros" / "labelled"
 
 TRUE, HARMLESS, FALSE = KINDS = ("true", "harmless", "false")
+SHOWN = 3  # places of one repository and rule on the page: the others are mostly copies
 NEAR = 3  # lines: a reader may name the next line of a statement
 PRECISE = {"tuning": 90, "fresh": 85}  # percent true of what is no note
 
@@ -244,11 +246,15 @@ def found_in_code(
     by_id = {one.id: one for one in reproducers}
     for id in sorted(by_id):
         true = [label for label in places if label.id == id and label.label == TRUE]
-        rows = [
-            (f"[{label.repository}]({label.address})", f"`{label.path}:{label.line}`", one.what)
-            for label in sorted(true)
-            if (one := matches(label, found[label.file]))
-        ]
+        rows: list[tuple[str, str, str]] = []
+        for repository, those in groupby(sorted(true), key=lambda label: label.repository):
+            seen = [(label, one) for label in those if (one := matches(label, found[label.file]))]
+            rows += [
+                (f"[{repository}]({label.address})", f"`{label.path}:{label.line}`", one.what)
+                for label, one in seen[:SHOWN]
+            ]
+            if len(seen) > SHOWN:
+                rows.append((repository, f"{len(seen) - SHOWN} more like these", ""))
         if rows and by_id[id].rule != "note":
             when = f" It fails when {by_id[id].when}." if by_id[id].when else ""
             lines += ["", f"## `{id}`", "", f"{by_id[id].title}.{when}", ""]
