@@ -253,3 +253,20 @@ def begins_with_an_empty_card(args):
     torch.cuda.empty_cache()
     gc.collect()
     train(args)
+
+
+def emptied_again_in_the_next_pass(model, batches):
+    for x in batches:
+        y = model(x)
+        del y
+        torch.cuda.empty_cache()
+        gc.collect()
+
+
+def emptied_again_further_on(model, x):
+    y = model(x)
+    del y
+    torch.cuda.empty_cache()
+    gc.collect()
+    if model.large:
+        torch.cuda.empty_cache()

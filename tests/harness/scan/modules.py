@@ -423,3 +423,9 @@ def views(n, other):
     total.view(n, -1)
     halves = x * 0.5
     halves.transpose(1, 2).view(n, -1)  # finds view_of_a_permuted_tensor
+
+
+class RaisesBeforeItsLayer(nn.Module):
+    def __init__(self):
+        super().init()
+        self.layer = nn.Linear(2, 2)

@@ -129,7 +129,7 @@ def empty_cache_before_collect(code: Code) -> Iterator[Hit]:
             emptied
             and all(_is_clean_up(code, one) for one in between)
             and not any(_collects(code, one) for one in block[max(0, at - 4) : at])
-            and not any(_empties(code, one) for one in block[at + 1 :])
+            and not _is_emptied_later(code, statement)
             and not in_a_test(code, call)
             and _lets_objects_go(code, emptied[-1])
             and not _ends_the_program(code, statement)
@@ -140,6 +140,16 @@ def empty_cache_before_collect(code: Code) -> Iterator[Hit]:
                 f"what {source(call)} frees after this stays in PyTorch's cache",
                 _swapped(emptied[-1], statement) if not between else (),
             )
+
+
+def _is_emptied_later(code: Code, statement: ast.stmt) -> bool:
+    """Whether the cache is emptied again: in the next pass of a loop, or further on."""
+    if code.loops(statement):
+        return True
+    calls = code.calls_in(code.function(statement))
+    return any(
+        "empty_cache" in last_name(call.func) and place(call) > place(statement) for call in calls
+    )
 
 
 def _lets_objects_go(code: Code, here: ast.stmt) -> bool:

@@ -259,7 +259,12 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
         inits = code.calls_in(function, "__init__")
         if inits and all(place(one) > place(node) for one in inits):
             yield Hit(node, f"{name} is assigned before {source(inits[0])}: it raises")
-        elif not inits and owner is not None and _is_plain(code, owner):
+        elif (
+            not inits
+            and not code.calls_in(function, "super")  # of a misspelt name: that raises first
+            and owner is not None
+            and _is_plain(code, owner)
+        ):
             yield Hit(node, f"{owner.name} never calls super().__init__(): {name} = ... raises")
 
 
