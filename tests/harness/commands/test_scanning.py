@@ -193,8 +193,9 @@ def test_the_reproducers_of_what_was_found_are_run(project):
 
 
 def test_ctrl_c_ends_it_and_its_processes(project):
-    for number in range(400):  # enough to be interrupted
-        (project / f"{number}.py").write_text(BAD * 200, encoding="utf-8")
+    steps = "".join(BAD.splitlines(keepends=True)[3:])
+    for number in range(2):  # each takes the rules all the seconds that they may take
+        (project / f"{number}.py").write_text(BAD + steps * 3000, encoding="utf-8")
     command = [sys.executable, "-m", "matrix", "scan", str(project), "--jobs", "2"]
     with subprocess.Popen(
         command,
@@ -204,7 +205,7 @@ def test_ctrl_c_ends_it_and_its_processes(project):
         text=True,
         start_new_session=True,
     ) as program:
-        time.sleep(2)
+        time.sleep(3)
         os.killpg(program.pid, signal.SIGINT)  # as a terminal does
         out, error = program.communicate(timeout=30)
     assert (program.returncode, out) == (130, "")
