@@ -49,8 +49,11 @@ def only(findings: Iterable[Finding], changed: Lines) -> list[Finding]:
         real = os.path.realpath(one.path)
         if real in changed:
             lines = changed[real]
-            touched = range(one.line, one.end_line + 1)
-            if lines is None or one.cell or any(set(part) & set(touched) for part in lines):
+            if (
+                lines is None
+                or one.cell
+                or any(part.start <= one.end_line and one.line < part.stop for part in lines)
+            ):
                 kept.append(one)
     return kept
 

@@ -159,8 +159,8 @@ def _hits(rule: Rule, code: Code) -> list[Hit]:
 
 def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:
     """Whether the text has one of each group of words that the rule needs."""
-    groups: tuple[str, ...] = getattr(rule, "words", ())
-    return all(any(word in text for word in group.split("|")) for group in groups)
+    groups: list[list[str]] = getattr(rule, "words", [])
+    return all(any(word in text for word in group) for group in groups)
 
 
 def _finding(

@@ -85,10 +85,6 @@ def optimizer_steps(code: Code, node: ast.AST) -> list[ast.Call]:
     ]
 
 
-def scheduler_steps(code: Code, node: ast.AST) -> list[ast.Call]:
-    return [call for call in code.calls_in(node, "step") if is_scheduler(code, receiver(call))]
-
-
 def backwards(code: Code, node: ast.AST) -> list[ast.Call]:
     return [call for call in code.calls_in(node, "backward") if is_backward(call)]
 

@@ -14,7 +14,7 @@ def needs(*words: str) -> Callable[[Function], Function]:
     """A rule is asked only about files that have all of these words; "a|b": one of both."""
 
     def mark(rule: Function) -> Function:
-        rule.words = words  # type: ignore[attr-defined]
+        rule.words = [group.split("|") for group in words]  # type: ignore[attr-defined]
         return rule
 
     return mark

@@ -19,7 +19,7 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import backwards, is_fragment, is_optimizer, is_scaler, optimizer_steps
+from ..training import backwards, is_backward, is_fragment, is_optimizer, is_scaler, optimizer_steps
 from . import needs
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
@@ -111,7 +111,7 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
             for call in backwards(code, function)
             if place(call) < place(step) and not code.excludes(call, step)
         ]
-        if before and not _scales(code.owner(step) or function):
+        if before and not _scales(code, code.owner(step) or function):
             yield Hit(
                 step,
                 f"{source(step.func, 40)}() raises: the loss was not scaled by scale()",
@@ -134,7 +134,7 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
             for one in before
             if isinstance(one, ast.Expr)
             and isinstance(one.value, ast.Call)
-            and last(one.value) == "backward"
+            and is_backward(one.value)
         ]
         scaled = [call for call in direct if _is_scaled(code, call)]
         for call in direct:
@@ -194,7 +194,7 @@ def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
         for use in code.calls_in(block, "item", "detach"):
             above, statement = code.parent[use], code.statement(use)
             kept = isinstance(statement, ast.AugAssign) or code.calls_in(statement, "append")
-            reported = kept or last(use) == "item"
+            reported = kept or code.method(use) == "item"
             multiplied = isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult)
             if (
                 path(receiver(use)) == loss
@@ -274,11 +274,11 @@ def _is_scaled(code: Code, backward: ast.Call) -> bool:
     )
 
 
-def _scales(node: ast.AST) -> bool:
+def _scales(code: Code, node: ast.AST) -> bool:
     """Whether something in it is scaled, or a scaler is handed to what may do it."""
     calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
     return any(
-        last(one) == "scale"
+        code.method(one) == "scale"
         or any(
             "scaler" in path(value).lower()
             for value in [*one.args, *(k.value for k in one.keywords)]
@@ -458,20 +458,16 @@ def _is_not_empty(code: Code, call: ast.Call, state: ast.expr) -> bool:
         and isinstance(one.body[-1], (ast.Return, ast.Raise, ast.Continue))
         and place(one) < place(call)
     ]
-    return any(_asks_for(test, state) for test in [*code.conditions(call), *left])
+    return any(_asks_for(code, test, state) for test in [*code.conditions(call), *left])
 
 
-def _asks_for(test: ast.expr, state: ast.expr) -> bool:
+def _asks_for(code: Code, test: ast.expr, state: ast.expr) -> bool:
     """Whether the test is false for an empty state: it is the state itself, or a part of an and."""
     for part in _parts(test):
         if ast.dump(part) == ast.dump(state):
             return True
-        if isinstance(part, ast.Call) and last(part) == "get" and part.args:
+        if isinstance(part, ast.Call) and code.method(part) == "get" and part.args:
             key = ast.dump(part.args[0])
             if isinstance(state, ast.Subscript) and ast.dump(state.slice) == key:
                 return True
     return False
-
-
-def last(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
