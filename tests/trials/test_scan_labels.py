@@ -25,9 +25,13 @@ def train(scaler, optimizer, model, loss):
 """
 
 
-def label(kind: str = TRUE, line: int = 5, path: str = "a.py", **other: str) -> Label:
+def label(
+    kind: str = TRUE, line: int = 5, path: str = "a.py", reached: bool = True, **other: str
+) -> Label:
     fields = {"id": CLIP, "repository": "o/n", "set": "fresh", **other}
-    return Label(commit="c" * 40, path=path, line=line, label=kind, why="", **fields)
+    return Label(
+        commit="c" * 40, path=path, line=line, label=kind, why="", reached=reached, **fields
+    )
 
 
 def found(*places: Label) -> dict[tuple[str, str, str], list[scanning.Finding]]:
@@ -61,14 +65,24 @@ def test_the_share_of_true_ones_is_of_what_is_found_and_was_read() -> None:
         label(FALSE, 5, "c.py"),
         label(FALSE, 40, "d.py"),  # rightly not found
         label(TRUE, 40, "e.py"),  # missed
+        label(TRUE, 40, "f.py", reached=False),  # of no use to anyone
+        label(TRUE, 5, "g.py", reached=False),
     ]
     counted = trial.count(places, found(*places), {CLIP})
-    assert counted.found == {TRUE: 1, HARMLESS: 1, FALSE: 1}
-    assert (counted.missed, counted.unread) == (1, 2)
-    assert counted.precision == pytest.approx(100 / 3)
-    assert counted.recall == pytest.approx(50)
+    assert counted.found == {TRUE: 2, HARMLESS: 1, FALSE: 1}
+    assert (counted.dead, counted.missed, counted.unread) == (1, 1, 3)
+    assert counted.precision == pytest.approx(50)
+    assert counted.precision_where_run == pytest.approx(25)
+    assert counted.recall == pytest.approx(200 / 3)
     none = trial.count(places, found(*places), {WINDOW})
     assert (none.precision, none.recall) == (None, None)
+
+
+def test_what_is_found_once_is_no_proof_of_two_places() -> None:
+    places = [label(FALSE, 5), label(TRUE, 6)]
+    assert [one.label for one in trial.paired(places, found(*places))] == [FALSE]
+    counted = trial.count(places, found(*places), {CLIP})
+    assert (counted.found, counted.missed, counted.unread) == ({FALSE: 1}, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +100,16 @@ def test_what_is_not_precise_enough_is_told(kinds: list[str], told: list[str]) -
 
 
 def test_the_tables_name_each_place_and_each_rule() -> None:
-    places = [label(TRUE), label(HARMLESS, path="b.py")]
+    places = [label(TRUE), label(HARMLESS, path="b.py"), label(reached=False, path="c.py")]
     text = trial.render({"fresh": places}, found(*places), RULED)
-    assert "| errors and warnings, fresh | 1 | 1 | 1 | 0 | 50 % | 0 | 100 % | 0 |" in text
+    assert (
+        "| errors and warnings, fresh | 1 | 2 | 1 | 1 | 0 | 67 % | 33 % | 0 | 100 % | 0 |" in text
+    )
     assert all(f"`{one.id}`" in text for one in RULED)
     page = trial.found_in_code(places, found(*places), RULED)
     assert f"[o/n](https://github.com/o/n/blob/{'c' * 40}/a.py#L5)" in page
     assert "b.py" not in page
+    assert "c.py" not in page
     assert "It fails when AMP is on" in page
 
 

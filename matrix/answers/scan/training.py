@@ -28,6 +28,7 @@ SCHEDULERS = frozenset(
     " PolynomialLR CosineAnnealingLR CyclicLR OneCycleLR CosineAnnealingWarmRestarts"
     " SequentialLR ChainedScheduler ReduceLROnPlateau".split()
 )
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NO_GRAD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
@@ -179,29 +180,25 @@ def expects_an_error(code: Code, node: ast.AST) -> bool:
 
 
 def is_dead(code: Code, node: ast.AST) -> bool:
-    """Whether certainly nobody runs it: in a script, a function or a class that the script does
-    not name; a class whose super() names what the file does not have.
+    """Whether certainly nobody runs it: in a script, a function or class that nothing the script
+    runs comes by; a class whose super() names what the file does not have.
     """
     top = next((a for a in [node, *code.ancestors(node)] if code.parent.get(a) is code.tree), None)
-    if not isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if not isinstance(top, DEFINITIONS):
         return False
     if isinstance(top, ast.ClassDef) and _cannot_be_made(code, top):
         return True
-    scripted = any(
-        "__name__" in names(one.test) for one in code.tree.body if isinstance(one, ast.If)
-    )
-    if not scripted or top.decorator_list or code.calls.get("Fire") or code.calls.get("globals"):
-        return False
-    inside = set(ast.walk(top))
-    return not any(
-        one not in inside
-        and (
-            (isinstance(one, (ast.Name, ast.Attribute)) and last_name(one) == top.name)
-            or (isinstance(one, ast.Constant) and one.value == top.name)
-        )
-        for kind in (ast.Name, ast.Attribute, ast.Constant)
-        for one in code.nodes.get(kind, ())
-    )
+    defined = {one.name: one for one in code.tree.body if isinstance(one, DEFINITIONS)}
+    outside = [one for one in code.tree.body if defined.get(getattr(one, "name", "")) is not one]
+    if top in outside or not any(_runs(one, defined) for one in outside):
+        return False  # other files may call it
+    named = set().union(*(_mentioned(one) for one in outside))
+    named |= {name for name, one in defined.items() if one.decorator_list}
+    reached: set[str] = set()
+    while new := (named & defined.keys()) - reached:
+        reached |= new
+        named |= set().union(*(_mentioned(defined[one]) for one in new))
+    return top.name not in reached and not named & {"globals", "locals", "eval", "Fire"}
 
 
 def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
@@ -347,27 +344,6 @@ def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
     return None
 
 
-def is_never_run(code: Code, node: ast.AST) -> bool:
-    """Whether it is in a function of a script that nothing in the script comes by."""
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    defined = {
-        one.name: one for one in code.tree.body if isinstance(one, (*functions, ast.ClassDef))
-    }
-    outside = [one for one in code.tree.body if defined.get(getattr(one, "name", "")) is not one]
-    around = [one for one in code.ancestors(node) if one in code.tree.body]
-    if not any(_runs(one, defined) for one in outside):
-        return False  # other files may call it
-    if not around or not isinstance(around[0], functions) or around[0] in outside:
-        return False
-    reached: set[str] = set()
-    named = set().union(*(_mentioned(one) for one in outside))
-    named |= {name for name, one in defined.items() if one.decorator_list}
-    while new := (named & defined.keys()) - reached:
-        reached |= new
-        named |= set().union(*(_mentioned(defined[one]) for one in new))
-    return around[0].name not in reached and not named & {"globals", "locals", "eval", "Fire"}
-
-
 def is_never_mentioned(code: Code, node: ast.AST) -> bool:
     """Whether it is in a function of the module that nothing else in the file mentions."""
     around = [one for one in code.ancestors(node) if one in code.tree.body]
@@ -381,9 +357,9 @@ def is_never_mentioned(code: Code, node: ast.AST) -> bool:
 
 
 def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
-    """main(), by itself or under `if __name__ == "__main__":`."""
+    """Whether it makes the file a script: main(), by itself, or `if __name__ == "__main__":`."""
     if isinstance(statement, ast.If) and "__name__" in names(statement.test):
-        return any(_runs(one, defined) for one in statement.body)
+        return True
     call = getattr(statement, "value", None)
     function = defined.get(last_name(call.func)) if isinstance(call, ast.Call) else None
     return isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))

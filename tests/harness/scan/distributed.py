@@ -38,6 +38,17 @@ def main(args, model, dataset, optimizer):
         one_epoch(model, loader, optimizer)
 
 
+def stage_by_stage(model, dataset, optimizer):
+    sampler = DistributedSampler(dataset)
+    last = 10
+    train_loader = DataLoader(dataset, batch_size=8, sampler=sampler)
+    for _epoch in range(9, last):
+        for x in train_loader:
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+
+
 def not_shuffled(model, dataset, optimizer):
     sampler = DistributedSampler(dataset, shuffle=False)
     train_loader = DataLoader(dataset, batch_size=8, sampler=sampler)

@@ -170,6 +170,29 @@ class Distiller(nn.Module):
     def forward(self, student, teacher):
         return self.right(student.softmax(1), teacher)  # finds kl_div_of_probabilities
 
+    def weighed(self, student, teacher, labels):
+        return F.cross_entropy(student, labels) + 0.5 * self.kl(student.log_softmax(1), teacher)
+
+
+def alone(student, teacher):
+    divergence = F.kl_div(student.log_softmax(1), teacher.softmax(1))
+    return (divergence,) + (student, teacher)
+
+
+def of_the_loss_alone(student, teacher):
+    return alone(student, teacher)
+
+
+def summed_up(student, teacher, total):
+    total += F.kl_div(  # finds kl_div_mean_divides_by_the_classes
+        student.log_softmax(1), teacher.softmax(1)
+    )
+    return total
+
+
+def in_a_sum(student, teacher, x):
+    return summed_up(student(x), teacher(x), 0.0)
+
 
 def of_probabilities(p, q):
     p = torch.softmax(p, dim=-1)

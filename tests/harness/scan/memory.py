@@ -63,11 +63,11 @@ def test_of_an_error(step, batch):
         print("out of memory" in str(error))
 
 
-def frees(path):
+def has_work_of_its_own(path):
     model = torch.load(path)
     print(model)
     del model
-    torch.cuda.empty_cache()  # finds empty_cache_before_collect
+    torch.cuda.empty_cache()
     gc.collect()
 
 
@@ -85,34 +85,10 @@ class Frees:
         gc.collect()
 
 
-def replaces(model):
-    output = model()
-    output = None
-    torch.cuda.empty_cache()  # finds empty_cache_before_collect
-    gc.collect()
-    return output
-
-
-def has_it_still(path):
-    model = torch.load(path)
-    score = model()
-    torch.cuda.empty_cache()
-    gc.collect()
-    return score
-
-
-def starts_with_nothing(path):
-    model = None
-    model = torch.load(path)
-    torch.cuda.empty_cache()
-    gc.collect()
-    return model
-
-
-def of_the_caller(model):
-    del model
-    torch.cuda.empty_cache()
-    gc.collect()
+def empties_before_each_pass(loader):
+    for _ in loader:
+        torch.cuda.empty_cache()
+        gc.collect()
 
 
 def frees_in_order():

@@ -4,8 +4,10 @@ nox -s scan-labels        or        python -m tests.trials.scan_labels --mirrors
 
 labels.jsonl holds a place per line: repository, commit, path, line, id, and what a reader said of it:
 true (the code as written can show the failure, under the rule's condition), harmless (something
-around it prevents that) or false (misread). The places of the set "tuning" were read while the rules
-were written; those of "fresh" lie in repositories that nobody looked at before the rules were done.
+around it prevents that) or false (misread). "reached": false says of a true place that nothing in its
+repository runs it: dead code, or another fault stops the program first. The places of the set
+"tuning" were read while the rules were written; those of "fresh" lie in repositories that nobody
+looked at before the rules were done.
 
 The files are fetched from GitHub at their commits (some 30 MB, kept in --cache), or read from --mirrors: a
 folder of bare clones named owner+name. They are read as text; nothing of them is run.
@@ -37,6 +39,7 @@ CACHE = Path.home() / ".cache" / "torch-repros" / "labelled"
 
 TRUE, HARMLESS, FALSE = KINDS = ("true", "harmless", "false")
 SHOWN = 3  # places of one repository and rule on the page: the others are mostly copies
+PER_REPOSITORY = 3  # fresh places of a rule: more are copies
 NEAR = 3  # lines: a reader may name the next line of a statement
 PRECISE = {"tuning": 90, "fresh": 85}  # percent true of what is no note
 
@@ -50,6 +53,7 @@ class Label(NamedTuple):
     label: str
     why: str
     set: str
+    reached: bool = True
 
     @property
     def file(self) -> tuple[str, str, str]:
@@ -64,13 +68,20 @@ class Counted(NamedTuple):
     """Of one rule, or of several, in one set."""
 
     found: Counter[str]  # label -> how many were found
-    missed: int  # labelled true, and not found
+    dead: int  # of the true ones: nothing in the repository runs them
+    missed: int  # labelled true, reached, and not found
     unread: int  # found in a labelled file, without a label
 
     @property
     def precision(self) -> float | None:
         total = self.found.total()
         return 100 * self.found[TRUE] / total if total else None
+
+    @property
+    def precision_where_run(self) -> float | None:
+        """The same, where what nothing runs counts as harmless."""
+        total = self.found.total()
+        return 100 * (self.found[TRUE] - self.dead) / total if total else None
 
     @property
     def recall(self) -> float | None:
@@ -138,10 +149,23 @@ def scanned(
     return found
 
 
-def matches(label: Label, findings: Iterable[Finding]) -> Finding | None:
-    """What is found at the place of a label."""
-    near = [one for one in findings if one.id == label.id and abs(one.line - label.line) <= NEAR]
-    return min(near, key=lambda one: abs(one.line - label.line), default=None)
+def paired(
+    places: Iterable[Label], found: dict[tuple[str, str, str], list[Finding]]
+) -> dict[Label, Finding]:
+    """What is found at the place of a label, the nearest first; nothing is found at two places."""
+    pairs = sorted(
+        (abs(one.line - label.line), label, one)
+        for label in places
+        for one in found[label.file]
+        if one.id == label.id and abs(one.line - label.line) <= NEAR
+    )
+    at: dict[Label, Finding] = {}
+    taken = set()
+    for _, label, one in pairs:
+        if label not in at and (label.file, one) not in taken:
+            at[label] = one
+            taken.add((label.file, one))
+    return at
 
 
 def count(
@@ -149,18 +173,18 @@ def count(
 ) -> Counted:
     """Of these rules."""
     kinds: Counter[str] = Counter()
-    missed, seen = 0, set()
+    dead, missed = 0, 0
+    at = paired(places, found)
     for label in places:
         if label.id in ids:
-            finding = matches(label, found[label.file])
-            if finding:
+            if label in at:
                 kinds[label.label] += 1
-                seen.add((label.file, finding))
-            elif label.label == TRUE:
+                dead += not label.reached
+            elif label.label == TRUE and label.reached:
                 missed += 1
     files = {label.file for label in places}
-    every = {(file, one) for file in files for one in found[file] if one.id in ids}
-    return Counted(kinds, missed, len(every - seen))
+    every = sum(one.id in ids for file in files for one in found[file])
+    return Counted(kinds, dead, missed, every - kinds.total())
 
 
 def problems(
@@ -194,14 +218,13 @@ def render(
         "",
         "Written by `nox -s scan-labels`. Each place was read by one person: *true* means that the code",
         "as written can show the failure under the rule's condition; *harmless*, that something around",
-        "it prevents that; *false*, that the rule misread it. Precision is the share of true ones among",
-        "the places that are found and were read; recall is the share of the true ones that are found",
-        "(of those that anybody has seen: nobody knows all of them). *Tuning*: repositories that were",
-        "looked at while the rules were written. *Fresh*: repositories that nobody looked at before the",
-        "rules that found these places were done; at most six places of a rule and a repository were",
-        "read. When they were first read, 75 % of the fresh errors and warnings were true; of an earlier",
-        "fresh set, whose places belong to tuning now, 56 %. A place counts as harmless also where nothing",
-        "in the repository calls its function, or where other faults of the code come first.",
+        "it prevents that; *false*, that the rule misread it. *Dead* counts the true places that nothing",
+        "in their repository runs: no call, or another fault stops the program first. Precision is the",
+        "share of true ones among the places that are found and were read; *where run* is the same",
+        "share, with the dead ones counted as harmless. Recall is the share of the true ones that are",
+        "found (of those that anybody has seen: nobody knows all of them). *Tuning*: repositories that",
+        "were looked at while the rules were written. *Fresh*: repositories that were fetched after the",
+        f"rules were done; at most {PER_REPOSITORY} places of a rule and a repository were read.",
         "",
     ]
     serious = {one.id for one in reproducers if one.rule != "note"}
@@ -211,7 +234,10 @@ def render(
         repositories = len({label.repository for label in places})
         for what, ids in (("errors and warnings", serious), ("notes", notes)):
             rows.append((f"{what}, {name}", repositories, *_numbers(count(places, found, ids))))
-    numbers = ("true", "harmless", "false", "precision", "true, not found", "recall", "not read")
+    numbers = (
+        *("true", "dead", "harmless", "false", "precision", "where run"),
+        *("true, not found", "recall", "not read"),
+    )
     lines += [table(("places", "repositories", *numbers), rows, ("repositories", *numbers)), ""]
     lines += ["## By rule", "", "Both sets together.", ""]
     every = [label for places in sets.values() for label in places]
@@ -222,11 +248,11 @@ def render(
 
 
 def _numbers(counted: Counted) -> tuple[object, ...]:
-    shares = [
-        "" if share is None else f"{share:.0f} %" for share in (counted.precision, counted.recall)
-    ]
-    kinds = [counted.found[kind] for kind in KINDS]
-    return (*kinds, shares[0], counted.missed, shares[1], counted.unread)
+    shares = (counted.precision, counted.precision_where_run, counted.recall)
+    precision, where_run, recall = ("" if one is None else f"{one:.0f} %" for one in shares)
+    true, harmless, false = (counted.found[kind] for kind in KINDS)
+    kinds = (true, counted.dead, harmless, false)
+    return (*kinds, precision, where_run, counted.missed, recall, counted.unread)
 
 
 def found_in_code(
@@ -243,12 +269,16 @@ def found_in_code(
         "reproducer beside it has been run, the repository's own code has not. Nothing here says that",
         "anyone has been harmed by it, and much of it may be changed by now. Nothing was filed anywhere.",
     ]
+    places = list(places)
+    at = paired(places, found)
     by_id = {one.id: one for one in reproducers}
     for id in sorted(by_id):
-        true = [label for label in places if label.id == id and label.label == TRUE]
+        true = [
+            label for label in places if label.id == id and label.label == TRUE and label.reached
+        ]
         rows: list[tuple[str, str, str]] = []
         for repository, those in groupby(sorted(true), key=lambda label: label.repository):
-            seen = [(label, one) for label in those if (one := matches(label, found[label.file]))]
+            seen = [(label, at[label]) for label in those if label in at]
             rows += [
                 (f"[{repository}]({label.address})", f"`{label.path}:{label.line}`", one.what)
                 for label, one in seen[:SHOWN]
@@ -289,17 +319,15 @@ def main(mirrors: Path | None, cache: Path, verbose: bool) -> None:
 
 
 def _explain(places: list[Label], found: dict[tuple[str, str, str], list[Finding]]) -> None:
-    seen = set()
+    at = paired(places, found)
     for label in places:
-        finding = matches(label, found[label.file])
-        if finding:
-            seen.add((label.file, finding))
-        if bool(finding) != (label.label == TRUE):
-            said = "found" if finding else "not found"
+        if (label in at) != (label.label == TRUE):
+            said = "found" if label in at else "not found"
             click.echo(f"{label.label}, {said}: {label.id} {label.address} {label.why}")
+    read = {(label.file, one) for label, one in at.items()}
     for file, findings in found.items():
         for one in findings:
-            if (file, one) not in seen:
+            if (file, one) not in read:
                 click.echo(f"not read: {one.id} {'/'.join(file)}:{one.line} {one.what}")
 
 

@@ -28,6 +28,7 @@ def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
             samplers
             and epochs is not None
             and epochs is not node
+            and not _is_one_pass(code, epochs)
             and not without_grad(code, node)
             and not _evaluates(code, node, loader)
         ):
@@ -54,6 +55,15 @@ def _may_set_epoch(code: Code) -> bool:
         assert isinstance(one, ast.Import)
         modules += [alias.name for alias in one.names]
     return any(module.partition(".")[0] in TRAINERS for module in modules)
+
+
+def _is_one_pass(code: Code, loop: ast.For) -> bool:
+    """for epoch in range(9, 10), where stages are trained one by one."""
+    if not isinstance(loop.iter, ast.Call) or last_name(loop.iter.func) != "range":
+        return False
+    bounds = [constant(code.value(one)) for one in loop.iter.args]
+    whole = [one for one in bounds if isinstance(one, int)]
+    return whole == bounds and len(range(*whole)) <= 1
 
 
 def _iterated(node: ast.expr) -> ast.expr:

@@ -14,10 +14,19 @@ from ..code import (
     last_name,
     names,
     path,
+    place,
     receiver,
     source,
 )
-from ..training import certain, criterion, is_module, is_never_mentioned, made, softened
+from ..training import (
+    certain,
+    criterion,
+    is_fragment,
+    is_module,
+    is_never_mentioned,
+    made,
+    softened,
+)
 from . import needs
 
 CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss")
@@ -60,7 +69,13 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
         if is_never_mentioned(code, call):  # such helpers are copied from file to file
             continue
         is_mean = reduction is None or constant(reduction) == "mean"
-        if is_mean and _is_left(size_average) and _is_left(reduce) and not _is_scaled(code, call):
+        if (
+            is_mean
+            and _is_left(size_average)
+            and _is_left(reduce)
+            and not _is_scaled(code, call)
+            and (is_fragment(code) or _is_weighed(code, call))
+        ):
             how = "without a reduction" if reduction is None else "with reduction='mean'"
             yield Hit(
                 call,
@@ -200,6 +215,39 @@ def _is_scaled(code: Code, call: ast.Call) -> bool:
         and any(size in name.lower() for name in names(above) for size in sizes)
         for above in code.ancestors(call)
         if not isinstance(above, ast.stmt)
+    )
+
+
+def _is_weighed(code: Code, made: ast.Call) -> bool:
+    """Whether the divergence is multiplied by a weight or added to other losses: alone, only its
+    value is another.
+    """
+    uses = [made]
+    if code.torch(made.func) == "KLDivLoss":
+        uses = [
+            call
+            for call in code.nodes.get(ast.Call, ())
+            if isinstance(call, ast.Call) and code.value(call.func) is made
+        ]
+    return any(_is_a_term(code, one) for one in uses)
+
+
+def _is_a_term(code: Code, node: ast.AST, depth: int = 3) -> bool:
+    """Whether it, or the name that it is given to, is a part of a sum or a product."""
+    statement = code.statement(node)
+    if isinstance(statement, ast.AugAssign):
+        return True
+    for one in code.ancestors(node):
+        if isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Add, ast.Mult)):
+            return True
+        if isinstance(one, (ast.stmt, ast.Tuple, ast.List)):
+            break
+    if not depth or not isinstance(statement, ast.Assign):
+        return False
+    given = {path(target) for target in statement.targets} - {""}
+    return any(
+        path(one) in given and place(one) > place(statement) and _is_a_term(code, one, depth - 1)
+        for one in code.within(code.function(node), (ast.Name, ast.Attribute))
     )
 
 

@@ -11,7 +11,6 @@ from ..code import (
     Hit,
     constant,
     last_name,
-    names,
     path,
     place,
     receiver,
@@ -131,8 +130,7 @@ def empty_cache_before_collect(code: Code) -> Iterator[Hit]:
             and not any(_collects(code, one) for one in block[max(0, at - 4) : at])
             and not _is_emptied_later(code, statement)
             and not in_a_test(code, call)
-            and _lets_objects_go(code, emptied[-1])
-            and not _ends_the_program(code, statement)
+            and _only_cleans_up(code, statement)
             and not is_dead(code, call)
         ):
             yield Hit(
@@ -152,65 +150,20 @@ def _is_emptied_later(code: Code, statement: ast.stmt) -> bool:
     )
 
 
-def _lets_objects_go(code: Code, here: ast.stmt) -> bool:
-    """Whether the collector may find something: the function has let go of what it made, or of an
-    attribute, or it holds nothing itself and only cleans up after others.
+def _only_cleans_up(code: Code, here: ast.stmt) -> bool:
+    """Whether its function does nothing but give memory back, and so runs where others need it:
+    elsewhere the process ends soon, or reference counts have freed all there is.
     """
     function = code.function(here)
     if is_fragment(code):
         return True
-    made: set[str] = set()  # so far
-    deletes = False
-    for one in code.within(function, (ast.Name, ast.Delete, ast.Assign)):
-        if place(one) >= place(here):
-            break
-        targets = one.targets if not isinstance(one, ast.Name) else []
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
-            made.add(one.id)
-        elif isinstance(one, ast.Delete) or (targets and _is_none(one.value)):
-            if any(not isinstance(each, ast.Name) or each.id in made for each in targets):
-                return True
-            deletes = deletes or isinstance(one, ast.Delete)
-    only_cleans_up = all(
-        code.full(call.func).startswith(("torch.", "gc.")) or last_name(call.func) == "print"
-        for call in code.calls_in(function)
-    )
-    return function is not code.tree and only_cleans_up and not made and not deletes
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _ends_the_program(code: Code, statement: ast.stmt) -> bool:
-    """Whether nothing but the end of the process comes after it: that gives back everything."""
-    if is_fragment(code):
-        return False
-    block = code.block(statement)
-    after = block[block.index(statement) + 1 :]
-    if not all(isinstance(one, ast.Return) or _prints(one) for one in after):
-        return False
-    above = code.parent[statement]
-    if above is code.tree:
-        return True
-    if isinstance(above, ast.If) and "__name__" in names(above.test):
-        return _ends_the_program(code, above)
-    if not isinstance(above, ast.FunctionDef) or code.parent[above] is not code.tree:
-        return False
-    calls = [code.statement(call) for call in code.calls.get(above.name, ())]
-    return bool(calls) and all(
-        isinstance(one, ast.Expr)
-        and code.function(one) is code.tree
-        and _ends_the_program(code, one)
-        for one in calls
-    )
-
-
-def _prints(statement: ast.stmt) -> bool:
     return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Call)
-        and last_name(statement.value.func) in ("print", "info", "exit")
+        function is not code.tree
+        and all(
+            code.full(call.func).startswith(("torch.", "gc.")) or last_name(call.func) == "print"
+            for call in code.calls_in(function)
+        )
+        and not any(isinstance(one.ctx, ast.Store) for one in code.within(function, ast.Name))
     )
 
 

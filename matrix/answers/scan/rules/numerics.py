@@ -23,8 +23,8 @@ from ..code import (
 from ..training import (
     OPTIMIZERS,
     in_a_test,
+    is_dead,
     is_fragment,
-    is_never_run,
     is_optimizer,
     optimizer_steps,
     softened,
@@ -266,7 +266,7 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
         kept = _kept_in(code, call, statement)
         if kept is None or not _is_best(code, kept, statement):
             continue
-        if in_a_test(code, call) or is_never_run(code, call):
+        if in_a_test(code, call) or is_dead(code, call):
             continue
         if not _goes_on(code, model, kept, statement):
             continue

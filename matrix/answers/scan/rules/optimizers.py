@@ -23,7 +23,7 @@ from ..training import (
     OPTIMIZERS,
     backwards,
     in_a_test,
-    is_never_run,
+    is_dead,
     is_optimizer,
     is_scaler,
     made,
@@ -42,7 +42,7 @@ QUIET |= {"clip_grad_norm_", "clip_grad_value_", "set_postfix", "set_description
 def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
     for clear in code.calls.get("zero_grad", ()):
         loops = code.loops(clear)
-        if not loops or not _stands_in(code, clear, loops[0]) or is_never_run(code, clear):
+        if not loops or not _stands_in(code, clear, loops[0]) or is_dead(code, clear):
             continue
         loop = loops[0]
         later = [
@@ -107,7 +107,7 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
         loops = code.loops(step)
         if not loops or optimizer is None or not _is_of_torch(code, optimizer, loops):
             continue
-        if in_a_test(code, step) or is_never_run(code, step):
+        if in_a_test(code, step) or is_dead(code, step):
             continue
         if isinstance(loops[0].body[-1], (ast.Break, ast.Return)):  # one step is all
             continue

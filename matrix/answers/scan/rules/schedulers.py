@@ -21,7 +21,7 @@ from ..code import (
 from ..training import (
     SCHEDULERS,
     functions_called,
-    is_never_run,
+    is_dead,
     is_scheduler,
     made,
     optimizer_steps,
@@ -53,7 +53,7 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
         # A function that steps both once may be called by a loop that has stepped before.
         if code.function(step) is not code.tree and not code.loops(step):
             continue
-        if any(_trains(code, one) for one in block[at + 1 :]) and not is_never_run(code, step):
+        if any(_trains(code, one) for one in block[at + 1 :]) and not is_dead(code, step):
             yield Hit(
                 step,
                 f"{source(step, 40)} comes before the first step of the optimizer: the schedule is "
@@ -182,7 +182,7 @@ def _makers(code: Code, name: str) -> list[ast.Call]:
     return [
         call
         for call in code.calls.get(name, ())
-        if code.torch(call.func) == name and not has_unpacked(call) and not is_never_run(code, call)
+        if code.torch(call.func) == name and not has_unpacked(call) and not is_dead(code, call)
     ]
 
 
