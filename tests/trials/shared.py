@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from matrix import devices
+from matrix import devices, toml
+from matrix.evidence import grid
 from matrix.run.worker import probe
 
 MET, MISSED, USAGE, NOT_MEASURED = 0, 1, 2, 3  # 2 is click's own
@@ -46,6 +47,18 @@ def table(
 def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     click.echo(f"wrote {path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}")
+
+
+def address(path: Path) -> str:
+    """Of a file of this project: README.md is read in other places too."""
+    project = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return f"{project['urls']['Repository']}/blob/main/{path.relative_to(ROOT).as_posix()}"
+
+
+def write_figure(name: str, text: str) -> None:
+    """Into README.md, between the markers of this name."""
+    readme = ROOT / "README.md"
+    write(readme, grid.insert(readme.read_text(encoding="utf-8"), name, f"{text}\n"))
 
 
 def finish(problems: Sequence[str]) -> int:

@@ -22,11 +22,13 @@ import click
 from matrix import catalog, toml
 from matrix.answers import explain, search
 from matrix.catalog import Reproducer
-from tests.trials.shared import DOCS, finish, table, write
+from tests.trials.shared import DOCS, address, finish, table, write, write_figure
 
 HERE = Path(__file__).parent
 TABLE = DOCS / "demand.md"
-SETS = {"threads.jsonl": "tuned on", "fresh.jsonl": "fresh"}
+PAGE = address(TABLE)
+FRESH = "fresh.jsonl"
+SETS = {"threads.jsonl": "tuned on", FRESH: "fresh"}
 FIRST = 3  # results of a search that count
 
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
@@ -168,6 +170,19 @@ def render(
     return "\n".join(lines) + "\n"
 
 
+def figure(found: dict[str, list[Asked]], explained: int, strangers: int) -> str:
+    """The sentence of README.md: of the threads that nobody tuned on."""
+    asked = found[FRESH]
+    pasted = [one for one in asked if one.pasted]
+    symptoms = [one for one in asked if not one.pasted]
+    return (
+        f"- Of {len(asked)} public threads that the messages were not written for, `explain` names the cause of "
+        f"{percent(pasted, RIGHT):.0f} % of\n  the {len(pasted)} with an error text, `search` that of "
+        f"{percent(symptoms, RIGHT):.0f} % of the {len(symptoms)} with a symptom alone; of {strangers} texts "
+        f"about something else,\n  `explain` answers {explained} ([docs/demand.md]({PAGE}))."
+    )
+
+
 @click.command(help=__doc__)
 @click.option("--verbose", is_flag=True, help="Print what was not answered, or wrongly.")
 def main(verbose: bool) -> None:
@@ -184,6 +199,7 @@ def main(verbose: bool) -> None:
                     click.echo(f"{one.outcome} {one.of}: {text}\n    said: {one.said}")
     strangers = len((HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
     write(TABLE, render(found, known, len(explained), len(near), strangers))
+    write_figure("demand", figure(found, len(explained), strangers))
     sys.exit(finish(problems(found, explained, near)))
 
 
