@@ -34,7 +34,6 @@
 # torch.cuda.empty_cache()
 # '''
 # fix = "memory.free_memory"
-# rule = "note"
 # affected = { cuda = ">=1.13" }
 # ///
 """nvidia-smi still shows the memory, and other processes cannot have it, after both calls.

@@ -416,3 +416,20 @@ class InMicroBatches:
             self.scaler.unscale_(self.optimizer)
             self.scaler.step(self.optimizer)
             self.scaler.update()
+
+
+def with_two_kinds_of_amp(model, optimizer, scaler, loss, native):
+    if native:
+        scaler.scale(loss).backward()
+    else:
+        loss.backward()
+    if native:
+        scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    else:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    if native:
+        scaler.step(optimizer)
+        scaler.update()
+    else:
+        optimizer.step()

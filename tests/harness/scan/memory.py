@@ -1,5 +1,4 @@
 # Read as text by the tests of the rules, never run.
-import gc
 import logging
 
 import torch
@@ -61,58 +60,6 @@ def test_of_an_error(step, batch):
         step(batch)
     except RuntimeError as error:
         print("out of memory" in str(error))
-
-
-def has_work_of_its_own(path):
-    model = torch.load(path)
-    print(model)
-    del model
-    torch.cuda.empty_cache()
-    gc.collect()
-
-
-def frees_where_there_is_a_gpu():
-    if torch.cuda.is_available():  # finds empty_cache_before_collect
-        torch.cuda.empty_cache()
-    gc.collect()
-    print("freed")
-
-
-class Frees:
-    def clear(self):
-        self.store = None
-        torch.cuda.empty_cache()  # finds empty_cache_before_collect
-        gc.collect()
-
-
-def empties_before_each_pass(loader):
-    for _ in loader:
-        torch.cuda.empty_cache()
-        gc.collect()
-
-
-def frees_in_order():
-    gc.collect()
-    torch.cuda.empty_cache()
-
-
-def frees_twice():
-    torch.cuda.empty_cache()
-    gc.collect()
-    torch.cuda.empty_cache()
-
-
-def collects_before_and_after():
-    gc.collect()
-    torch.cuda.empty_cache()
-    gc.collect()
-
-
-def other_work_in_between(model, batch):
-    torch.cuda.empty_cache()
-    loss = model(batch)
-    gc.collect()
-    return loss
 
 
 def tries_half(step, batch):

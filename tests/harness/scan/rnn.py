@@ -30,6 +30,18 @@ def forgets(loader, steps):
         print(model(x))
 
 
+def trains_another_one(loader):
+    decoder, model = nn.LSTM(2, 2), nn.LSTM(2, 2)
+    optimizer = torch.optim.Adam([*model.parameters(), *decoder.parameters()])
+    for epoch in range(3):
+        for x in loader:
+            model(x)[0].sum().backward()
+            optimizer.step()
+        decoder.eval()
+        with torch.no_grad():
+            print(decoder(x))
+
+
 def goes_back(model, teacher, optimizer, loader, steps):
     optimizer = torch.optim.Adam(model.parameters())
     for epoch in range(3):

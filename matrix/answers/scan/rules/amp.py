@@ -40,6 +40,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
             _one_before(code, scaled, clip)
             and _one_before(code, [clip], *steps)
             and not _one_before(code, unscaled, clip)
+            and not any(code.excludes(call, clip) for call in unscaled)  # of another AMP
             and not path(clip.func).startswith("accelerator.")
         ):
             yield Hit(

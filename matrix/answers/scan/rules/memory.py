@@ -7,17 +7,15 @@ from collections.abc import Iterator
 
 from ..code import (
     Code,
-    Edit,
     Hit,
     constant,
     last_name,
     path,
     place,
     receiver,
-    replaced,
     source,
 )
-from ..training import backwards, in_a_test, is_dead, is_fragment, without_grad
+from ..training import backwards, in_a_test, without_grad
 from . import needs
 
 OUT_OF_MEMORY = "out of memory"
@@ -111,87 +109,6 @@ def _catches_more(code: Code, handler: ast.ExceptHandler) -> bool:
     return any(
         one.type is None or any(last_name(part) in ALL_ERRORS for part in ast.walk(one.type))
         for one in others
-    )
-
-
-@needs("empty_cache", "collect(")
-def empty_cache_before_collect(code: Code) -> Iterator[Hit]:
-    for call in code.calls.get("collect", ()):
-        if code.full(call.func) != "gc.collect":
-            continue
-        statement = code.statement(call)
-        block = code.block(statement)
-        at = block.index(statement)
-        emptied = [one for one in block[:at] if _empties(code, one)]
-        between = block[block.index(emptied[-1]) + 1 : at] if emptied else []
-        if (
-            emptied
-            and all(_is_clean_up(code, one) for one in between)
-            and not any(_collects(code, one) for one in block[max(0, at - 4) : at])
-            and not _is_emptied_later(code, statement)
-            and not in_a_test(code, call)
-            and _only_cleans_up(code, statement)
-            and not is_dead(code, call)
-        ):
-            yield Hit(
-                emptied[-1],
-                f"what {source(call)} frees after this stays in PyTorch's cache",
-                _swapped(emptied[-1], statement) if not between else (),
-            )
-
-
-def _is_emptied_later(code: Code, statement: ast.stmt) -> bool:
-    """Whether the cache is emptied again: in the next pass of a loop, or further on."""
-    if code.loops(statement):
-        return True
-    calls = code.calls_in(code.function(statement))
-    return any(
-        "empty_cache" in last_name(call.func) and place(call) > place(statement) for call in calls
-    )
-
-
-def _only_cleans_up(code: Code, here: ast.stmt) -> bool:
-    """Whether its function does nothing but give memory back, and so runs where others need it:
-    elsewhere the process ends soon, or reference counts have freed all there is.
-    """
-    function = code.function(here)
-    if is_fragment(code):
-        return True
-    return (
-        function is not code.tree
-        and all(
-            code.full(call.func).startswith(("torch.", "gc.")) or last_name(call.func) == "print"
-            for call in code.calls_in(function)
-        )
-        and not any(isinstance(one.ctx, ast.Store) for one in code.within(function, ast.Name))
-    )
-
-
-def _swapped(one: ast.stmt, other: ast.stmt) -> tuple[Edit, ...]:
-    if not all(isinstance(each, ast.Expr) for each in (one, other)):
-        return ()
-    return replaced(one, ast.unparse(other)), replaced(other, ast.unparse(one))
-
-
-def _empties(code: Code, statement: ast.stmt) -> bool:
-    """Whether it is torch.cuda.empty_cache(), also under a condition."""
-    if isinstance(statement, ast.If):
-        return len(statement.body) == 1 and _empties(code, statement.body[0])
-    return isinstance(statement, ast.Expr) and any(
-        "empty_cache" in last_name(one.func) for one in code.calls_in(statement)
-    )
-
-
-def _collects(code: Code, statement: ast.stmt) -> bool:
-    return any(code.full(one.func) == "gc.collect" for one in code.calls_in(statement))
-
-
-def _is_clean_up(code: Code, statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Delete):
-        return True
-    called = {last_name(one.func) for one in code.calls_in(statement)}
-    return isinstance(statement, ast.Expr) and bool(
-        called & {"ipc_collect", "synchronize", "reset_peak_memory_stats", "print"}
     )
 
 

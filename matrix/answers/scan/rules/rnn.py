@@ -18,8 +18,10 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import OPTIMIZERS, backwards, given, is_fragment, optimizer_steps
+from ..training import OPTIMIZERS, backwards, given, is_fragment, optimizer_steps, without_grad
 from . import needs
+
+MODES = ("train", "eval", "zero_grad", "parameters", "state_dict", "load_state_dict", "to", "cuda")
 
 
 @needs(".eval()")
@@ -37,6 +39,7 @@ def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
             continue
         if (
             not _goes_back(code, loop, model)
+            and _is_trained(code, loop, model)
             and not _leaves(code, call, loop)
             and (_is_set_to_train(code, model, call) or _is_optimized(code, model))
             and (
@@ -132,6 +135,20 @@ def _goes_back(code: Code, loop: ast.AST, model: str) -> bool:
         if isinstance(one, ast.Name)
     }
     return any(path(receiver(call)) in targets for call in code.calls_in(loop, "train"))
+
+
+def _is_trained(code: Code, loop: ast.AST, model: str) -> bool:
+    """Whether the loop calls the model with gradients on, or hands it to what may."""
+    owned = model.startswith("self.")
+    for call in code.calls_in(loop):
+        func = f"{path(call.func)}."
+        used = func.startswith(f"{model}.") and last_name(call.func) not in MODES
+        handed = any(path(one) == model for one in [*call.args, *(k.value for k in call.keywords)])
+        if (used or handed or (owned and func.startswith("self."))) and not without_grad(
+            code, call
+        ):
+            return True
+    return False
 
 
 def _leaves(code: Code, node: ast.AST, loop: ast.AST) -> bool:
