@@ -10,7 +10,7 @@ import ast
 import math
 import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -61,6 +61,9 @@ class Code:
         self.nodes: dict[type[ast.AST], list[ast.AST]] = {}  # in source order
         self._imported: dict[str, str] = {}  # name in this file -> what it is called elsewhere
         self._bound: set[str] = set()  # names that this file defines itself
+        self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # the scope, by `global`, `nonlocal`
+        self._shared: set[tuple[ast.AST, str]] = set()  # given by inner functions too, at any time
+        self.known: dict[object, object] = {}  # answers of helpers that walk the file, by question
         # (scope, name) -> (place, value) of each assignment; None: something that is not known
         self._assigned: dict[tuple[ast.AST, str], list[tuple[tuple[int, int], ast.expr | None]]]
         self._assigned = {}
@@ -82,6 +85,11 @@ class Code:
     def scope(self, node: ast.AST) -> ast.AST:
         """The function that it is in, or the module."""
         return next((one for one in self.ancestors(node) if isinstance(one, SCOPES)), self.tree)
+
+    def parent_scope(self, node: ast.AST) -> ast.AST:
+        """The function or class whose body it is in, or the module."""
+        kinds = (*SCOPES, ast.ClassDef)
+        return next((one for one in self.ancestors(node) if isinstance(one, kinds)), self.tree)
 
     def function(self, node: ast.AST) -> ast.AST:
         """The def that it is in, or the module: unlike scope(), past any lambda."""
@@ -222,16 +230,18 @@ class Code:
             return node
         first, _, rest = name.partition(".")
         if first == "self" and rest:
-            found = self._assigned.get((self.owner(node) or self.tree, name), [])
-            return _only(value for _, value in found)
+            return _only(self.values(node), name)
         here = scope = self.scope(node)
+        here = scope = self._outer.get((scope, name), scope)
         while True:
             found = self._assigned.get((scope, name), [])
+            if (scope, name) in self._shared:
+                return _only((value for _, value in found), name)
             before = bisect_left(found, place(node), key=itemgetter(0)) if scope is here else 0
             if before:
                 return found[before - 1][1]
             if found and scope is not here:
-                return _only(value for _, value in found)
+                return _only((value for _, value in found), name)
             if scope is self.tree:
                 return None
             scope = self.scope(scope)
@@ -271,7 +281,14 @@ class Code:
                 self._import(node)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self._bound.add(node.name)
+            elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                self._share(node)
             self._assign(node)
+        for name, full in self._imported.items():  # import X as Y: also by its own name
+            own = full.rpartition(".")[2]
+            if own not in (name, ""):
+                calls = [one for one in self.calls.get(name, ()) if isinstance(one.func, ast.Name)]
+                self.calls.setdefault(own, []).extend(calls) if calls else None
         for found in self.calls.values():
             found.sort(key=place)
         for assigned in self._assigned.values():
@@ -282,9 +299,24 @@ class Code:
             local = alias.asname or alias.name.partition(".")[0]
             self._bound.add(local)
             if isinstance(node, ast.ImportFrom):
-                self._imported[local] = f"{node.module or ''}.{alias.name}"
+                full = f"{node.module or ''}.{alias.name}"
             else:
-                self._imported[local] = alias.name if alias.asname else local
+                full = alias.name if alias.asname else local
+            before = self._imported.get(local, full)
+            if _is_torch(before) != _is_torch(full):
+                full = local  # one thing here and another there: nothing that is known
+            self._imported[local] = full
+
+    def _share(self, node: ast.Global | ast.Nonlocal) -> None:
+        here = self.scope(node)
+        for name in node.names:
+            outer = self.tree if isinstance(node, ast.Global) else self.scope(here)
+            while outer is not self.tree and (outer, name) not in self._assigned:
+                if isinstance(node, ast.Global):
+                    break
+                outer = self.scope(outer)
+            self._outer[here, name] = outer
+            self._shared.add((outer, name))
 
     def _assign(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign):
@@ -301,6 +333,8 @@ class Code:
             self._give(node.optional_vars, None, place(node.optional_vars))
         elif isinstance(node, ast.arg):
             self._set(self.scope(node), node.arg, place(node), None)
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and node.name:
+            self._set(self.scope(node), node.name, place(node), None)
 
     def _give(self, target: ast.AST, value: ast.expr | None, at: tuple[int, int]) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
@@ -311,19 +345,32 @@ class Code:
         elif isinstance(target, ast.Starred):
             self._give(target.value, None, at)
         elif name := path(target):
+            owner = self.parent_scope(target)
+            if isinstance(owner, ast.ClassDef) and "." not in name:
+                name = f"self.{name}"  # what its methods call it
             of_class = name.startswith("self.")
             scope = (self.owner(target) or self.tree) if of_class else self.scope(target)
-            self._set(scope, name, at, value)
+            self._set(self._outer.get((scope, name), scope), name, at, value)
 
     def _set(self, scope: ast.AST, name: str, at: tuple[int, int], value: ast.expr | None) -> None:
         self._bound.add(name)
         self._assigned.setdefault((scope, name), []).append((at, value))
 
 
-def _only(values: Iterator[ast.expr | None]) -> ast.expr | None:
-    """The value, where all that are known say the same."""
-    known = {ast.dump(value): value for value in values if value and not _is_none(value)}
-    return known.popitem()[1] if len(known) == 1 else None
+def _only(values: Iterable[ast.expr | None], name: str) -> ast.expr | None:
+    """The value, where all say the same, but for None: not where one is not known, or is made of
+    what the name held before (following that would never end).
+    """
+    found = [value for value in values if value is None or not _is_none(value)]
+    known = {ast.dump(value): value for value in found if value is not None}
+    if len(known) != 1 or None in found:
+        return None
+    value = known.popitem()[1]
+    return None if any(path(one) == name for one in ast.walk(value)) else value
+
+
+def _is_torch(name: str) -> bool:
+    return name == "torch" or name.startswith("torch.")
 
 
 def _is_none(value: ast.expr) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from .code import (
     FUNCTIONS,
+    LOOPS,
     Code,
     argument,
     constant,
@@ -28,6 +29,7 @@ SCHEDULERS = frozenset(
     " PolynomialLR CosineAnnealingLR CyclicLR OneCycleLR CosineAnnealingWarmRestarts"
     " SequentialLR ChainedScheduler ReduceLROnPlateau".split()
 )
+BRANCHES = (ast.If, ast.IfExp, ast.match_case, ast.Try, ast.ExceptHandler, *LOOPS)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NO_GRAD = ("no_grad", "inference_mode", "set_grad_enabled")
 
@@ -157,7 +159,17 @@ def is_fragment(code: Code) -> bool:
 
 def is_network(code: Code, owner: ast.ClassDef | None) -> bool:
     """is_module(), also by way of classes of the same file."""
-    if owner is None or any(last_name(base).endswith("DataModule") for base in owner.bases):
+    if owner is None:
+        return False
+    question = (is_network, owner)
+    if question not in code.known:  # a notebook defines a class again and again
+        code.known[question] = False
+        code.known[question] = _is_network(code, owner)
+    return bool(code.known[question])
+
+
+def _is_network(code: Code, owner: ast.ClassDef) -> bool:
+    if any(last_name(base).endswith("DataModule") for base in owner.bases):
         return False
     bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
     return is_module(code, owner) or any(
@@ -188,17 +200,28 @@ def is_dead(code: Code, node: ast.AST) -> bool:
         return False
     if isinstance(top, ast.ClassDef) and _cannot_be_made(code, top):
         return True
+    if _unreached not in code.known:
+        code.known[_unreached] = _unreached(code)
+    return top in code.known[_unreached]  # type: ignore[operator]
+
+
+def _unreached(code: Code) -> set[ast.AST]:
+    """Of a script, the functions and classes of the module that nothing it runs comes by. Other
+    files may call those of any other module.
+    """
     defined = {one.name: one for one in code.tree.body if isinstance(one, DEFINITIONS)}
     outside = [one for one in code.tree.body if defined.get(getattr(one, "name", "")) is not one]
-    if top in outside or not any(_runs(one, defined) for one in outside):
-        return False  # other files may call it
+    if not any(_runs(one, defined) for one in outside):
+        return set()
     named = set().union(*(_mentioned(one) for one in outside))
     named |= {name for name, one in defined.items() if one.decorator_list}
     reached: set[str] = set()
     while new := (named & defined.keys()) - reached:
         reached |= new
         named |= set().union(*(_mentioned(defined[one]) for one in new))
-    return top.name not in reached and not named & {"globals", "locals", "eval", "Fire"}
+    if named & {"globals", "locals", "eval", "Fire"}:
+        return set()
+    return {one for name, one in defined.items() if name not in reached}
 
 
 def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
@@ -263,14 +286,14 @@ MOVES = frozenset({"to", "cuda", "cpu", "half", "float", "double", "train", "eva
 WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "compile"})
 
 
-def made(code: Code, node: ast.AST | None) -> ast.Call | None:
+def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
     """The call that made an object: Net(3) of `model = Net(3).to(device)`, also after
     `model = DataParallel(model)`, and of a parameter that all calls in the file give that to.
     """
     for _ in range(9):  # a name may be given itself
         use, node = node, code.value(node)
         if use is not None and node is None:
-            node = use = _handed_in(code, use)
+            node = use = _handed_in(code, use, depth) if depth else None
         if not isinstance(node, ast.Call) or use is None or not certain(code, node, use):
             return None
         if last_name(node.func) in WRAPPERS and node.args:
@@ -283,17 +306,18 @@ def made(code: Code, node: ast.AST | None) -> ast.Call | None:
 
 
 def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
-    """Whether each branch that gives this value is one that the use is in too."""
+    """Whether each branch and loop that gives this value is one that the use is in too. Of two
+    functions this says nothing: what an attribute is given always is the same by then.
+    """
     if code.function(value) is not code.function(use):
         return True
     around = set(code.ancestors(use))
-    branches = (ast.If, ast.Try, ast.IfExp, ast.ExceptHandler)
     return not code.excludes(value, use) and all(
-        above in around for above in code.ancestors(value) if isinstance(above, branches)
+        above in around for above in code.ancestors(value) if isinstance(above, BRANCHES)
     )
 
 
-def _handed_in(code: Code, name: ast.AST) -> ast.AST | None:
+def _handed_in(code: Code, name: ast.AST, depth: int) -> ast.AST | None:
     """What all calls of its function in this file hand in for a parameter that nothing replaces."""
     function = code.function(name)
     if not isinstance(function, ast.FunctionDef) or len(code.values(name)) != 1:
@@ -303,7 +327,7 @@ def _handed_in(code: Code, name: ast.AST) -> ast.AST | None:
         return None
     position = parameters.index(path(name))
     found = [
-        made(code, argument(call, position, path(name)))
+        made(code, argument(call, position, path(name)), depth - 1)
         for call in code.calls.get(function.name, ())
         if isinstance(call.func, ast.Name) and code.function(call) is not function
     ]

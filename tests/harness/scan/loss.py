@@ -314,3 +314,77 @@ def a_leaf_inside(weights, x):
     values = Variable(weights.data, requires_grad=True)
     (values * x).sum().backward()
     return values.grad
+
+
+# --- what a name may hold -------------------------------------------------------------------------
+
+
+class TwoKindsOfOutput:
+    def predict(self, x):
+        self.output = F.softmax(self.net(x), dim=1)
+        return self.output
+
+    def train_step(self, x, labels):
+        self.output, self.hidden = self.rnn(x)
+        return F.cross_entropy(self.output, labels)
+
+
+class GivenFromItself:
+    def step(self, x, labels):
+        self.hidden, self.logits = self.net(x)
+        self.logits = self.logits.squeeze(1)
+        return F.cross_entropy(self.logits, labels)
+
+
+def in_one_case(out, labels, activation):
+    match activation:
+        case "softmax":
+            out = F.softmax(out, dim=1)
+            return out
+    return F.cross_entropy(out, labels)
+
+
+def in_a_loop_that_may_not_run(model, x, labels, calibrated):
+    out = model(x)
+    while calibrated:
+        out = F.softmax(out, 1)
+        out, calibrated = labels(out)
+    return F.cross_entropy(out, labels)
+
+
+def captured(batch, labels):
+    out = F.softmax(batch.first, 1)
+    match batch:
+        case Distiller(kl=out):
+            return F.cross_entropy(out, labels)
+
+
+def replaced_from_inside(model, x, labels):
+    out = F.softmax(x, 1)
+
+    def refresh():
+        nonlocal out
+        out = model(x)
+
+    refresh()
+    return F.cross_entropy(out, labels)
+
+
+shared = F.softmax(torch.ones(2, 2), 1)
+
+
+def replaces_it_for_all(model, x):
+    global shared
+    shared = model(x)
+
+
+def of_the_shared_one(labels):
+    return F.cross_entropy(shared, labels)
+
+
+def maps(fn, x):
+    return maps_a_list(fn, x) if isinstance(x, list) else F.cross_entropy(fn(x), fn)
+
+
+def maps_a_list(fn, values):
+    return [maps(fn, x) for x in values]

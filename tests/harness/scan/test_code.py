@@ -121,3 +121,56 @@ def test_arguments_are_found_by_place_and_by_name():
     assert reading.constant(ast.parse("-2.5").body[0].value) == -2.5
     assert reading.constant(ast.parse("-x").body[0].value) is None
     assert reading.source(ast.parse("x" * 99).body[0].value, 20) == "x" * 17 + "..."
+
+
+def followed(text, of):
+    """What the last use of a name stands for, as text."""
+    code = Code.of(text)
+    uses = [one for one in ast.walk(code.tree) if reading.path(one) == of]
+    value = code.value(max(uses, key=reading.place))
+    return None if value is None else ast.unparse(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "of", "value"),
+    [
+        ("class A:\n def f(self):\n  self.x = 1\n def g(self): self.x", "self.x", "1"),
+        (
+            "class A:\n def f(self):\n  self.x, y = z\n  self.x = 1\n def g(self): self.x",
+            "self.x",
+            None,
+        ),
+        (
+            "class A:\n def f(self):\n  self.x = None\n  self.x = 1\n def g(self): self.x",
+            "self.x",
+            "1",
+        ),
+        ("class A:\n def f(self):\n  self.x = self.x + 1\n def g(self): self.x", "self.x", None),
+        ("class A:\n x = 1\n def g(self): self.x", "self.x", "1"),
+        ("class A:\n x = 1\ndef g(): x", "x", None),
+        ("x = 1\ndef f():\n global x\n x = 2\ndef g(): x", "x", None),
+        ("def f():\n x = 1\n def g():\n  nonlocal x\n  x = 2\n x", "x", None),
+        ("def f(y):\n x = 1\n match y:\n  case [x]:\n   x", "x", None),
+        ("try: pass\nexcept E as x: x", "x", None),
+        ("x = 1\nx = x + 1\nx", "x", "x + 1"),
+    ],
+)
+def test_a_name_stands_for_what_is_certain(text, of, value):
+    assert followed(text, of) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "torch"),
+    [
+        ("from torch import relu\nrelu(x)", "relu"),
+        ("try:\n from torch.a import relu\nexcept E:\n from torch.b import relu\nrelu(x)", "relu"),
+        ("def f():\n from mine import relu\ndef g():\n from torch import relu\nrelu(x)", ""),
+    ],
+)
+def test_a_name_that_is_imported_from_two_places_is_nobody_s(text, torch):
+    code = Code.of(text)
+    assert code.torch(code.calls["relu"][0].func) == torch
+
+
+def test_a_call_is_found_by_the_name_of_its_module_too():
+    assert CODE.calls["clip_grad_norm_"] == CODE.calls["clip"]

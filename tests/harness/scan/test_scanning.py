@@ -140,6 +140,25 @@ def test_a_file_made_to_be_slow_is_given_up(tmp_path, monkeypatch):
     assert [why for _, why in passed] == ["takes the rules more than 1 s"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A: pass\n" + "class A(A):\n def f(self): self.x = [torch.nn.Linear(1, 1)]\n" * 40,
+        "if __name__ == '__main__': main()\n"
+        + "".join(
+            f"class N{n}(torch.nn.Module):\n def __init__(self):\n  super().__init__()\n"
+            + "  self.x = [1]\n" * 20
+            for n in range(300)
+        ),
+    ],
+    ids=["one class again and again", "a long script"],
+)
+def test_a_long_file_is_read_in_time(text):
+    before = time.process_time()
+    scanning.scan_text(f"import torch\n{text}", RULES)
+    assert time.process_time() - before < 5
+
+
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.py")
     found, ((path, why),) = scan(tmp_path)
