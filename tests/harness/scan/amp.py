@@ -433,3 +433,88 @@ def with_two_kinds_of_amp(model, optimizer, scaler, loss, native):
         scaler.update()
     else:
         optimizer.step()
+
+
+def scaled_by_another(model, x, scaler):
+    return scaler.scale(model(x).mean())
+
+
+def steps_on_it(model, optimizer, scaler, loader):
+    for x in loader:
+        optimizer.zero_grad()
+        loss = scaled_by_another(model, x, scaler)
+        loss.backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+
+def one_after_the_other(scaler, first, second, a, b, x):
+    scaler.scale(a(x).mean()).backward()
+    scaler.unscale_(first)
+    scaler.scale(b(x).mean()).backward()
+    scaler.unscale_(second)
+    scaler.step(first)
+    scaler.step(second)
+    scaler.update()
+
+
+def in_float32_for_another(scaler, optimizer, auxiliary, model, x):
+    scaler.scale(model(x)).backward()
+    model.auxiliary_loss().backward()
+    scaler.step(optimizer)
+    auxiliary_optimizer.step()
+    scaler.update()
+
+
+def a_window_with_a_name(model, optimizer, scaler, loader, accum):
+    for i, x in enumerate(loader):
+        scaler.scale(model(x).mean() / accum).backward()
+        last = (i + 1) % accum == 0
+        if last:
+            scaler.unscale_(optimizer)
+        if (i + 1) % accum == 0:
+            scaler.step(optimizer)  # finds last_window_is_dropped
+            scaler.update()
+            optimizer.zero_grad()
+
+
+class WithHelpers:
+    def unscale(self):
+        self.scaler.unscale_(self.optimizer)
+
+    def step(self, loss):
+        self.scaler.scale(loss).backward()
+        self.unscale()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+    def flush(self):
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+    def epoch(self, loader):
+        for i, x in enumerate(loader):
+            self.model(x).mean().backward()
+            if (i + 1) % self.accum == 0:
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+        if (i + 1) % self.accum:
+            self.flush()
+
+
+class ClippedLoop(WithHelpers):  # update() is in the class above, or in another file
+    def before_step(self):
+        self.scaler.unscale_(self.optimizer)
+
+
+def resumes_what_is_not_empty(enabled, saved):
+    scaler = torch.amp.GradScaler("cuda", enabled=enabled)
+    if len(saved["scaler"]) > 0:
+        scaler.load_state_dict(saved["scaler"])
+
+
+def resumes_what_is_not_none(enabled, saved):
+    scaler = torch.amp.GradScaler("cuda", enabled=enabled)
+    if saved["scaler"] is not None:
+        scaler.load_state_dict(saved["scaler"])  # finds resume_from_disabled_scaler

@@ -20,3 +20,12 @@ def build(width):
     TransformerEncoderLayer(10, 4)
     with pytest.raises(AssertionError):
         MultiheadAttention(10, 4)
+
+
+def one_of_two_sizes(name):
+    width = 768
+    heads = 16
+    if name != "bert":
+        width = 300
+        heads = 6
+    return nn.TransformerEncoderLayer(width, heads)

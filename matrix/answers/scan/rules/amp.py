@@ -19,7 +19,15 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import backwards, is_backward, is_fragment, is_optimizer, is_scaler, optimizer_steps
+from ..training import (
+    backwards,
+    functions_called,
+    is_backward,
+    is_fragment,
+    is_optimizer,
+    is_scaler,
+    optimizer_steps,
+)
 from . import needs
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
@@ -31,6 +39,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
         function = code.function(clip)
         scaled = [call for call in backwards(code, function) if _is_scaled(code, call)]
         unscaled = code.calls_in(function, "unscale_")
+        elsewhere = any(code.calls_in(one, "unscale_") for one in functions_called(code, function))
         steps = [
             call
             for call in code.calls_in(function, "step")
@@ -41,6 +50,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
             and _one_before(code, [clip], *steps)
             and not _one_before(code, unscaled, clip)
             and not any(code.excludes(call, clip) for call in unscaled)  # of another AMP
+            and not elsewhere
             and not path(clip.func).startswith("accelerator.")
         ):
             yield Hit(
@@ -54,6 +64,9 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
 @needs("scaler|Scaler", "backward", "unscale_")
 def backward_after_unscale(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("unscale_", ()):
+        others = code.calls_in(code.function(call), "unscale_")
+        if len({ast.dump(one) for one in others}) > 1:
+            continue  # each optimizer has its own gradients
         for later in _rest_of_the_block(code, call):
             if any(
                 is_scaler(code, receiver(step)) for step in code.calls_in(later, "step", "update")
@@ -80,7 +93,8 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("unscale_", ()):
         if not is_scaler(code, receiver(call)):
             continue
-        if not updated and not handed:
+        owner = code.owner(call)
+        if not updated and not handed and not (owner is not None and owner.bases):
             yield Hit(
                 call, f"{source(call, 40)} raises in the second step: update() is never called"
             )
@@ -90,7 +104,7 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
             test = next(iter(code.conditions(step)), None)
             if is_scaler(code, receiver(step)) and test is not None and _window(test):
                 branch = code.parent[test]
-                same = [ast.dump(one) for one in code.conditions(call)]
+                same = [ast.dump(code.value(one) or one) for one in code.conditions(call)]
                 own = code.excludes(call, step) or _is_in(code, call, branch)
                 if not own and ast.dump(test) not in same:
                     yield Hit(
@@ -112,7 +126,8 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
             for call in backwards(code, function)
             if place(call) < place(step) and not code.excludes(call, step)
         ]
-        if before and not _scales(code, code.owner(step) or function):
+        places = [code.owner(step) or function, *functions_called(code, function)]
+        if before and not any(_scales(code, one) for one in places):
             yield Hit(
                 step,
                 f"{source(step.func, 40)}() raises: the loss was not scaled by scale()",
@@ -138,8 +153,13 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
             and is_backward(one.value)
         ]
         scaled = [call for call in direct if _is_scaled(code, call)]
+        plain = [
+            one
+            for one in optimizer_steps(code, code.function(step))
+            if not is_scaler(code, receiver(one))
+        ]
         for call in direct:
-            if scaled and call not in scaled:
+            if scaled and call not in scaled and not plain:  # of an optimizer of its own
                 yield Hit(
                     call,
                     f"{source(call, 40)} is not scaled, and {source(step, 40)} divides its "
@@ -352,7 +372,9 @@ def _starts_anew(
 def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
     """Whether the rest of the block takes a step for what is left."""
     return loop is not None and any(
-        optimizer_steps(code, one) for one in _rest_of_the_block(code, loop)
+        optimizer_steps(code, part)
+        for one in _rest_of_the_block(code, loop)
+        for part in (one, *functions_called(code, one))
     )
 
 
@@ -465,10 +487,17 @@ def _is_not_empty(code: Code, call: ast.Call, state: ast.expr) -> bool:
 def _asks_for(code: Code, test: ast.expr, state: ast.expr) -> bool:
     """Whether the test is false for an empty state: it is the state itself, or a part of an and."""
     for part in _parts(test):
-        if ast.dump(part) == ast.dump(state):
+        asked = part.left if isinstance(part, ast.Compare) else part
+        if isinstance(asked, ast.Call) and path(asked.func) == "len" and asked.args:
+            asked = asked.args[0]
+        if ast.dump(asked) == ast.dump(state) and not _is_none_test(part):
             return True
         if isinstance(part, ast.Call) and code.method(part) == "get" and part.args:
             key = ast.dump(part.args[0])
             if isinstance(state, ast.Subscript) and ast.dump(state.slice) == key:
                 return True
     return False
+
+
+def _is_none_test(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from ..code import Code, Hit, argument, constant, source
-from ..training import expects_an_error
+from ..training import certain, expects_an_error
 from . import needs
 
 # Names and positions of the width and of the number of heads, and torch's defaults.
@@ -30,6 +31,13 @@ def heads_do_not_divide_embed_dim(code: Code) -> Iterator[Hit]:
                 and isinstance(many, int)
                 and many > 0
                 and wide % many
+                and all(one is None or _is_always(code, one) for one in (width, heads))
                 and not expects_an_error(code, call)
             ):
                 yield Hit(call, f"{source(call)} has {many} heads for a width of {wide}")
+
+
+def _is_always(code: Code, node: ast.expr) -> bool:
+    """Whether it is that number in every case."""
+    value = code.value(node)
+    return value is not None and certain(code, value, node)

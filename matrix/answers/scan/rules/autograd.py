@@ -74,4 +74,6 @@ def _is_a_loss(code: Code, node: ast.expr) -> bool:
     if isinstance(value, ast.Constant):
         return False
     words = last_name(value.func if isinstance(value, ast.Call) else node).lower()
-    return any(word in words for word in ("loss", "criterion", "cross_entropy", "mse"))
+    return "weight" not in words and any(
+        word in words for word in ("loss", "criterion", "cross_entropy", "mse")
+    )

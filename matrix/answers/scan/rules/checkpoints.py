@@ -20,6 +20,7 @@ from ..code import (
 )
 from ..training import (
     backwards,
+    certain,
     expects_an_error,
     functions_called,
     is_dead,
@@ -78,6 +79,7 @@ def load_state_dict_of_a_path(code: Code) -> Iterator[Hit]:
             and model is not None
             and state is not None
             and path(model).partition(".")[0] not in imported
+            and (is_fragment(code) or _is_of_torch(code, model))
             and _is_path(code, state, model)
             and not expects_an_error(code, call)
         ):
@@ -130,6 +132,17 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
 
 def _functions(code: Code) -> list[ast.AST]:
     return code.nodes.get(ast.FunctionDef, []) + code.nodes.get(ast.AsyncFunctionDef, [])
+
+
+def _is_of_torch(code: Code, node: ast.expr) -> bool:
+    """Whether it is a network or an optimizer, by its class or its name: others may load a file
+    themselves.
+    """
+    value = code.value(node)
+    if isinstance(value, ast.Call) and code.full(value.func).startswith("torch."):
+        return True
+    words = path(node.func if isinstance(node, ast.Call) else node).lower()
+    return any(word in words for word in ("model", "net", "optim", "sched", "coder", "backbone"))
 
 
 def _is_test(code: Code, node: ast.AST) -> bool:
@@ -248,8 +261,10 @@ def _is_built_from_file(code: Code, load: ast.Call) -> bool:
 def _is_path(code: Code, node: ast.AST, model: ast.expr) -> bool:
     """Whether it is the name of a file: by its value, else by its name."""
     value = code.value(node)
+    if value is not None and not certain(code, value, node):
+        return False
     if isinstance(value, ast.JoinedStr) or isinstance(constant(value), str):
-        return True
+        return constant(value) != ""
     if isinstance(value, ast.BinOp):  # folder / "model.pt", folder + "model.pt"
         return isinstance(constant(value.right), str)
     if isinstance(value, ast.Call):

@@ -66,6 +66,8 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
         size_average, reduce, reduction = (
             argument(call, position, option) for position, option in enumerate(options, first)
         )
+        if _is_one_column(code, call):
+            continue
         if is_never_mentioned(code, call):  # such helpers are copied from file to file
             continue
         is_mean = reduction is None or constant(reduction) == "mean"
@@ -151,6 +153,8 @@ def _made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int
         value = code.value(node)
     if not isinstance(value, ast.Call) or not certain(code, value, node) or not depth:
         return ""
+    if _is_changed_in_place(code, node, value):
+        return ""
     if _softened(code, value, function, module):
         return source(value, 40)
     if code.full(value.func) in ("self", "self.forward"):
@@ -171,6 +175,22 @@ def _made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int
         if isinstance(one, ast.ClassDef) and one.name == code.full(maker.func)
     ]
     return _ends_so(code, classes[0], function, module, depth) if len(classes) == 1 else ""
+
+
+def _is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
+    """out.sigmoid_() between the value and its use, also at the end of a chain."""
+    for call in code.calls_in(code.function(name)):
+        of: ast.AST | None = call
+        while isinstance(of, ast.Call):
+            of = receiver(of)
+        if (
+            last_name(call.func).endswith("_")
+            and of is not None
+            and path(of) == path(name) != ""
+            and place(value) < place(call) < place(name)
+        ):
+            return True
+    return False
 
 
 def _ends_so(code: Code, owner: ast.ClassDef, function: str, module: str, depth: int) -> str:
@@ -232,6 +252,17 @@ def _is_weighed(code: Code, made: ast.Call) -> bool:
     return any(_is_a_term(code, one) for one in uses)
 
 
+def _is_one_column(code: Code, call: ast.Call) -> bool:
+    """Whether what is compared is flattened to one column: as many elements as rows."""
+    return any(
+        isinstance(one, ast.Call)
+        and last_name(one.func) in ("view", "reshape")
+        and [constant(size) for size in one.args] == [-1, 1]
+        for given in call.args[:2]
+        for one in ast.walk(code.value(given) or given)
+    )
+
+
 def _is_a_term(code: Code, node: ast.AST, depth: int = 3) -> bool:
     """Whether it, or the name that it is given to, is a part of a sum or a product."""
     statement = code.statement(node)
@@ -254,7 +285,12 @@ def _is_a_term(code: Code, node: ast.AST, depth: int = 3) -> bool:
 def _softened_for_certain(code: Code, score: ast.expr, function: str, module: str) -> bool:
     value = code.value(score)
     is_so = isinstance(value, ast.Call) and _softened(code, value, function, module)
-    return is_so and value is not None and certain(code, value, score)
+    return (
+        is_so
+        and value is not None
+        and certain(code, value, score)
+        and not _is_changed_in_place(code, score, value)
+    )
 
 
 def _softened(code: Code, value: ast.Call, function: str, module: str) -> bool:

@@ -122,6 +122,9 @@ def _goes_back(code: Code, loop: ast.AST, model: str) -> bool:
             path(of) in ("", model) or names(call.func) & wanted or model.startswith(f"{path(of)}.")
         ):
             return True
+        handed = any(path(one) == model for one in call.args)
+        if handed and ("train" in name or "mode" in name):
+            return True
         if name in defined and any(
             last_name(one.func) == "train"
             for one in ast.walk(defined[name])
