@@ -59,7 +59,7 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     measured = text.Measured.load(options.records())
     if what in by_id and not as_json:
-        click.echo(text.full_text(by_id[what], measured, version))
+        options.say(text.full_text(by_id[what], measured, version))
         return
     if what in by_id:
         answer = explaining.Answer("", [by_id[what]], [], by_id[what].title)
@@ -84,8 +84,8 @@ def _print_explanation(
     version: str | None,
     err: bool = False,
 ) -> None:
-    def say(line: str, bold: bool = False) -> None:
-        click.echo(click.style(line, bold=True) if bold else line, err=err)
+    def say(line: str | list[str], bold: bool = False) -> None:
+        options.say(line, err, **({"bold": True} if bold else {}))
 
     for number, answer in enumerate(explanation.answers):
         if number:
@@ -187,7 +187,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
         status, scans = watch.run(list(command), reproducers := options.select(()))
     except OSError as error:
         hint = " (write: python " + command[0] + ")" if command[0].endswith(".py") else ""
-        click.echo(f"torch-repros exec: {command[0]}: {error.strerror}{hint}", err=True)
+        options.say(f"torch-repros exec: {command[0]}: {error.strerror}{hint}", err=True)
         sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
     explanation = explaining.explained(scans, reproducers)
     version = version or explanation.torch_version
@@ -198,7 +198,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
             found = text.as_json(explanation, guesses, measured, version)
             json_file.write(json.dumps(found, indent=1) + "\n")
         if explanation.answers or (status and status not in INTERRUPTED):
-            click.echo(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
+            options.say(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
             _print_explanation(explanation, "", guesses, measured, version, err=True)
     sys.exit(status)
 
@@ -222,16 +222,16 @@ def search(words: tuple[str, ...], limit: int) -> None:
     """
     found = searching.Index(options.select(())).search(" ".join(words))[:limit]
     for one in found:
-        click.secho(one.title if one.causes else one.ids[0], bold=True)
+        options.say(one.title if one.causes else one.ids[0], bold=True)
         if not one.causes:
-            click.echo(f"  {one.title}\n  fix: {text.fix(one.reproducers[0])}")
+            options.say([f"  {one.title}", f"  fix: {text.fix(one.reproducers[0])}"])
         for cause in one.causes:
             see = f" ({cause['see']})" if "see" in cause else ""
-            click.echo(f"  - {cause['cause']}{see}")
+            options.say(f"  - {cause['cause']}{see}")
     if not found:
-        click.echo("Nothing here is close to these words. `torch-repros list` names all there is.")
+        options.say("Nothing here is close to these words. `torch-repros list` names all there is.")
         sys.exit(options.FINDINGS)
-    click.echo("\n`torch-repros show ID` shows everything about one of them.")
+    options.say("\n`torch-repros show ID` shows everything about one of them.")
 
 
 @click.command()
@@ -278,8 +278,8 @@ def compare(
     if as_json:
         click.echo(json.dumps(comparing.as_json(found), indent=1))
     else:
-        click.echo(f"torch {first.minor} to {second.minor} on {', '.join(chosen)}\n")
-        click.echo(comparing.text(found, every))
+        options.say(f"torch {first.minor} to {second.minor} on {', '.join(chosen)}\n")
+        options.say(comparing.text(found, every))
     breaks = any(one.change in comparing.BREAKING for one in found.changes)
     sys.exit(options.FINDINGS if breaks else options.OK)
 
@@ -344,7 +344,7 @@ def cite(
                 "name a reproducer, or ask for --upstream alone to list what nobody has reported"
             )
         for reproducer in report.unreported(options.select(()), measured.states):
-            click.echo(f"{reproducer.id}\n  {reproducer.title}")
+            options.say([reproducer.id, f"  {reproducer.title}"])
         return
     reproducer = options.select_one(id)
     if device and device not in reproducer.affected:

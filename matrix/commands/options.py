@@ -7,14 +7,17 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from packaging.version import InvalidVersion
 
 from .. import catalog, torches
+from ..answers import wrapping
 from ..devices import DEVICES
 
 if TYPE_CHECKING:
@@ -207,6 +210,14 @@ def records(folder: Path = catalog.RECORDS) -> list[Record]:
     for problem in wrong:
         click.echo(f"left out: {problem}", err=True)
     return found
+
+
+def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
+    """Prints a text, wrapped where it goes to a terminal; `style` is click's."""
+    texts = [text] if isinstance(text, str) else text
+    stream = sys.stderr if err else sys.stdout
+    wrapped = wrapping.wrap(texts, wrapping.width(stream))
+    click.echo(click.style(wrapped, **style) if style else wrapped, err=err)
 
 
 def plural(count: int, noun: str) -> str:

@@ -62,6 +62,12 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     help="Also write everything seen to this file.",
 )
 @click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show each result. Default: those that differ, and counts per family; of IDs, each.",
+)
+@click.option(
     "--git-bisect",
     is_flag=True,
     help="For `git bisect run` with one ID: "
@@ -75,6 +81,7 @@ def run(
     timeout: float | None,
     jobs: int | None,
     json_file: Path | None,
+    verbose: bool,
     git_bisect: bool,
 ) -> None:
     """Run reproducers against a torch.
@@ -99,7 +106,9 @@ def run(
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was run", err=True)
         sys.exit(options.INTERRUPTED)
-    _show(report, reproducers, json_file)
+    ids = {one.id for one in reproducers}
+    by_id = bool(names) and ids <= set(names)
+    _show(report, reproducers, json_file, each=verbose or by_id, families=not by_id)
     if missing is not None:
         click.echo(f"interrupted: {missing}", err=True)
         sys.exit(options.INTERRUPTED)
@@ -132,7 +141,13 @@ def _measure(
             return stop.report, str(stop)
 
 
-def _show(report: runner.Report, reproducers: list[Reproducer], json_file: Path | None) -> None:
+def _show(
+    report: runner.Report,
+    reproducers: list[Reproducer],
+    json_file: Path | None,
+    each: bool,
+    families: bool,
+) -> None:
     from . import table
 
     failure = None
@@ -141,7 +156,7 @@ def _show(report: runner.Report, reproducers: list[Reproducer], json_file: Path 
             json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         failure = click.UsageError(f"--json: {json_file}: {error.strerror}")
-    table.show(report, reproducers)
+    table.show(report, reproducers, each, families)
     if failure:
         raise failure
 
