@@ -32,7 +32,7 @@ TORCH_OPTION = click.option(
 
 
 @click.command()
-@click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False)
+@click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False, type=options.ID_OR_FILE)
 @TORCH_OPTION
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts: the keys are below.")
 def explain(what: str | None, version: str | None, as_json: bool) -> None:
@@ -42,7 +42,7 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     python train.py 2>&1 | torch-repros explain
     torch-repros explain crash.log
     torch-repros explain --json crash.log
-    torch-repros explain "RuntimeError: cudnn RNN backward can only be called in training mode"
+    torch-repros explain "ValueError: Attempting to unscale FP16 gradients."
 
     Reads the text given, the file of that name, or else standard input. Colours, boxes, quotation
     marks, the names of ranks and line breaks in a message do not matter. For an ID, it prints what
@@ -58,6 +58,8 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     reproducers = options.load()
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     measured = text.Measured.load(options.records())
+    if what and options.named(what) in by_id:
+        what = options.named(what)
     if what in by_id and not as_json:
         options.say(text.full_text(by_id[what], measured, version))
         return
@@ -285,7 +287,7 @@ def compare(
 
 
 @click.command()
-@click.argument("id", metavar="[ID]", required=False)
+@click.argument("id", metavar="[ID]", required=False, type=options.ID)
 @click.option(
     "--venue",
     type=click.Choice(report.VENUES),
@@ -306,6 +308,7 @@ def compare(
 @click.option(
     "--python",
     metavar="PATH",
+    type=options.INTERPRETER,
     help="With --run: the interpreter whose torch is measured. Default: this one.",
 )
 @click.option("--device", type=options.DEVICE, help="Default: the first one it concerns.")
@@ -326,8 +329,10 @@ def cite(
     """Write a bug report about one reproducer.
 
     \b
-    torch-repros cite amp/fused_sgd_skip_leaves_garbage --run   in the form of PyTorch's template
+    torch-repros cite amp/fused_sgd_skip_leaves_garbage --run
     torch-repros cite amp/unscale_twice --venue forum
+
+    A bug of PyTorch gets the form of PyTorch's own template.
 
     A failure that is absent on that torch and device is not reported, and to PyTorch nothing but
     its own bugs.

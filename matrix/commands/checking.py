@@ -23,6 +23,10 @@ from . import options
 def headers(write: bool, folder: Path) -> None:
     """Bring `affected` in line with the records.
 
+    \b
+    torch-repros headers            what would change, as a diff
+    torch-repros headers --write
+
     Exit status: 0 all headers match the records; 1 some differ, or no header can express a record
     (one that is broken or flaky).
     """
@@ -82,7 +86,12 @@ def _write(files: dict[Path, str]) -> int:
 def lint(folder: Path) -> None:
     """Check headers, ids, fixes and records.
 
-    Runs nothing. Exit status 1 with file and line of each problem.
+    \b
+    torch-repros lint
+
+    Runs nothing, and names the file and line of each problem.
+
+    Exit status: 0 no problems; 1 some.
     """
     repros = click.get_current_context().find_root().obj.repros
     problems = checks.lint(repros=repros, folder=folder)
@@ -99,7 +108,14 @@ def lint(folder: Path) -> None:
     "--check", is_flag=True, help="Write nothing; exit with 1 where a file is out of date."
 )
 def grid(check: bool) -> None:
-    """Write docs/grid.md and README's summary."""
+    """Write docs/grid.md and README's summary.
+
+    \b
+    torch-repros grid
+    torch-repros grid --check    are they out of date?
+
+    Exit status: 0; with --check 1 where a file is out of date.
+    """
     from ..evidence import grid as tables
 
     if click.get_current_context().find_root().obj.repros != catalog.REPROS:
@@ -132,8 +148,13 @@ def grid(check: bool) -> None:
 def site(into: Path, folder: Path) -> None:
     """Build the website.
 
+    \b
+    torch-repros site && xdg-open site/index.html
+
     The grid, a page per reproducer, and a box to paste a traceback into. Files that an earlier call
     wrote are replaced; a folder that holds anything else is refused.
+
+    Exit status: 0 it is built; 2 the folder is refused.
     """
     from ..answers import site as building
 

@@ -14,14 +14,23 @@ from . import options
 
 
 @click.command("list")
-@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...")
+@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...", type=options.ID_OR_FAMILY)
 @click.option("--devices", "rows", is_flag=True, help="List the devices instead.")
 @click.option("--rules", is_flag=True, help="List those alone that scan can find in code.")
 @click.option(
     "--json", "as_json", is_flag=True, help="The headers (or devices) as JSON, for scripts."
 )
 def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> None:
-    """List the reproducers."""
+    """List the reproducers.
+
+    \b
+    torch-repros list amp       those of a family: kind, releases, title
+    torch-repros list --json    every header, for scripts
+
+    The releases are what the headers state; what was measured of them is in `show`.
+
+    Exit status: 0; 1 no reproducer can be read; 2 there is no such id or family.
+    """
     if rows:
         found = [asdict(row) for row in devices.ROWS]
         click.echo(json.dumps(found, indent=1) if as_json else "\n".join(devices.DEVICES))
@@ -55,7 +64,7 @@ def _affected(reproducer: Reproducer) -> str:
 
 
 @click.command()
-@click.argument("id", metavar="ID")
+@click.argument("id", metavar="ID", type=options.ID)
 @click.option(
     "--torch",
     "version",
@@ -63,7 +72,15 @@ def _affected(reproducer: Reproducer) -> str:
     help="Your torch, to see what was measured on it.",
 )
 def show(id: str, version: str | None) -> None:
-    """Show everything about one reproducer."""
+    """Show everything about one reproducer.
+
+    \b
+    torch-repros show amp/unscale_twice
+    torch-repros show amp/unscale_twice --torch 2.6     is that torch affected?
+    torch-repros show repros/amp/unscale_twice.py
+
+    Exit status: 0; 1 no reproducer can be read; 2 there is no such id.
+    """
     from ..answers import text  # here: `list` does without it
 
     reproducer = options.select_one(id)

@@ -145,10 +145,21 @@ class Recording:
 
 
 @click.command()
-@click.argument("versions", nargs=-1, metavar="[VERSION]...")
-@click.option("--python", metavar="PATH", help="Measure this interpreter's torch as it is.")
+@click.argument("versions", nargs=-1, metavar="[VERSION]...", type=options.RELEASE)
+@click.option(
+    "--python",
+    metavar="PATH",
+    type=options.INTERPRETER,
+    help="Measure this interpreter's torch as it is.",
+)
 @click.option("--device", type=options.DEVICE, default="cpu", show_default=True)
-@click.option("--only", multiple=True, metavar="ID|FAMILY", help="Only these reproducers.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="ID|FAMILY",
+    type=options.ID_OR_FAMILY,
+    help="Only these reproducers.",
+)
 @REPEAT
 @AGAIN
 @SOURCE
@@ -168,6 +179,11 @@ def record(
     envs: Path | None,
 ) -> None:
     """Measure releases of torch and keep records.
+
+    \b
+    torch-repros record 2.4 2.5                     these releases, on the CPU
+    torch-repros record --only amp/unscale_twice    on every release
+    torch-repros record --python .venv/bin/python --device mps
 
     Measures the releases named, such as 2.4 2.5, or all of torches.toml, each in an environment
     that is made with uv and removed again; or, with --python, one interpreter. Every measurement is
@@ -294,10 +310,17 @@ def _range(reproducer: Reproducer, good: str | None, bad: str | None) -> list[To
 
 
 @click.command()
-@click.argument("id", metavar="ID")
+@click.argument("id", metavar="ID", type=options.ID)
 @click.option("--device", type=options.DEVICE, default="cpu", show_default=True)
-@click.option("--good", metavar="VERSION", help="A release without the bug: one end of the range.")
-@click.option("--bad", metavar="VERSION", help="A release with the bug: the other end.")
+@click.option(
+    "--good",
+    metavar="VERSION",
+    type=options.RELEASE,
+    help="A release without the bug: one end of the range.",
+)
+@click.option(
+    "--bad", metavar="VERSION", type=options.RELEASE, help="A release with the bug: the other end."
+)
 @REPEAT
 @AGAIN
 @SOURCE
@@ -317,6 +340,10 @@ def bisect(
     envs: Path | None,
 ) -> None:
     """Find a release that brought or fixed a bug.
+
+    \b
+    torch-repros bisect amp/autocast_cache_under_no_grad
+    torch-repros bisect amp/unscale_twice --device cuda --good 2.2 --bad 2.4
 
     Records answer where they can; where they answer for every release, each change is listed.
     Otherwise releases are measured, each in an environment of its own, and recorded. The search is
@@ -387,6 +414,10 @@ class Merging:
 def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     """Merge records made elsewhere.
 
+    \b
+    torch-repros merge ~/Downloads/records
+
+
     Of two measurements of one reproducer in one record the newer one stays. Where two contradict
     each other about the same code, both are shown and the one that is there stays; all others are
     merged. A file that cannot be read is named and left alone.
@@ -423,7 +454,14 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
 @click.command()
 @click.option("--check", is_flag=True, help="Exit with 1 where the package index has more.")
 def torches(check: bool) -> None:
-    """List the releases that are measured."""
+    """List the releases that are measured.
+
+    \b
+    torch-repros torches            each, with what is installed to measure it
+    torch-repros torches --check    is one missing?
+
+    Exit status: 0 none is missing; 1 some are; 3 the list or the index cannot be read.
+    """
     from ..run import environments
 
     try:

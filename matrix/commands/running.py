@@ -24,7 +24,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...")
+@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...", type=options.ID_OR_FAMILY)
 @click.option(
     "--device",
     "devices",
@@ -36,6 +36,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     "--python",
     default=sys.executable,
     metavar="PATH",
+    type=options.INTERPRETER,
     help="The interpreter whose torch is tested; only torch has to be installed there. "
     "Default: this one.",
 )
@@ -86,7 +87,14 @@ def run(
 ) -> None:
     """Run reproducers against a torch.
 
-    Each role runs in a process of its own.
+    \b
+    torch-repros run                            all, on this interpreter's torch
+    torch-repros run amp --python PATH          a family, on another's
+    torch-repros run amp/unscale_twice          is my torch affected?
+    torch-repros run repros/amp/unscale_twice.py --device cuda
+
+    Each role runs in a process of its own. A run of ids shows what each reproducer printed; any
+    other shows what differs from the headers, and counts per family.
 
     Exit status: 0 all results match the headers; 1 some differ, or a reproducer cannot be read;
     2 usage error; 3 requested device or interpreter unavailable; 130 interrupted.

@@ -13,7 +13,7 @@ EDITED, MOVED = 4, 8  # bits of the exit status
 
 
 @click.command()
-@click.argument("families", nargs=-1, required=True, metavar="FAMILY...")
+@click.argument("families", nargs=-1, required=True, metavar="FAMILY...", type=options.Fix())
 @click.option(
     "--into",
     "folder",
@@ -25,11 +25,15 @@ EDITED, MOVED = 4, 8  # bits of the exit status
 def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     """Copy reference fixes into your project.
 
-    For example: vendor amp numerics --into src/acme/_vendor
+    \b
+    torch-repros vendor amp numerics --into src/acme/_vendor
+    torch-repros vendor loss --tests --into src/acme/_vendor
 
     Three lines in each copy state where it came from. The folder .torch-repros beside it keeps the
     text it was made from, so that `vendored` can always tell your edits from upstream's. Commit
     both. A file that you edited is never overwritten.
+
+    Exit status: 0 all copied; 1 none was; 2 usage error.
     """
     from .. import vendoring
 
@@ -52,6 +56,11 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
 )
 def vendored(folder: Path, diff: bool, update: bool) -> None:
     """Show or update vendored copies.
+
+    \b
+    torch-repros vendored src/acme/_vendor
+    torch-repros vendored src/acme/_vendor --diff      your edits, upstream's
+    torch-repros vendored src/acme/_vendor --update    merge the two
 
     Exit status: 0 unchanged; 4 you edited; 8 upstream moved on; 12 both; 1 a problem with a copy,
     or conflicts to resolve. After --update: 0, or 1 for a problem or conflicts.

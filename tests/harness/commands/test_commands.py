@@ -26,6 +26,26 @@ def test_every_summary_fits_on_its_line_and_the_help_says_more(name):
     assert call(name, "--help").exit_code == 0
 
 
+@pytest.mark.parametrize("name", sorted(commands.main.places))
+def test_every_help_has_an_example_and_the_exit_statuses_and_fits_80_columns(name):
+    help = call(name, "--help", terminal_width=80).output
+    assert f"\n  torch-repros {name} " in help + " " or f"\n  torch-repros {name}\n" in help
+    assert "Exit status: 0" in help or (name == "exec" and "Exit status: the program's own" in help)
+    assert max(map(len, help.splitlines())) <= (85 if name == "scan" else 80)
+
+
+def test_the_help_teaches_in_the_order_in_which_one_needs_it():
+    sections = dict.fromkeys(section for section, _ in commands.main.places.values())
+    assert list(sections) == [
+        "Diagnose",
+        "Run",
+        "Use the fixes",
+        "Measure",
+        "Maintain (in a clone)",
+    ]
+    assert max(map(len, call("--help", terminal_width=80).output.splitlines())) <= 80
+
+
 def test_every_command_that_a_module_defines_is_offered():
     folder = Path(commands.__file__).parent
     modules = [
