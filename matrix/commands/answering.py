@@ -23,6 +23,7 @@ from ..torches import minor
 from . import options
 
 INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+PIPED = "`python train.py 2>&1 | torch-repros explain`"
 TORCH_OPTION = click.option(
     "--torch",
     "version",
@@ -136,13 +137,14 @@ def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
         found = f"did you mean {os.path.join(folder, near[0])}?"
     else:
         found = options.did_you_mean(what, reproducers) if re.search("[/_]", what) else ""
-    return f"There is no file or reproducer {what!r} either" + (f"; {found}" if found else ".")
+    found = found or f"pipe a program's output in: {PIPED}"
+    return f"There is no file or reproducer {what!r} either; {found}"
 
 
 def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> explaining.Explanation:
     if what is None and sys.stdin.isatty():
         raise click.UsageError(
-            "nothing to explain: pass some text or a file, or pipe in a program's output"
+            f"nothing to explain: name a file, or pipe a program's output in: {PIPED}"
         )
     try:
         pieces = explaining.read(what, sys.stdin.buffer)
@@ -150,7 +152,9 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
         raise click.UsageError(str(error)) from None
     explanation = explaining.look_up(pieces, reproducers)
     if explanation.blank:
-        raise click.UsageError("nothing to explain: the text is empty")
+        raise click.UsageError(
+            "nothing to explain: the text is empty; errors are piped too by 2>&1, as in " + PIPED
+        )
     return explanation
 
 
@@ -371,7 +375,7 @@ def cite(
             report.report(reproducer, seen, measured.ranges(reproducer), venue, upstream), nl=False
         )
     except runner.RunnerError as error:
-        click.echo(f"Error: {error}", err=True)
+        options.say(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)
     except report.ReportError as error:
         raise click.ClickException(str(error)) from None

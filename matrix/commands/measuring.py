@@ -57,6 +57,13 @@ def _as_given() -> str:
     return shlex.join(words)
 
 
+def _why(error: Exception) -> str:
+    """The error in words; of the system's errors without its number."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def _refuse_the_packages_own(folder: Path) -> None:
     if not catalog.CLONE and folder.resolve() == catalog.RECORDS.resolve():
         raise click.UsageError(
@@ -98,7 +105,7 @@ class Recording:
             )
         differ = [f"{record.torch}: {one.id}: {one.surprise}" for one in results if one.surprise]
         self.surprises += differ
-        click.echo(
+        options.say(
             f"{title}: {len(results)} measured, {len(record.measurements)} in {record.name}, "
             f"{len(differ)} differ from their headers"
         )
@@ -109,11 +116,11 @@ class Recording:
 
         if count := self._lacking(torch):
             records.check_writable(self.folder)
-            click.echo(f"{title}: up to {count} to measure; making its environment", err=True)
+            options.say(f"{title}: up to {count} to measure; making its environment", err=True)
             with environments.environment(torch, self.device, envs, keep) as python:
                 self.interpreter(python, title, torch.version)
         else:
-            click.echo(f"{title}: nothing to measure")
+            options.say(f"{title}: nothing to measure")
 
     def _lacking(self, torch: Torch) -> int:
         """How many to measure at most; only on the CPU does the platform say which record it is."""
@@ -141,7 +148,7 @@ class Recording:
             OSError,
         ) as error:
             self.failures.append(title)
-            click.echo(f"Error: {title}: {error}", err=True)
+            options.say(f"Error: {title}: {_why(error)}", err=True)
 
 
 @click.command()
@@ -164,7 +171,7 @@ class Recording:
 @AGAIN
 @SOURCE
 @KEEP
-@options.RECORDS_OPTION
+@options.INTO_RECORDS_OPTION
 @options.ENVS_OPTION
 def record(
     versions: tuple[str, ...],
@@ -202,15 +209,15 @@ def record(
         recording.attempt(python, recording.interpreter, python, python)
     elif reason := devices.missing(device):
         recording.failures.append(reason)
-        click.echo(f"Error: {reason}", err=True)
+        options.say(f"Error: {reason}", err=True)
     else:
         for number, torch in enumerate(wanted, 1):
             title = f"torch {torch.version} ({number} of {len(wanted)})"
             recording.attempt(title, recording.release, torch, title, envs, keep)
     for line in recording.surprises:
-        click.echo(line)
+        options.say(line)
     if recording.surprises:
-        click.echo("To correct the headers, run: torch-repros headers --write")
+        options.say("To correct the headers, run: torch-repros headers --write")
     if recording.failures:
         sys.exit(options.UNUSABLE)
     sys.exit(options.FINDINGS if recording.surprises or options.problems() else options.OK)
@@ -247,7 +254,7 @@ class Looks:
             if torch.minor in found
         }
         for minor, verdict in verdicts.items():
-            click.echo(f"torch {minor}: {verdict} (recorded {dates[minor]})")
+            options.say(f"torch {minor}: {verdict} (recorded {dates[minor]})")
         return verdicts
 
     def measure(self, torch: Torch) -> str:
@@ -260,11 +267,11 @@ class Looks:
 
         _refuse_the_packages_own(self.folder)
         if reason := devices.missing(self.device):
-            click.echo(f"Error: {reason}", err=True)
+            options.say(f"Error: {reason}", err=True)
             raise bisection.Stopped
         try:
             records.check_writable(self.folder)
-            click.echo(f"torch {torch.version}: making its environment", err=True)
+            options.say(f"torch {torch.version}: making its environment", err=True)
             with environments.environment(torch, self.device, self.envs, self.keep) as python:
                 record, _ = measure.record(
                     [self.reproducer],
@@ -278,16 +285,16 @@ class Looks:
                     release=torch.version,
                 )
         except (runner.RunnerError, environments.EnvironmentFailed) as error:
-            click.echo(f"Error: torch {torch.version}: {error}", err=True)
+            options.say(f"Error: torch {torch.version}: {error}", err=True)
             if not self.measured:
                 raise bisection.Stopped from None
             return "not measurable"
         except (records.RecordsError, OSError) as error:
-            click.echo(f"Error: torch {torch.version}: {error}", err=True)
+            options.say(f"Error: torch {torch.version}: {_why(error)}", err=True)
             raise bisection.Stopped from None
         self.measured += 1
         verdict = record.measurements[self.reproducer.id].verdict
-        click.echo(f"torch {torch.version}: {verdict}")
+        options.say(f"torch {torch.version}: {verdict}")
         return verdict
 
 
@@ -325,7 +332,7 @@ def _range(reproducer: Reproducer, good: str | None, bad: str | None) -> list[To
 @AGAIN
 @SOURCE
 @KEEP
-@options.RECORDS_OPTION
+@options.INTO_RECORDS_OPTION
 @options.ENVS_OPTION
 def bisect(
     id: str,
@@ -370,8 +377,8 @@ def bisect(
         if not known and not looks.measured:  # Looks.measure has said why
             sys.exit(options.UNUSABLE)
         raise click.ClickException(str(error)) from None
-    click.echo(f"{id} on {device}: {history.sentence}")
-    click.echo(
+    options.say(f"{id} on {device}: {history.sentence}")
+    options.say(
         f"{len(known) + looks.measured} of {len(releases)} releases known: {len(known)} from "
         f"records, {looks.measured} measured now"
     )
@@ -410,7 +417,7 @@ class Merging:
     is_flag=True,
     help="Leave a measurement alone where the new one has the same outcome.",
 )
-@options.RECORDS_OPTION
+@options.INTO_RECORDS_OPTION
 def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     """Merge records made elsewhere.
 
@@ -425,6 +432,10 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     Exit status: 0 all merged; 1 a contradiction or a file that cannot be read.
     """
     _refuse_the_packages_own(folder)
+    try:
+        records.check_writable(folder)
+    except OSError as error:
+        raise click.UsageError(f"--records: {_why(error)}") from None
     current = {reproducer.id: reproducer for reproducer in options.load()}
     there, problems = records.read_all(folder)
     known = {record.name for record in there}
@@ -444,10 +455,10 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
                 if merging.updates:
                     changed.add(record.name)
     for name in sorted(changed):
-        click.echo(f"wrote {folder / name}")
+        options.say(f"wrote {folder / name}")
     for problem in problems:
-        click.echo(problem, err=True)
-    click.echo(f"{len(changed)} of {options.plural(len(known), 'record')} changed", err=True)
+        options.say(problem, err=True)
+    options.say(f"{len(changed)} of {options.plural(len(known), 'record')} changed", err=True)
     sys.exit(options.FINDINGS if problems else options.OK)
 
 
@@ -469,16 +480,16 @@ def torches(check: bool) -> None:
         if not check:
             for torch in releases:
                 requirements = " ".join(torch.requirements)
-                click.echo(f"{torch.minor:6} {requirements}  Python {torch.python}")
+                options.say(f"{torch.minor:6} {requirements}  Python {torch.python}")
             return
         missing = environments.missing_releases(releases, environments.find_uv())
     except (axis.TorchesError, environments.EnvironmentFailed) as error:
-        click.echo(f"Error: {error}", err=True)
+        options.say(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)
     for version in missing:
-        click.echo(f"torch {version} is released and not in torches.toml")
+        options.say(f"torch {version} is released and not in torches.toml")
     if missing:
-        click.echo(f"{options.plural(len(missing), 'release')} to add")
+        options.say(f"{options.plural(len(missing), 'release')} to add")
         sys.exit(options.FINDINGS)
     oldest, newest = releases[0].minor, releases[-1].minor
-    click.echo(f"torches.toml has every release from {oldest} to {newest}")
+    options.say(f"torches.toml has every release from {oldest} to {newest}")

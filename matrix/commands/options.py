@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..evidence.records import Record
 
 OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
+SHOWN = 5  # problems of reproducers; a new one has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
 
@@ -119,12 +120,18 @@ class Folder(click.Path):
 
 
 FOLDER = Folder(file_okay=False, path_type=Path)
+_RECORDS = ("--records", "folder")
 RECORDS_OPTION = click.option(
-    "--records",
-    "folder",
-    type=FOLDER,
+    *_RECORDS,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=catalog.RECORDS,
     help="Folder of records. Default: the project's own.",
+)
+INTO_RECORDS_OPTION = click.option(
+    *_RECORDS,
+    type=FOLDER,
+    default=catalog.RECORDS,
+    help="Folder of records, made where it is missing. Default: the project's own.",
 )
 ENVS_OPTION = click.option(
     "--envs", type=FOLDER, help="Where environments are made. Default: beside uv's cache."
@@ -226,8 +233,12 @@ def load(values: bool = True) -> list[catalog.Reproducer]:
     state: State = click.get_current_context().find_root().obj
     if state.loaded is None:
         state.loaded = catalog.read(state.repros, values)
-        for problem in state.loaded[1]:
-            click.echo(f"left out: {problem}", err=True)
+        for problem in state.loaded[1][:SHOWN]:
+            say(f"left out: {problem}", err=True)
+        if (more := len(state.loaded[1]) - SHOWN) > 0:
+            say(
+                f"left out: {plural(more, 'more problem')}; `torch-repros lint` names all", err=True
+            )
         if not state.loaded[0]:
             raise click.ClickException(f"{state.repros}: no reproducer can be read")
     return state.loaded[0]
@@ -294,7 +305,7 @@ def records(folder: Path = catalog.RECORDS) -> list[Record]:
 
     found, wrong = read_all(folder)
     for problem in wrong:
-        click.echo(f"left out: {problem}", err=True)
+        say(f"left out: {problem}", err=True)
     return found
 
 

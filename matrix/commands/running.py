@@ -109,13 +109,13 @@ def run(
     try:
         report, missing = _measure(reproducers, python, devices, repeat, timeout, jobs)
     except runner.RunnerError as error:
-        click.echo(f"Error: {error}", err=True)
+        options.say(f"Error: {error}", err=True)
         sys.exit(CANNOT_TELL if git_bisect else options.UNUSABLE)
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was run", err=True)
         sys.exit(options.INTERRUPTED)
     ids = {one.id for one in reproducers}
-    by_id = bool(names) and ids <= set(names)
+    by_id = bool(names) and ids == set(map(options.named, names))
     _show(report, reproducers, json_file, each=verbose or by_id, families=not by_id)
     if missing is not None:
         click.echo(f"interrupted: {missing}", err=True)

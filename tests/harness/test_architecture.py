@@ -14,7 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml"}
 # Each may use those before it.
 ORDER = ["ground", "evidence", "run", "answers", "beside", "commands"]
-BESIDE = {"vendoring", "checks"}  # single modules that the commands call
+BESIDE = {"vendoring", "checks", "skeleton"}  # single modules that the commands call
 
 
 def room(path):

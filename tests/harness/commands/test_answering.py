@@ -243,7 +243,9 @@ def test_explain_without_text_in_a_terminal_says_what_to_pass(monkeypatch):
             return True
 
     monkeypatch.setattr(answering.sys, "stdin", Terminal())
-    with pytest.raises(answering.click.UsageError, match="pass some text or a file, or pipe in"):
+    with pytest.raises(
+        answering.click.UsageError, match="name a file, or pipe a program's output in: `python"
+    ):
         answering._explanation(None, [])
 
 

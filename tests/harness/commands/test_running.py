@@ -245,6 +245,9 @@ def test_each_result_is_shown_when_it_is_asked_for_by_id_or_with_v(several):
     result = call("--repros", several, "run", "sown/as_stated", "--device", "cpu")
     assert re.search("sown/as_stated +cpu +reproduced +boom", result.output)
     assert "family" not in result.output
+    path = several / "sown/as_stated.py"
+    result = call("--repros", several, "run", path, "--device", "cpu")
+    assert re.search("sown/as_stated +cpu +reproduced +boom", result.output)
     result = call("--repros", several, "run", "sown", "-v", "--device", "cpu")
     assert re.search("sown/as_stated +cpu +reproduced +boom", result.output)
     assert re.search("family +device", result.output)
