@@ -78,7 +78,6 @@ def test_a_reproducer_goes_from_new_to_lint_as_contributing_says(clone):
     assert 'affected = { cpu = ">=' in path.read_text()
     assert "README.md" in matrix("grid")
     matrix("lint")
-    matrix("run", ID)
     matrix("grid", "--check")
     changed = subprocess.run(
         ["git", "status", "--porcelain"], cwd=clone, capture_output=True, text=True
