@@ -106,11 +106,9 @@ def _print_explanation(
             say(text.summary(answer.reproducers[0], measured, version))
     if explanation.answers:
         return
-    say("No known failure matches this text.")
+    say(hint or "No known failure matches this text.")
     for sentence in explanation.readings:
         say(f"Its numbers: {sentence}")
-    if hint:
-        say(hint)
     if guesses:
         say("By its words it may be (a guess):")
         for one in guesses:
@@ -138,7 +136,7 @@ def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
     else:
         found = options.did_you_mean(what, reproducers) if re.search("[/_]", what) else ""
     found = found or f"pipe a program's output in: {PIPED}"
-    return f"There is no file or reproducer {what!r} either; {found}"
+    return f"There is no file or reproducer {what!r}; {found}"
 
 
 def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> explaining.Explanation:
