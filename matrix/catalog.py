@@ -44,6 +44,7 @@ LEVELS = {  # of what `scan` finds -> what that means
     "warning": "it does so under a condition that people meet",
     "note": "it matters little, or reading cannot decide",
 }
+FILL_IN = "FILL IN"  # in every line of a new reproducer that its author has to write
 UNREPORTED = "unreported"  # what `upstream` says of a bug that nobody has reported to PyTorch
 MAX_LINES = 3  # of `wrong` and of `right`
 ROLES = ("reproduce", "control", "popular_fix")
@@ -326,6 +327,10 @@ def parse(path: Path, id: str, values: bool = True) -> tuple[Reproducer | None, 
     except (OSError, UnicodeDecodeError) as error:
         why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         return None, [at(1, f"cannot be read: {why}")]
+    if FILL_IN in source:
+        lines = enumerate(source.splitlines(), 1)
+        left = [(number, line) for number, line in lines if FILL_IN in line]
+        return None, [at(number, f"not filled in: {line.strip('# ')}") for number, line in left]
     block = _BLOCK.search(source)
     if block is None:
         return None, [at(1, "no header; expected a block '# /// script' ... '# ///' as in PEP 723")]

@@ -14,13 +14,8 @@ TEXT = 20_000  # characters of a text or a detail that are kept
 # What a terminal would obey, and what cannot be written as UTF-8.
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
-TONES = {  # how a verdict is shown: the style of the terminal; the site has a class of the name
-    "bad": "yellow",
-    "good": "green",
-    "quiet": "dim",
-    "wrong": "bold red",
-    "unsteady": "bold magenta",
-}
+# How a verdict is shown: the site has a class of the name.
+TONES = ("bad", "good", "quiet", "wrong", "unsteady")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ Imports neither torch nor Hypothesis: the tests of the harness need neither.
 """
 
 import importlib
+import shutil
 import signal
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -77,3 +79,23 @@ def device(request):
 def fix_module():
     """fix_module("amp") is reference_fixes/amp.py, or the copy that --fixes names."""
     return lambda name: importlib.import_module(f"reference_fixes.{name}")
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """The tree as it is now, committed or not, as a repository of its own."""
+    folder = tmp_path / "clone"
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=catalog.ROOT, check=True, capture_output=True, text=True)
+    for file in filter(None, listed.stdout.split("\0")):
+        if (catalog.ROOT / file).is_file():  # not deleted
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(catalog.ROOT / file, folder / file)
+    author = ["-c", "user.name=upstream", "-c", "user.email=upstream@example.org"]
+    for arguments in (
+        ["init", "--quiet"],
+        ["add", "--all"],
+        [*author, "commit", "--quiet", "--message", "first"],
+    ):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    return folder

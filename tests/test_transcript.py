@@ -18,7 +18,7 @@ cd {clone}
 sed -i "$1" "$2"
 {commit} --all --message moved
 """
-COMMIT = "git -c user.name=upstream -c user.email=upstream@example.org commit --quiet"
+COMMIT = "git -c user.name=upstream -c user.email=upstream@example.org commit --quiet"  # as in conftest.py
 needs_shell_and_git = pytest.mark.skipif(
     sys.platform != "linux" or not (catalog.ROOT / ".git").exists(),
     reason="replays GNU sed in a shell, over a git checkout",
@@ -29,27 +29,6 @@ def steps():
     """(command, expected output) of every line that starts with "$ " in a console block."""
     for block in re.findall(r"```console\n(.*?)```", DOCS.read_text(), re.S):
         yield from re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M)
-
-
-def run(*command, **options):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
-
-
-@pytest.fixture
-def clone(tmp_path):
-    """The tree as it is now, committed or not, as an upstream of its own."""
-    folder = tmp_path / "clone"
-    listed = run(
-        "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=catalog.ROOT
-    )
-    for file in filter(None, listed.split("\0")):
-        if (catalog.ROOT / file).is_file():  # not deleted
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(catalog.ROOT / file, folder / file)
-    run("git", "init", "--quiet", cwd=folder)
-    run("git", "add", "--all", cwd=folder)
-    run(*COMMIT.split(), "--message", "first", cwd=folder)
-    return folder
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ def test_every_command_that_needs_no_clone_works_and_writes_nothing_into_the_pac
 
 
 def test_what_needs_a_clone_says_so(installed):
-    for name in ("headers", "lint", "grid", "site"):
+    for name in ("new", "headers", "lint", "grid", "site"):
         assert "run it in a clone of the repository" in " ".join(installed(name, status=2).split())
         assert f"\n  {name} " not in installed("--help")
 

@@ -19,6 +19,7 @@ CHANGES = {
     "disappears": "Goes with what only the first has",
     "message": "Fails as before, with another message",
 }
+SHOWN = 400  # characters of a message; those of the dispatcher have 13,000
 BREAKING = ("breaks", "appears")
 BY_STATES = {
     ("absent", "reproduced"): "breaks",
@@ -106,7 +107,8 @@ def text(comparison: Comparison, every: bool) -> str:
         for (reproducer, since, before, after), devices in alike.items():
             found += [f"  {reproducer.id} ({', '.join(devices)})", f"      {reproducer.title}"]
             if change == "message":
-                found += [f"      before: {before}", f"      after:  {after}"]
+                for when, message in (("before: ", before), ("after:  ", after)):
+                    found.append(f"      {when}{_shown(message)}")
             elif change == "fixed" and reproducer.fixed_by:
                 found.append(f"      {since}, {reproducer.fixed_by}")
             else:
@@ -123,6 +125,11 @@ def text(comparison: Comparison, every: bool) -> str:
         if every:
             found += [f"  {id} ({', '.join(devices)})" for id, devices in ids.items()]
     return "\n".join(found)
+
+
+def _shown(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]} ... (`--json` has all of it)"
 
 
 def as_json(comparison: Comparison) -> dict[str, list[dict[str, str]]]:

@@ -14,6 +14,7 @@ from ..evidence.records import Record
 from ..evidence.states import EXPECTED, Standing, States
 from .explain import Answer, Explanation
 from .search import Found
+from .wrapping import Code, Prose
 
 NOT_MEASURED = "expected, not measured"
 
@@ -93,12 +94,12 @@ class Measured:
         )
 
 
-def causes(answer: Answer, measured: Measured, version: str | None) -> str:
-    """The answer to a message that has several causes."""
-    lines = ["\nThis message has several possible causes. Check these, most likely first:"]
+def causes(answer: Answer, measured: Measured, version: str | None) -> list[str]:
+    """The answer to a message that has several causes, as wrap() takes it."""
+    lines = ["", "This message has several possible causes. Check these, most likely first:"]
     by_id = {one.id: one for one in answer.reproducers}
     for position, cause in enumerate(answer.causes, 1):
-        lines.append(f"\n {position}. {cause['cause']}\n    {cause['check']}")
+        lines += ["", f" {position}. {cause['cause']}", f"    {cause['check']}"]
         see = cause.get("see", "")
         if see in answer.named:
             lines.append(f"    the text points to this one: {answer.named[see]}")
@@ -106,67 +107,68 @@ def causes(answer: Answer, measured: Measured, version: str | None) -> str:
             one = by_id[see]
             lines.append(f"    {see}: {measured.sentence(one, version)}")
             if one.right:
-                lines.append(labelled("right", one.right, 4))
+                lines.append(Code(labelled("right", one.right, 4)))
             lines.append(f"    fix: {fix(one)}")
-    return "\n".join([*lines, "\n`torch-repros show ID` shows everything about one of them."])
+    return [*lines, "", "`torch-repros show ID` shows everything about one of them."]
 
 
-def summary(reproducer: Reproducer, measured: Measured, version: str | None) -> str:
-    """The answer to a message that has this one cause."""
-    lines = [f"{reproducer.id}: {measured.sentence(reproducer, version)}", "", reproducer.doc]
+def summary(reproducer: Reproducer, measured: Measured, version: str | None) -> list[str]:
+    """The answer to a message that has this one cause, as wrap() takes it."""
+    lines = [f"{reproducer.id}: {measured.sentence(reproducer, version)}"]
+    lines += ["", Prose(reproducer.doc)]
     for title, lines_of in (("Wrong:", reproducer.wrong), ("Right:", reproducer.right)):
         if lines_of:
-            lines += ["", title, _indented(lines_of)]
+            lines += ["", title, Code(_indented(lines_of))]
     for title, role in (
         ("Control (the same code without the cause):", "control"),
         ("Popular fix that does not help:", "popular_fix"),
     ):
         if role in reproducer.roles:
-            lines += ["", title, _indented(reproducer.function(role))]
-    lines += [
+            lines += ["", title, Code(_indented(reproducer.function(role)))]
+    return [
+        *lines,
         "",
         f"fix: {fix(reproducer)}",
         f"origin: {whose(reproducer)}",
-        *(f"report: {link}" for link in reproducer.reports),
+        *(Code(f"report: {link}") for link in reproducer.reports),
         f"more: torch-repros show {reproducer.id}",
     ]
-    return "\n".join(lines)
 
 
-def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -> str:
-    """Everything about one reproducer."""
+def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -> list[str]:
+    """Everything about one reproducer, as wrap() takes it."""
+    popular = "in the file; it leaves a symptom" if "popular_fix" in reproducer.roles else ""
+    needs = (reproducer.requires and f"torch {reproducer.requires}", reproducer.platform)
     facts = {
         "kind": reproducer.kind,
         "origin": whose(reproducer),
-        "wrong": reproducer.wrong,
-        "right": reproducer.right,
-        "needs": " ".join(
-            filter(
-                None, [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform]
-            )
-        ),
+        "wrong": Code(reproducer.wrong),
+        "right": Code(reproducer.right),
+        "needs": " ".join(filter(None, needs)),
         "scan": ", when ".join(filter(None, [reproducer.rule, reproducer.when])),
         "fix": fix(reproducer),
-        "popular fix": "in the file; it leaves a symptom"
-        if "popular_fix" in reproducer.roles
-        else "",
+        "popular fix": popular,
         "fixed by": reproducer.fixing_change,
         "upstream": reproducer.upstream,
         "retired": reproducer.retired,
     }
-    return "\n".join(
-        [
-            reproducer.id,
-            f"{reproducer.title}\n\n{reproducer.doc}\n",
-            f"The code ({reproducer.path}):\n\n{_indented(reproducer.code)}\n",
-            measured.sentence(reproducer, version),
-            *(f"  {line}" for line in measured.ranges(reproducer)),
-            "",
-            *(labelled(name, fact) for name, fact in facts.items() if fact),
-            *(f"report: {link}" for link in reproducer.reports),
-            *(f"document: {link}" for link in reproducer.documents),
-        ]
-    )
+    return [
+        reproducer.id,
+        reproducer.title,
+        "",
+        Prose(reproducer.doc),
+        "",
+        Code(f"The code ({reproducer.path}):"),
+        "",
+        Code(_indented(reproducer.code)),
+        "",
+        *([measured.sentence(reproducer, version), ""] if version else []),
+        *measured.ranges(reproducer),
+        "",
+        *(type(fact)(labelled(name, fact)) for name, fact in facts.items() if fact),
+        *(Code(f"report: {link}") for link in reproducer.reports),
+        *(Code(f"document: {link}") for link in reproducer.documents),
+    ]
 
 
 def as_json(

@@ -32,12 +32,21 @@ def main(context: click.Context, repros: Path) -> None:
     """Find the cause of a PyTorch training failure, and the fix.
 
     \b
-    torch-repros explain crash.log              what an error means, and what fixes it
-    torch-repros exec -- python train.py        run it, and explain its failure
-    torch-repros search "loss stays constant"   find a failure that raises no error
-    torch-repros scan src                       find failures in your code before they are met
-    torch-repros run --python PATH              run every reproducer on that interpreter's torch
+    torch-repros explain crash.log              what an error means, its fix
+    torch-repros exec -- python train.py        run it, explain its failure
+    torch-repros search "loss stays constant"   find one that raises no error
+    torch-repros scan src                       find them in code beforehand
+    torch-repros run --python PATH              run all on that torch
     torch-repros vendor amp --into DIR          copy a fix into your project
+
+    Each command's --help has examples and its exit statuses; wrong usage is always 2. A terminal
+    gets text wrapped at its width; a pipe gets lines that are never wrapped, without colours.
+
+    Tab completes ids, families, devices and releases: put this into ~/.bashrc, or with zsh_source
+    into ~/.zshrc:
+
+    \b
+    eval "$(_TORCH_REPROS_COMPLETE=bash_source torch-repros)"
     """
     context.obj = options.State(repros)
     # With the usual threshold of 700 objects it goes through all records again and again.
@@ -50,11 +59,11 @@ def main(context: click.Context, repros: Path) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-main.add("Look up", "answering", "explain", "exec", "search")
-main.add("Look up", "listing", "show", "list")
-main.add("Look up", "answering", "compare", "cite")
-main.add("Look up", "scanning", "scan")
+main.add("Diagnose", "answering", "explain", "exec", "search")
+main.add("Diagnose", "listing", "show", "list")
+main.add("Diagnose", "answering", "compare", "cite")
+main.add("Diagnose", "scanning", "scan")
 main.add("Run", "running", "run")
 main.add("Use the fixes", "vendoring", "vendor", "vendored")
 main.add("Measure", "measuring", "record", "bisect", "merge", "torches")
-main.add(main.IN_A_CLONE, "checking", "headers", "lint", "grid", "site")
+main.add(main.IN_A_CLONE, "checking", "new", "headers", "lint", "grid", "site")

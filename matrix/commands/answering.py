@@ -23,6 +23,7 @@ from ..torches import minor
 from . import options
 
 INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+PIPED = "`python train.py 2>&1 | torch-repros explain`"
 TORCH_OPTION = click.option(
     "--torch",
     "version",
@@ -32,7 +33,7 @@ TORCH_OPTION = click.option(
 
 
 @click.command()
-@click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False)
+@click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False, type=options.ID_OR_FILE)
 @TORCH_OPTION
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts: the keys are below.")
 def explain(what: str | None, version: str | None, as_json: bool) -> None:
@@ -42,7 +43,7 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     python train.py 2>&1 | torch-repros explain
     torch-repros explain crash.log
     torch-repros explain --json crash.log
-    torch-repros explain "RuntimeError: cudnn RNN backward can only be called in training mode"
+    torch-repros explain "ValueError: Attempting to unscale FP16 gradients."
 
     Reads the text given, the file of that name, or else standard input. Colours, boxes, quotation
     marks, the names of ranks and line breaks in a message do not matter. For an ID, it prints what
@@ -58,8 +59,10 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     reproducers = options.load()
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     measured = text.Measured.load(options.records())
+    if what and options.named(what) in by_id:
+        what = options.named(what)
     if what in by_id and not as_json:
-        click.echo(text.full_text(by_id[what], measured, version))
+        options.say(text.full_text(by_id[what], measured, version))
         return
     if what in by_id:
         answer = explaining.Answer("", [by_id[what]], [], by_id[what].title)
@@ -84,8 +87,8 @@ def _print_explanation(
     version: str | None,
     err: bool = False,
 ) -> None:
-    def say(line: str, bold: bool = False) -> None:
-        click.echo(click.style(line, bold=True) if bold else line, err=err)
+    def say(line: str | list[str], bold: bool = False) -> None:
+        options.say(line, err, **({"bold": True} if bold else {}))
 
     for number, answer in enumerate(explanation.answers):
         if number:
@@ -103,11 +106,9 @@ def _print_explanation(
             say(text.summary(answer.reproducers[0], measured, version))
     if explanation.answers:
         return
-    say("No known failure matches this text.")
+    say(hint or "No known failure matches this text.")
     for sentence in explanation.readings:
         say(f"Its numbers: {sentence}")
-    if hint:
-        say(hint)
     if guesses:
         say("By its words it may be (a guess):")
         for one in guesses:
@@ -134,13 +135,14 @@ def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
         found = f"did you mean {os.path.join(folder, near[0])}?"
     else:
         found = options.did_you_mean(what, reproducers) if re.search("[/_]", what) else ""
-    return f"There is no file or reproducer {what!r} either" + (f"; {found}" if found else ".")
+    found = found or f"pipe a program's output in: {PIPED}"
+    return f"There is no file or reproducer {what!r}; {found}"
 
 
 def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> explaining.Explanation:
     if what is None and sys.stdin.isatty():
         raise click.UsageError(
-            "nothing to explain: pass some text or a file, or pipe in a program's output"
+            f"nothing to explain: name a file, or pipe a program's output in: {PIPED}"
         )
     try:
         pieces = explaining.read(what, sys.stdin.buffer)
@@ -148,7 +150,9 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
         raise click.UsageError(str(error)) from None
     explanation = explaining.look_up(pieces, reproducers)
     if explanation.blank:
-        raise click.UsageError("nothing to explain: the text is empty")
+        raise click.UsageError(
+            "nothing to explain: the text is empty; errors are piped too by 2>&1, as in " + PIPED
+        )
     return explanation
 
 
@@ -187,7 +191,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
         status, scans = watch.run(list(command), reproducers := options.select(()))
     except OSError as error:
         hint = " (write: python " + command[0] + ")" if command[0].endswith(".py") else ""
-        click.echo(f"torch-repros exec: {command[0]}: {error.strerror}{hint}", err=True)
+        options.say(f"torch-repros exec: {command[0]}: {error.strerror}{hint}", err=True)
         sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
     explanation = explaining.explained(scans, reproducers)
     version = version or explanation.torch_version
@@ -198,7 +202,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
             found = text.as_json(explanation, guesses, measured, version)
             json_file.write(json.dumps(found, indent=1) + "\n")
         if explanation.answers or (status and status not in INTERRUPTED):
-            click.echo(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
+            options.say(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
             _print_explanation(explanation, "", guesses, measured, version, err=True)
     sys.exit(status)
 
@@ -222,16 +226,16 @@ def search(words: tuple[str, ...], limit: int) -> None:
     """
     found = searching.Index(options.select(())).search(" ".join(words))[:limit]
     for one in found:
-        click.secho(one.title if one.causes else one.ids[0], bold=True)
+        options.say(one.title if one.causes else one.ids[0], bold=True)
         if not one.causes:
-            click.echo(f"  {one.title}\n  fix: {text.fix(one.reproducers[0])}")
+            options.say([f"  {one.title}", f"  fix: {text.fix(one.reproducers[0])}"])
         for cause in one.causes:
             see = f" ({cause['see']})" if "see" in cause else ""
-            click.echo(f"  - {cause['cause']}{see}")
+            options.say(f"  - {cause['cause']}{see}")
     if not found:
-        click.echo("Nothing here is close to these words. `torch-repros list` names all there is.")
+        options.say("Nothing here is close to these words. `torch-repros list` names all there is.")
         sys.exit(options.FINDINGS)
-    click.echo("\n`torch-repros show ID` shows everything about one of them.")
+    options.say("\n`torch-repros show ID` shows everything about one of them.")
 
 
 @click.command()
@@ -278,14 +282,14 @@ def compare(
     if as_json:
         click.echo(json.dumps(comparing.as_json(found), indent=1))
     else:
-        click.echo(f"torch {first.minor} to {second.minor} on {', '.join(chosen)}\n")
-        click.echo(comparing.text(found, every))
+        options.say(f"torch {first.minor} to {second.minor} on {', '.join(chosen)}\n")
+        options.say(comparing.text(found, every))
     breaks = any(one.change in comparing.BREAKING for one in found.changes)
     sys.exit(options.FINDINGS if breaks else options.OK)
 
 
 @click.command()
-@click.argument("id", metavar="[ID]", required=False)
+@click.argument("id", metavar="[ID]", required=False, type=options.ID)
 @click.option(
     "--venue",
     type=click.Choice(report.VENUES),
@@ -306,6 +310,7 @@ def compare(
 @click.option(
     "--python",
     metavar="PATH",
+    type=options.INTERPRETER,
     help="With --run: the interpreter whose torch is measured. Default: this one.",
 )
 @click.option("--device", type=options.DEVICE, help="Default: the first one it concerns.")
@@ -326,8 +331,10 @@ def cite(
     """Write a bug report about one reproducer.
 
     \b
-    torch-repros cite amp/fused_sgd_skip_leaves_garbage --run   in the form of PyTorch's template
+    torch-repros cite amp/fused_sgd_skip_leaves_garbage --run
     torch-repros cite amp/unscale_twice --venue forum
+
+    A bug of PyTorch gets the form of PyTorch's own template.
 
     A failure that is absent on that torch and device is not reported, and to PyTorch nothing but
     its own bugs.
@@ -344,7 +351,7 @@ def cite(
                 "name a reproducer, or ask for --upstream alone to list what nobody has reported"
             )
         for reproducer in report.unreported(options.select(()), measured.states):
-            click.echo(f"{reproducer.id}\n  {reproducer.title}")
+            options.say([reproducer.id, f"  {reproducer.title}"])
         return
     reproducer = options.select_one(id)
     if device and device not in reproducer.affected:
@@ -366,7 +373,7 @@ def cite(
             report.report(reproducer, seen, measured.ranges(reproducer), venue, upstream), nl=False
         )
     except runner.RunnerError as error:
-        click.echo(f"Error: {error}", err=True)
+        options.say(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)
     except report.ReportError as error:
         raise click.ClickException(str(error)) from None

@@ -1,4 +1,4 @@
-"""The commands that keep a clone in order: headers, lint, grid, site."""
+"""The commands for work in a clone: new, headers, lint, grid, site."""
 
 from __future__ import annotations
 
@@ -9,10 +9,53 @@ from pathlib import Path
 import click
 
 from .. import catalog, checks
+from ..answers.wrapping import Code
 from ..evidence import headers as comparing
 from ..evidence import records
 from ..evidence.states import States
 from . import options
+
+# As CONTRIBUTING.md has them.
+NEXT = """\
+1. Write what the lines with FILL IN say. What is left: torch-repros lint
+2. Run it on a torch that is affected, and on one that is not:
+   torch-repros run {id} --python PATH
+3. Measure it, and write the header and the tables:
+   torch-repros record --only {id}
+   torch-repros headers --write
+   torch-repros grid && torch-repros lint"""
+
+
+@click.command()
+@click.argument("id", metavar="FAMILY/NAME")
+def new(id: str) -> None:
+    """Begin a reproducer.
+
+    \b
+    torch-repros new amp/scale_is_forgotten
+
+    Makes repros/FAMILY/NAME.py, in which FILL IN marks all that is to be written, adds its id to
+    matrix/ids.txt, and prints what comes next. Name the meaning first; the number of a report may
+    end the name.
+
+    Exit status: 0 it is there; 2 bad name, one that exists, or a folder that cannot be written:
+    nothing was changed.
+    """
+    from .. import skeleton
+
+    if click.get_current_context().find_root().obj.repros != catalog.REPROS:
+        raise click.UsageError("ids are the project's own; new cannot be used with --repros")
+    families = catalog.families()
+    try:
+        path = skeleton.create(id)
+    except skeleton.SkeletonError as error:
+        raise click.UsageError(str(error)) from None
+    options.say(f"wrote {path}\nadded {id} to {checks.IDS}\n")
+    if (family := id.partition("/")[0]) not in families:
+        near = difflib.get_close_matches(family, families, n=1)
+        meant = f" If you meant {near[0]}, delete both and begin again." if near else ""
+        options.say(f"{family} is a new family; docs/architecture.md has what it needs.{meant}\n")
+    options.say(NEXT.format(id=id))
 
 
 @click.command()
@@ -23,6 +66,10 @@ from . import options
 def headers(write: bool, folder: Path) -> None:
     """Bring `affected` in line with the records.
 
+    \b
+    torch-repros headers            what would change, as a diff
+    torch-repros headers --write
+
     Exit status: 0 all headers match the records; 1 some differ, or no header can express a record
     (one that is broken or flaky).
     """
@@ -30,18 +77,20 @@ def headers(write: bool, folder: Path) -> None:
     failed = 0
     for difference in comparing.differences(options.load(), States(options.records(folder))):
         path = difference.reproducer.path
-        click.echo(f"{difference.reproducer.id} on {difference.device}: {difference.why}")
+        options.say(f"{difference.reproducer.id} on {difference.device}: {difference.why}")
         try:
             before = rewritten.get(path) or _as_is(path)
             after = _corrected(difference, before)
         except (ValueError, OSError) as error:
-            click.echo(f"  {error}", err=True)
+            options.say(f"  {error}", err=True)
             failed += 1
         else:
-            click.echo(_diff(path, before, after))
+            options.say(Code(_diff(path, before, after)))
             rewritten[path] = after
     if write:
         failed += _write(rewritten)
+    if not failed and not rewritten:
+        options.say("all headers match the records", err=True)
     sys.exit(options.FINDINGS if failed or (rewritten and not write) else options.OK)
 
 
@@ -72,7 +121,7 @@ def _write(files: dict[Path, str]) -> int:
         try:
             records.write_whole(path, text)
         except OSError as error:
-            click.echo(f"{path}: not written: {error.strerror}", err=True)
+            options.say(f"{path}: not written: {error.strerror}", err=True)
             failed += 1
     return failed
 
@@ -82,13 +131,18 @@ def _write(files: dict[Path, str]) -> int:
 def lint(folder: Path) -> None:
     """Check headers, ids, fixes and records.
 
-    Runs nothing. Exit status 1 with file and line of each problem.
+    \b
+    torch-repros lint
+
+    Runs nothing, and names the file and line of each problem.
+
+    Exit status: 0 no problems; 1 some.
     """
     repros = click.get_current_context().find_root().obj.repros
     problems = checks.lint(repros=repros, folder=folder)
     for problem in problems:
-        click.echo(problem)
-    click.echo(
+        options.say(problem)
+    options.say(
         options.plural(len(problems), "problem") if problems else "no problems found", err=True
     )
     sys.exit(options.FINDINGS if problems else options.OK)
@@ -99,7 +153,14 @@ def lint(folder: Path) -> None:
     "--check", is_flag=True, help="Write nothing; exit with 1 where a file is out of date."
 )
 def grid(check: bool) -> None:
-    """Write docs/grid.md and README's summary."""
+    """Write docs/grid.md and README's summary.
+
+    \b
+    torch-repros grid
+    torch-repros grid --check    are they out of date?
+
+    Exit status: 0; with --check 1 where a file is out of date.
+    """
     from ..evidence import grid as tables
 
     if click.get_current_context().find_root().obj.repros != catalog.REPROS:
@@ -117,10 +178,15 @@ def grid(check: bool) -> None:
     ]
     for path in old:
         if check:
-            click.echo(f"{path}: out of date; run: torch-repros grid")
-        else:
+            options.say(f"{path}: out of date; run: torch-repros grid")
+            continue
+        try:
             path.write_text(outputs[path], encoding="utf-8")
-            click.echo(f"wrote {path}")
+        except OSError as error:
+            raise click.ClickException(f"{path}: not written: {error.strerror}") from None
+        options.say(f"wrote {path}")
+    if not old:
+        options.say(f"all {len(outputs)} files are up to date", err=True)
     sys.exit(options.FINDINGS if check and old else options.OK)
 
 
@@ -132,8 +198,13 @@ def grid(check: bool) -> None:
 def site(into: Path, folder: Path) -> None:
     """Build the website.
 
+    \b
+    torch-repros site && xdg-open site/index.html
+
     The grid, a page per reproducer, and a box to paste a traceback into. Files that an earlier call
     wrote are replaced; a folder that holds anything else is refused.
+
+    Exit status: 0 it is built; 2 the folder is refused.
     """
     from ..answers import site as building
 
@@ -141,5 +212,7 @@ def site(into: Path, folder: Path) -> None:
         files = building.build(into, options.load(), options.records(folder))
     except building.SiteError as error:
         raise click.UsageError(str(error)) from None
+    except OSError as error:
+        raise click.UsageError(f"--into: {error.filename}: {error.strerror}") from None
     size = sum(file.stat().st_size for file in files) / 1e6
-    click.echo(f"{into / 'index.html'}: {options.plural(len(files), 'file')}, {size:.2f} MB")
+    options.say(f"{into / 'index.html'}: {options.plural(len(files), 'file')}, {size:.2f} MB")

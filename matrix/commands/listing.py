@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from itertools import groupby
 
 import click
 
 from .. import devices
+from ..catalog import Reproducer
 from . import options
 
 
 @click.command("list")
-@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...")
+@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...", type=options.ID_OR_FAMILY)
 @click.option("--devices", "rows", is_flag=True, help="List the devices instead.")
 @click.option("--rules", is_flag=True, help="List those alone that scan can find in code.")
 @click.option(
     "--json", "as_json", is_flag=True, help="The headers (or devices) as JSON, for scripts."
 )
 def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> None:
-    """List the reproducers."""
+    """List the reproducers.
+
+    \b
+    torch-repros list amp       those of a family: kind, releases, title
+    torch-repros list --json    every header, for scripts
+
+    The releases are what the headers state; what was measured of them is in `show`.
+
+    Exit status: 0; 1 no reproducer can be read; 2 there is no such id or family.
+    """
     if rows:
         found = [asdict(row) for row in devices.ROWS]
         click.echo(json.dumps(found, indent=1) if as_json else "\n".join(devices.DEVICES))
@@ -31,27 +42,29 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
         headers = [{"id": reproducer.id, **reproducer.header} for reproducer in reproducers]
         click.echo(json.dumps(headers, indent=1))
         return
-    width = max((len(reproducer.id) for reproducer in reproducers), default=0)
-    family, lines = None, []
-    for reproducer in reproducers:
-        if reproducer.family != family:
-            family = reproducer.family
-            lines.append(click.style(f"\n{family}", bold=True))
-        affected = "  ".join(
-            f"{device} {specifier}" for device, specifier in reproducer.affected.items()
-        )
-        retired = "  [retired]" if reproducer.retired else ""
-        about = f"{reproducer.rule:7}" if rules else f"{reproducer.kind:6}"
-        lines.append(f"  {reproducer.id:{width}}  {about}  {affected}")
-        lines.append(click.style(f"  {'':{width}}  {reproducer.title}{retired}", dim=True))
-    lines.append(
-        f"\n{options.plural(len(reproducers), 'reproducer')}. `torch-repros show ID` explains one."
-    )
-    click.echo("\n".join(lines))
+    for family, members in groupby(reproducers, lambda one: one.family):
+        options.say(f"\n{family}", bold=True)
+        shown = list(members)
+        width = max(len(one.id) for one in shown)
+        for one in shown:
+            about = f"{one.rule:7}" if rules else f"{one.kind:6}"
+            options.say(f"  {one.id:{width}}  {about}  {_affected(one)}")
+            retired = "  [retired]" if one.retired else ""
+            options.say(f"    {one.title}{retired}", dim=True)
+    count = options.plural(len(reproducers), "reproducer")
+    options.say(f"\n{count}. `torch-repros show ID` explains one.")
+
+
+def _affected(reproducer: Reproducer) -> str:
+    """ "cpu, cuda >=1.13  mps >=2.0": devices with the same releases share them."""
+    alike: dict[str, list[str]] = {}
+    for device in reproducer.devices:
+        alike.setdefault(reproducer.affected[device], []).append(device)
+    return "  ".join(f"{', '.join(those)} {specifier}" for specifier, those in alike.items())
 
 
 @click.command()
-@click.argument("id", metavar="ID")
+@click.argument("id", metavar="ID", type=options.ID)
 @click.option(
     "--torch",
     "version",
@@ -59,8 +72,16 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     help="Your torch, to see what was measured on it.",
 )
 def show(id: str, version: str | None) -> None:
-    """Show everything about one reproducer."""
+    """Show everything about one reproducer.
+
+    \b
+    torch-repros show amp/unscale_twice
+    torch-repros show amp/unscale_twice --torch 2.6     is that torch affected?
+    torch-repros show repros/amp/unscale_twice.py
+
+    Exit status: 0; 1 no reproducer can be read; 2 there is no such id.
+    """
     from ..answers import text  # here: `list` does without it
 
     reproducer = options.select_one(id)
-    click.echo(text.full_text(reproducer, text.Measured.load(options.records()), version))
+    options.say(text.full_text(reproducer, text.Measured.load(options.records()), version))

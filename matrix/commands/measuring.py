@@ -57,6 +57,13 @@ def _as_given() -> str:
     return shlex.join(words)
 
 
+def _why(error: Exception) -> str:
+    """The error in words; of the system's errors without its number."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def _refuse_the_packages_own(folder: Path) -> None:
     if not catalog.CLONE and folder.resolve() == catalog.RECORDS.resolve():
         raise click.UsageError(
@@ -98,7 +105,7 @@ class Recording:
             )
         differ = [f"{record.torch}: {one.id}: {one.surprise}" for one in results if one.surprise]
         self.surprises += differ
-        click.echo(
+        options.say(
             f"{title}: {len(results)} measured, {len(record.measurements)} in {record.name}, "
             f"{len(differ)} differ from their headers"
         )
@@ -109,11 +116,11 @@ class Recording:
 
         if count := self._lacking(torch):
             records.check_writable(self.folder)
-            click.echo(f"{title}: up to {count} to measure; making its environment", err=True)
+            options.say(f"{title}: up to {count} to measure; making its environment", err=True)
             with environments.environment(torch, self.device, envs, keep) as python:
                 self.interpreter(python, title, torch.version)
         else:
-            click.echo(f"{title}: nothing to measure")
+            options.say(f"{title}: nothing to measure")
 
     def _lacking(self, torch: Torch) -> int:
         """How many to measure at most; only on the CPU does the platform say which record it is."""
@@ -141,19 +148,30 @@ class Recording:
             OSError,
         ) as error:
             self.failures.append(title)
-            click.echo(f"Error: {title}: {error}", err=True)
+            options.say(f"Error: {title}: {_why(error)}", err=True)
 
 
 @click.command()
-@click.argument("versions", nargs=-1, metavar="[VERSION]...")
-@click.option("--python", metavar="PATH", help="Measure this interpreter's torch as it is.")
+@click.argument("versions", nargs=-1, metavar="[VERSION]...", type=options.RELEASE)
+@click.option(
+    "--python",
+    metavar="PATH",
+    type=options.INTERPRETER,
+    help="Measure this interpreter's torch as it is.",
+)
 @click.option("--device", type=options.DEVICE, default="cpu", show_default=True)
-@click.option("--only", multiple=True, metavar="ID|FAMILY", help="Only these reproducers.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="ID|FAMILY",
+    type=options.ID_OR_FAMILY,
+    help="Only these reproducers.",
+)
 @REPEAT
 @AGAIN
 @SOURCE
 @KEEP
-@options.RECORDS_OPTION
+@options.INTO_RECORDS_OPTION
 @options.ENVS_OPTION
 def record(
     versions: tuple[str, ...],
@@ -168,6 +186,11 @@ def record(
     envs: Path | None,
 ) -> None:
     """Measure releases of torch and keep records.
+
+    \b
+    torch-repros record 2.4 2.5                     these releases, on the CPU
+    torch-repros record --only amp/unscale_twice    on every release
+    torch-repros record --python .venv/bin/python --device mps
 
     Measures the releases named, such as 2.4 2.5, or all of torches.toml, each in an environment
     that is made with uv and removed again; or, with --python, one interpreter. Every measurement is
@@ -186,15 +209,15 @@ def record(
         recording.attempt(python, recording.interpreter, python, python)
     elif reason := devices.missing(device):
         recording.failures.append(reason)
-        click.echo(f"Error: {reason}", err=True)
+        options.say(f"Error: {reason}", err=True)
     else:
         for number, torch in enumerate(wanted, 1):
             title = f"torch {torch.version} ({number} of {len(wanted)})"
             recording.attempt(title, recording.release, torch, title, envs, keep)
     for line in recording.surprises:
-        click.echo(line)
+        options.say(line)
     if recording.surprises:
-        click.echo("To correct the headers, run: torch-repros headers --write")
+        options.say("To correct the headers, run: torch-repros headers --write")
     if recording.failures:
         sys.exit(options.UNUSABLE)
     sys.exit(options.FINDINGS if recording.surprises or options.problems() else options.OK)
@@ -231,7 +254,7 @@ class Looks:
             if torch.minor in found
         }
         for minor, verdict in verdicts.items():
-            click.echo(f"torch {minor}: {verdict} (recorded {dates[minor]})")
+            options.say(f"torch {minor}: {verdict} (recorded {dates[minor]})")
         return verdicts
 
     def measure(self, torch: Torch) -> str:
@@ -244,11 +267,11 @@ class Looks:
 
         _refuse_the_packages_own(self.folder)
         if reason := devices.missing(self.device):
-            click.echo(f"Error: {reason}", err=True)
+            options.say(f"Error: {reason}", err=True)
             raise bisection.Stopped
         try:
             records.check_writable(self.folder)
-            click.echo(f"torch {torch.version}: making its environment", err=True)
+            options.say(f"torch {torch.version}: making its environment", err=True)
             with environments.environment(torch, self.device, self.envs, self.keep) as python:
                 record, _ = measure.record(
                     [self.reproducer],
@@ -262,16 +285,16 @@ class Looks:
                     release=torch.version,
                 )
         except (runner.RunnerError, environments.EnvironmentFailed) as error:
-            click.echo(f"Error: torch {torch.version}: {error}", err=True)
+            options.say(f"Error: torch {torch.version}: {error}", err=True)
             if not self.measured:
                 raise bisection.Stopped from None
             return "not measurable"
         except (records.RecordsError, OSError) as error:
-            click.echo(f"Error: torch {torch.version}: {error}", err=True)
+            options.say(f"Error: torch {torch.version}: {_why(error)}", err=True)
             raise bisection.Stopped from None
         self.measured += 1
         verdict = record.measurements[self.reproducer.id].verdict
-        click.echo(f"torch {torch.version}: {verdict}")
+        options.say(f"torch {torch.version}: {verdict}")
         return verdict
 
 
@@ -294,15 +317,22 @@ def _range(reproducer: Reproducer, good: str | None, bad: str | None) -> list[To
 
 
 @click.command()
-@click.argument("id", metavar="ID")
+@click.argument("id", metavar="ID", type=options.ID)
 @click.option("--device", type=options.DEVICE, default="cpu", show_default=True)
-@click.option("--good", metavar="VERSION", help="A release without the bug: one end of the range.")
-@click.option("--bad", metavar="VERSION", help="A release with the bug: the other end.")
+@click.option(
+    "--good",
+    metavar="VERSION",
+    type=options.RELEASE,
+    help="A release without the bug: one end of the range.",
+)
+@click.option(
+    "--bad", metavar="VERSION", type=options.RELEASE, help="A release with the bug: the other end."
+)
 @REPEAT
 @AGAIN
 @SOURCE
 @KEEP
-@options.RECORDS_OPTION
+@options.INTO_RECORDS_OPTION
 @options.ENVS_OPTION
 def bisect(
     id: str,
@@ -317,6 +347,10 @@ def bisect(
     envs: Path | None,
 ) -> None:
     """Find a release that brought or fixed a bug.
+
+    \b
+    torch-repros bisect amp/autocast_cache_under_no_grad
+    torch-repros bisect amp/unscale_twice --device cuda --good 2.2 --bad 2.4
 
     Records answer where they can; where they answer for every release, each change is listed.
     Otherwise releases are measured, each in an environment of its own, and recorded. The search is
@@ -343,8 +377,8 @@ def bisect(
         if not known and not looks.measured:  # Looks.measure has said why
             sys.exit(options.UNUSABLE)
         raise click.ClickException(str(error)) from None
-    click.echo(f"{id} on {device}: {history.sentence}")
-    click.echo(
+    options.say(f"{id} on {device}: {history.sentence}")
+    options.say(
         f"{len(known) + looks.measured} of {len(releases)} releases known: {len(known)} from "
         f"records, {looks.measured} measured now"
     )
@@ -383,9 +417,13 @@ class Merging:
     is_flag=True,
     help="Leave a measurement alone where the new one has the same outcome.",
 )
-@options.RECORDS_OPTION
+@options.INTO_RECORDS_OPTION
 def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     """Merge records made elsewhere.
+
+    \b
+    torch-repros merge ~/Downloads/records
+
 
     Of two measurements of one reproducer in one record the newer one stays. Where two contradict
     each other about the same code, both are shown and the one that is there stays; all others are
@@ -394,6 +432,10 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     Exit status: 0 all merged; 1 a contradiction or a file that cannot be read.
     """
     _refuse_the_packages_own(folder)
+    try:
+        records.check_writable(folder)
+    except OSError as error:
+        raise click.UsageError(f"--records: {_why(error)}") from None
     current = {reproducer.id: reproducer for reproducer in options.load()}
     there, problems = records.read_all(folder)
     known = {record.name for record in there}
@@ -413,17 +455,24 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
                 if merging.updates:
                     changed.add(record.name)
     for name in sorted(changed):
-        click.echo(f"wrote {folder / name}")
+        options.say(f"wrote {folder / name}")
     for problem in problems:
-        click.echo(problem, err=True)
-    click.echo(f"{len(changed)} of {options.plural(len(known), 'record')} changed", err=True)
+        options.say(problem, err=True)
+    options.say(f"{len(changed)} of {options.plural(len(known), 'record')} changed", err=True)
     sys.exit(options.FINDINGS if problems else options.OK)
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Exit with 1 where the package index has more.")
 def torches(check: bool) -> None:
-    """List the releases that are measured."""
+    """List the releases that are measured.
+
+    \b
+    torch-repros torches            each, with what is installed to measure it
+    torch-repros torches --check    is one missing?
+
+    Exit status: 0 none is missing; 1 some are; 3 the list or the index cannot be read.
+    """
     from ..run import environments
 
     try:
@@ -431,16 +480,16 @@ def torches(check: bool) -> None:
         if not check:
             for torch in releases:
                 requirements = " ".join(torch.requirements)
-                click.echo(f"{torch.minor:6} {requirements}  Python {torch.python}")
+                options.say(f"{torch.minor:6} {requirements}  Python {torch.python}")
             return
         missing = environments.missing_releases(releases, environments.find_uv())
     except (axis.TorchesError, environments.EnvironmentFailed) as error:
-        click.echo(f"Error: {error}", err=True)
+        options.say(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)
     for version in missing:
-        click.echo(f"torch {version} is released and not in torches.toml")
+        options.say(f"torch {version} is released and not in torches.toml")
     if missing:
-        click.echo(f"{options.plural(len(missing), 'release')} to add")
+        options.say(f"{options.plural(len(missing), 'release')} to add")
         sys.exit(options.FINDINGS)
     oldest, newest = releases[0].minor, releases[-1].minor
-    click.echo(f"torches.toml has every release from {oldest} to {newest}")
+    options.say(f"torches.toml has every release from {oldest} to {newest}")

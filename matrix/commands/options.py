@@ -7,27 +7,78 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 from packaging.version import InvalidVersion
 
 from .. import catalog, torches
+from ..answers import wrapping
 from ..devices import DEVICES
 
 if TYPE_CHECKING:
     from ..evidence.records import Record
 
 OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
+SHOWN = 5  # problems of reproducers; a new one has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
 
-class TorchVersion(click.ParamType):  # type: ignore[type-arg]  # click is not generic on 3.9
-    """A version of torch, such as 2.4 or 2.4.1+cu121."""
+class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic on 3.9
+    """An id or, where `families` may be named, a family: completed here, looked up by select()."""
+
+    name = "id"
+
+    def __init__(self, families: bool = False) -> None:
+        self.families = families
+
+    def shell_complete(
+        self, context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Files where nothing begins so: their paths are taken too."""
+        repros = context.find_root().params.get("repros", catalog.REPROS)
+        items = {}
+        if self.families:
+            items = {family: f"all of {family}" for family in catalog.families(repros)}
+        items |= {one.id: one.title for one in catalog.read(repros, values=False)[0]}
+        found = [
+            CompletionItem(name, help=about)
+            for name, about in items.items()
+            if name.startswith(incomplete)
+        ]
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+class NameOrFile(Name):
+    """What `explain` takes: mostly a file."""
+
+    def shell_complete(
+        self, context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        if not incomplete:
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(context, parameter, incomplete)
+
+
+class Release(click.ParamType):  # type: ignore[type-arg]
+    """A release that is measured: completed here, looked up by releases()."""
 
     name = "version"
+
+    def shell_complete(
+        self, context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        minors = [torch.minor for torch in torches.load()]
+        return [CompletionItem(minor) for minor in minors if minor.startswith(incomplete)]
+
+
+class TorchVersion(Release):
+    """A version of torch, such as 2.4 or 2.4.1+cu121."""
 
     def convert(self, value: str, parameter: object, context: object) -> str:
         try:
@@ -37,7 +88,20 @@ class TorchVersion(click.ParamType):  # type: ignore[type-arg]  # click is not g
         return value
 
 
-VERSION = TorchVersion()
+class Fix(click.ParamType):  # type: ignore[type-arg]
+    """A family that has a fix."""
+
+    name = "family"
+
+    def shell_complete(
+        self, context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(fix) for fix in catalog.fixes() if fix.startswith(incomplete)]
+
+
+ID, ID_OR_FAMILY, ID_OR_FILE = Name(), Name(families=True), NameOrFile()
+RELEASE, VERSION = Release(), TorchVersion()
+INTERPRETER = click.Path()  # or the name of one on the PATH
 DEVICE = click.Choice(DEVICES)
 
 
@@ -56,12 +120,18 @@ class Folder(click.Path):
 
 
 FOLDER = Folder(file_okay=False, path_type=Path)
+_RECORDS = ("--records", "folder")
 RECORDS_OPTION = click.option(
-    "--records",
-    "folder",
-    type=FOLDER,
+    *_RECORDS,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=catalog.RECORDS,
     help="Folder of records. Default: the project's own.",
+)
+INTO_RECORDS_OPTION = click.option(
+    *_RECORDS,
+    type=FOLDER,
+    default=catalog.RECORDS,
+    help="Folder of records, made where it is missing. Default: the project's own.",
 )
 ENVS_OPTION = click.option(
     "--envs", type=FOLDER, help="Where environments are made. Default: beside uv's cache."
@@ -94,6 +164,15 @@ class Sections(click.Group):
         """
         for name in names:
             self.places[name] = section, module
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except click.ClickException as error:
+            width = wrapping.width(sys.stderr)
+            text = wrapping.wrap([f"Error: {error.format_message()}"], width)[len("Error: ") :]
+            error.format_message = lambda: text  # type: ignore[method-assign]
+            raise
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(self.places)
@@ -154,8 +233,12 @@ def load(values: bool = True) -> list[catalog.Reproducer]:
     state: State = click.get_current_context().find_root().obj
     if state.loaded is None:
         state.loaded = catalog.read(state.repros, values)
-        for problem in state.loaded[1]:
-            click.echo(f"left out: {problem}", err=True)
+        for problem in state.loaded[1][:SHOWN]:
+            say(f"left out: {problem}", err=True)
+        if (more := len(state.loaded[1]) - SHOWN) > 0:
+            say(
+                f"left out: {plural(more, 'more problem')}; `torch-repros lint` names all", err=True
+            )
         if not state.loaded[0]:
             raise click.ClickException(f"{state.repros}: no reproducer can be read")
     return state.loaded[0]
@@ -170,11 +253,25 @@ def problems() -> list[str]:
 
 def select(names: tuple[str, ...], values: bool = True) -> list[catalog.Reproducer]:
     reproducers = load(values)
+    names = tuple(map(named, names))
     try:
         return catalog.select(reproducers, names)
     except KeyError as error:
-        hint = did_you_mean(error.args[0], reproducers) or "`torch-repros list` names them all"
-        raise click.BadParameter(f"no reproducer or family {error.args[0]!r}; {hint}") from None
+        name = error.args[0]
+    if os.path.exists(click.get_current_context().find_root().obj.repros / f"{name}.py"):
+        raise click.BadParameter(f"{name} cannot be read; the lines above say why")
+    hint = did_you_mean(name, reproducers) or "`torch-repros list` names them all"
+    raise click.BadParameter(f"no reproducer or family {name!r}; {hint}")
+
+
+def named(name: str) -> str:
+    """The id or family of what may be a path: "repros/amp/unscale_twice.py" names one too."""
+    path = Path(os.path.abspath(name))
+    repros = Path(os.path.abspath(click.get_current_context().find_root().obj.repros))
+    # os.path.exists(): a message may be longer than the name of a file
+    if not os.path.exists(path) or path == repros or not path.is_relative_to(repros):
+        return name
+    return path.relative_to(repros).as_posix().removesuffix(".py")
 
 
 def did_you_mean(name: str, reproducers: list[catalog.Reproducer]) -> str:
@@ -185,9 +282,12 @@ def did_you_mean(name: str, reproducers: list[catalog.Reproducer]) -> str:
 
 
 def select_one(id: str) -> catalog.Reproducer:
+    id = named(id)
     found = next((reproducer for reproducer in select((id,)) if reproducer.id == id), None)
     if found is None:
-        raise click.BadParameter(f"{id!r} is a family; name one of its reproducers")
+        raise click.BadParameter(
+            f"{id!r} is a family; `torch-repros list {id}` names its reproducers"
+        )
     return found
 
 
@@ -205,8 +305,16 @@ def records(folder: Path = catalog.RECORDS) -> list[Record]:
 
     found, wrong = read_all(folder)
     for problem in wrong:
-        click.echo(f"left out: {problem}", err=True)
+        say(f"left out: {problem}", err=True)
     return found
+
+
+def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
+    """Prints a text, wrapped where it goes to a terminal; `style` is click's."""
+    texts = [text] if isinstance(text, str) else text
+    stream = sys.stderr if err else sys.stdout
+    wrapped = wrapping.wrap(texts, wrapping.width(stream))
+    click.echo(click.style(wrapped, **style) if style else wrapped, err=err)
 
 
 def plural(count: int, noun: str) -> str:

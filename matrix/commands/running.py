@@ -24,7 +24,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...")
+@click.argument("names", nargs=-1, metavar="[ID|FAMILY]...", type=options.ID_OR_FAMILY)
 @click.option(
     "--device",
     "devices",
@@ -36,6 +36,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     "--python",
     default=sys.executable,
     metavar="PATH",
+    type=options.INTERPRETER,
     help="The interpreter whose torch is tested; only torch has to be installed there. "
     "Default: this one.",
 )
@@ -62,6 +63,12 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     help="Also write everything seen to this file.",
 )
 @click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show each result. Default: those that differ, and counts per family; of IDs, each.",
+)
+@click.option(
     "--git-bisect",
     is_flag=True,
     help="For `git bisect run` with one ID: "
@@ -75,11 +82,19 @@ def run(
     timeout: float | None,
     jobs: int | None,
     json_file: Path | None,
+    verbose: bool,
     git_bisect: bool,
 ) -> None:
     """Run reproducers against a torch.
 
-    Each role runs in a process of its own.
+    \b
+    torch-repros run                            all, on this interpreter's torch
+    torch-repros run amp --python PATH          a family, on another's
+    torch-repros run amp/unscale_twice          is my torch affected?
+    torch-repros run repros/amp/unscale_twice.py --device cuda
+
+    Each role runs in a process of its own. A run of ids shows what each reproducer printed; any
+    other shows what differs from the headers, and counts per family.
 
     Exit status: 0 all results match the headers; 1 some differ, or a reproducer cannot be read;
     2 usage error; 3 requested device or interpreter unavailable; 130 interrupted.
@@ -94,12 +109,14 @@ def run(
     try:
         report, missing = _measure(reproducers, python, devices, repeat, timeout, jobs)
     except runner.RunnerError as error:
-        click.echo(f"Error: {error}", err=True)
+        options.say(f"Error: {error}", err=True)
         sys.exit(CANNOT_TELL if git_bisect else options.UNUSABLE)
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was run", err=True)
         sys.exit(options.INTERRUPTED)
-    _show(report, reproducers, json_file)
+    ids = {one.id for one in reproducers}
+    by_id = bool(names) and ids == set(map(options.named, names))
+    _show(report, reproducers, json_file, each=verbose or by_id, families=not by_id)
     if missing is not None:
         click.echo(f"interrupted: {missing}", err=True)
         sys.exit(options.INTERRUPTED)
@@ -132,7 +149,13 @@ def _measure(
             return stop.report, str(stop)
 
 
-def _show(report: runner.Report, reproducers: list[Reproducer], json_file: Path | None) -> None:
+def _show(
+    report: runner.Report,
+    reproducers: list[Reproducer],
+    json_file: Path | None,
+    each: bool,
+    families: bool,
+) -> None:
     from . import table
 
     failure = None
@@ -141,7 +164,7 @@ def _show(report: runner.Report, reproducers: list[Reproducer], json_file: Path 
             json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         failure = click.UsageError(f"--json: {json_file}: {error.strerror}")
-    table.show(report, reproducers)
+    table.show(report, reproducers, each, families)
     if failure:
         raise failure
 

@@ -1,7 +1,8 @@
-"""What `run` prints: a progress bar while it works, then the table of verdicts."""
+"""What `run` prints: a progress bar while it works, then its results."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,15 +10,20 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
+from ..answers import wrapping
 from ..catalog import Reproducer
 from ..devices import unusable
 from ..run.runner import Report
-from ..verdicts import BY_NAME, ROWS, TONES, Result
+from ..verdicts import ROWS, Result
+from .options import say
 
 COLUMNS = ("reproducer", "device", "verdict", "popular fix", "seen")
+SEEN = 24  # columns; in a terminal that leaves "seen" less, each result takes two lines
+TO_DO: dict[str, Any] = {
+    "fg": "red",
+    "bold": True,
+}  # click's style; what is as expected has no colour
 
 
 @contextmanager
@@ -31,17 +37,21 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def show(report: Report, reproducers: list[Reproducer]) -> None:
-    """The results in the reproducers' order, and a summary."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)
-    console.print(_table(_rows(report, reproducers), console.width))
-    console.print()
-    _summary(console, report)
+def show(report: Report, reproducers: list[Reproducer], each: bool, families: bool) -> None:
+    """A line for `each` result, in the reproducers' order; counts per family; a summary."""
+    if each:
+        _show_each(_rows(report, reproducers), wrapping.width(sys.stdout))
+    if families:
+        for line in _aligned(_families(report)):
+            say(line)
+        say("" if each else "`torch-repros run -v` shows each result.\n")
+    _summary(report)
 
 
-def _rows(report: Report, reproducers: list[Reproducer]) -> list[list[Text]]:
+Row = tuple[list[str], dict[str, Any]]  # the cells, and click's style
+
+
+def _rows(report: Report, reproducers: list[Reproducer]) -> list[Row]:
     usable = {device for device, state in report.devices.items() if state["ok"]}
     results = defaultdict(list)
     for result in report.results:
@@ -55,75 +65,101 @@ def _rows(report: Report, reproducers: list[Reproducer]) -> list[list[Text]]:
     return rows
 
 
-def _table(rows: list[list[Text]], width: int) -> Table:
-    """In a narrow terminal "seen" gives way; the other columns are what a reader scans for."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    fixed = 0
-    for number, name in enumerate(COLUMNS[:-1]):
-        column = max([len(name), *(row[number].cell_len for row in rows)])
-        table.add_column(name, no_wrap=True, width=column)
-        fixed += column + 2
-    seen = max(20, width - fixed)
-    table.add_column(COLUMNS[-1], no_wrap=True, overflow="ellipsis", max_width=seen)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _row(result: Result) -> list[Text]:
-    verdict = Text(result.verdict, _style(result.verdict))
+def _row(result: Result) -> Row:
+    verdict = result.verdict
     if result.runs > 1:
-        verdict.append(f" {result.agreeing}/{result.runs}", "dim")
+        verdict += f" {result.agreeing}/{result.runs}"
     if result.surprise:
-        verdict.append(" (!)", "bold red")
-    popular_fix = Text("does not help", "yellow")
+        verdict += " (!)"
+    popular_fix = "does not help"
     if not result.popular_fix:
-        popular_fix = Text("") if result.popular_fix is None else Text("helps (!)", "bold red")
-    device = Text(result.device + ("*" if result.stand_in else ""))
-    seen = Text(" ".join((result.text or result.detail).split()))
-    return [Text(result.id), device, verdict, popular_fix, seen]
+        popular_fix = "" if result.popular_fix is None else "helps (!)"
+    device = result.device + ("*" if result.stand_in else "")
+    seen = " ".join((result.text or result.detail).split())
+    return [result.id, device, verdict, popular_fix, seen], TO_DO if result.surprise else {}
 
 
-def _not_run(reproducer: Reproducer) -> list[Text]:
+def _not_run(reproducer: Reproducer) -> Row:
     needs = " or ".join(reproducer.affected)
-    texts = (needs, f"needs {needs}", "", reproducer.title)
-    return [Text(reproducer.id), *(Text(text, "dim") for text in texts)]
+    return [reproducer.id, needs, f"needs {needs}", "", reproducer.title], {"dim": True}
 
 
-def _style(verdict: str) -> str:
-    return TONES[BY_NAME[verdict].tone]
+def _show_each(rows: list[Row], width: int | None) -> None:
+    *lines, _ = zip(*(cells for cells, _ in rows)) if rows else ([],) * len(COLUMNS)
+    names = _aligned([list(COLUMNS[:-1]), *(list(line) for line in zip(*lines))], padded=True)
+    margin = len(names[0]) + 2
+    if width is not None and margin + SEEN > width:
+        for cells, style in rows:
+            id, device, verdict, popular_fix, seen = cells
+            say(id, **style)
+            fix = f", the popular fix {popular_fix}" if popular_fix else ""
+            say(f"  {device}: {verdict}{fix}", **style)
+            if seen:
+                say(f"    {seen}", **style)
+    else:
+        texts = [COLUMNS[-1], *(cells[-1] for cells, _ in rows)]
+        styles = [{"bold": True}, *(style for _, style in rows)]
+        for name, text, style in zip(names, texts, styles):
+            line = f"{name}  {text}".rstrip()
+            say(line if width is None else wrapping.hang(line, margin, width), **style)
+    say("")
 
 
-def _summary(console: Console, report: Report) -> None:
+def _aligned(rows: list[list[str]], padded: bool = False) -> list[str]:
+    """Cells below one another; numbers end together."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if cell.isdecimal() else cell.ljust(width)
+            for cell, width in zip(row, widths)
+        )
+        for row in rows
+    ]
+    return lines if padded else [line.rstrip() for line in lines]
+
+
+def _families(report: Report) -> list[list[str]]:
+    """A heading, and the counts of each family on each device that works here."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result in report.results:
+        if report.devices[result.device]["ok"]:
+            count = counts[result.id.split("/")[0], result.device]
+            count[result.verdict] += 1
+            count["differ (!)"] += bool(result.surprise)
+    met = sum(counts.values(), Counter())
+    names = [name for name in (*(row.name for row in ROWS), "differ (!)") if met[name]]
+    lines = [
+        [*key, *(str(count[name]).rjust(len(name)) if count[name] else "" for name in names)]
+        for key, count in counts.items()
+    ]
+    return [["family", "device", *names], *lines]
+
+
+def _summary(report: Report) -> None:
     build = report.build
-    console.print(Text(f"torch {build['torch']}, Python {build['python']}, {build['os']}", "bold"))
+    say(f"torch {build['torch']}, Python {build['python']}, {build['os']}", bold=True)
     results = defaultdict(list)
     for result in report.results:
         results[result.device].append(result)
     for device, state in report.devices.items():
-        console.print(_of_device(device, state, results[device]))
+        say(_of_device(device, state, results[device]))
     if any(result.stand_in for result in report.results):
-        note = "  *     run on a stand-in for the device; `torch-repros show ID` names it"
-        console.print(Text(note, "dim"))
+        say("  *     run on a stand-in for the device; `torch-repros show ID` names it")
     unhelpful = sum(bool(result.popular_fix) for result in report.results)
     if unhelpful:
-        console.print(Text(f"  popular fixes that were run and leave a symptom: {unhelpful}"))
+        say(f"  popular fixes that were run and leave a symptom: {unhelpful}")
     if not report.surprises:
-        console.print(Text("All results match the headers.", "bold green"))
+        say("All results match the headers.")
         return
-    console.print(
-        Text(f"Results that differ from their headers (!): {len(report.surprises)}", "bold red")
-    )
+    say(f"Results that differ from their headers (!): {len(report.surprises)}", **TO_DO)
     for result in report.surprises:
-        console.print(Text(f"  {result.id} on {result.device}: {result.surprise}"), soft_wrap=True)
+        say(f"  {result.id} on {result.device}: {result.surprise}")
 
 
-def _of_device(device: str, state: dict[str, Any], results: list[Result]) -> Text:
+def _of_device(device: str, state: dict[str, Any], results: list[Result]) -> str:
     if not state["ok"]:
-        return Text(
-            f"  {device:4}  {len(results)} not run: {unusable(device, state['reason'])}", "dim"
-        )
+        return f"  {device:4}  {len(results)} not run: {unusable(device, state['reason'])}"
     counts = Counter(result.verdict for result in results)
     parts = [f"{counts[row.name]} {row.name}" for row in ROWS if counts[row.name]]
     name = f"  ({state['name']})" if state.get("name") else ""
-    return Text(f"  {device:4}  {', '.join(parts) or 'nothing was run'}{name}")
+    return f"  {device:4}  {', '.join(parts) or 'nothing was run'}{name}"

@@ -13,7 +13,7 @@ EDITED, MOVED = 4, 8  # bits of the exit status
 
 
 @click.command()
-@click.argument("families", nargs=-1, required=True, metavar="FAMILY...")
+@click.argument("families", nargs=-1, required=True, metavar="FAMILY...", type=options.Fix())
 @click.option(
     "--into",
     "folder",
@@ -25,17 +25,21 @@ EDITED, MOVED = 4, 8  # bits of the exit status
 def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
     """Copy reference fixes into your project.
 
-    For example: vendor amp numerics --into src/acme/_vendor
+    \b
+    torch-repros vendor amp numerics --into src/acme/_vendor
+    torch-repros vendor loss --tests --into src/acme/_vendor
 
     Three lines in each copy state where it came from. The folder .torch-repros beside it keeps the
     text it was made from, so that `vendored` can always tell your edits from upstream's. Commit
     both. A file that you edited is never overwritten.
+
+    Exit status: 0 all copied; 1 none was; 2 usage error.
     """
     from .. import vendoring
 
     try:
         for path in vendoring.vendor(list(families), folder, tests):
-            click.echo(f"wrote {path}")
+            options.say(f"wrote {path}")
     except vendoring.VendorError as error:
         raise click.ClickException(str(error)) from None
 
@@ -52,6 +56,11 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
 )
 def vendored(folder: Path, diff: bool, update: bool) -> None:
     """Show or update vendored copies.
+
+    \b
+    torch-repros vendored src/acme/_vendor
+    torch-repros vendored src/acme/_vendor --diff      your edits, upstream's
+    torch-repros vendored src/acme/_vendor --update    merge the two
 
     Exit status: 0 unchanged; 4 you edited; 8 upstream moved on; 12 both; 1 a problem with a copy,
     or conflicts to resolve. After --update: 0, or 1 for a problem or conflicts.
@@ -72,7 +81,7 @@ def _show(folder: Path, diff: bool) -> int:
     status = options.OK
     copies, problems = vendoring.read(folder)
     for copy in copies:
-        click.echo(f"{copy.path}: {copy.state} (from torch-repros {copy.version})")
+        options.say(f"{copy.path}: {copy.state} (from torch-repros {copy.version})")
         status |= EDITED if copy.edited else 0
         status |= MOVED if copy.moved or copy.theirs is None else 0
         if copy.problem:
@@ -86,7 +95,7 @@ def _show(folder: Path, diff: bool) -> int:
 def _show_diff(title: str, diff: str) -> None:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     if diff:
-        click.echo(f"--- {title}")
+        options.say(f"--- {title}")
         for line in diff.split("\n"):
             click.secho(line, fg=colours.get(line[:1]))  # click colours on a terminal only
 
@@ -97,18 +106,18 @@ def _update(folder: Path) -> int:
     done = vendoring.update(folder)
     for path, count in done.conflicts.items():
         conflicts = f", {options.plural(count, 'conflict')} to resolve by hand" if count else ""
-        click.echo(f"{path}: merged{conflicts}")
+        options.say(f"{path}: merged{conflicts}")
     if done.conflicts:
         files = options.plural(len(done.conflicts), "file")
         versions = "version is" if len(done.conflicts) == 1 else "versions are"
-        click.echo(f"Updated {files}; the previous {versions} in {done.kept}/*.before")
+        options.say(f"Updated {files}; the previous {versions} in {done.kept}/*.before")
     elif not done.problems:
-        click.echo("nothing to merge")
+        options.say("nothing to merge")
     status = _show_problems(done.problems)
     return options.FINDINGS if any(done.conflicts.values()) else status
 
 
 def _show_problems(problems: list[str]) -> int:
     for problem in problems:
-        click.echo(f"Error: {problem}", err=True)
+        options.say(f"Error: {problem}", err=True)
     return options.FINDINGS if problems else options.OK

@@ -107,7 +107,10 @@ class Process:
                 f"{self.python}: importing torch took longer than {STARTUP:g} s"
             ) from None
         if message is None:
-            raise RunnerError(f"{self.python}: {self.last_words()}")
+            words = self.last_words()
+            if "No module named 'torch'" in words:
+                words += "; name an interpreter that has torch with --python PATH"
+            raise RunnerError(f"{self.python}: {words}")
         self.ready = True
         return {key: value for key, value in message.items() if key not in ("event", "token")}
 

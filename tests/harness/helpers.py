@@ -1,6 +1,8 @@
 """What several tests of the harness share: reproducers that misbehave, calls of the command line."""
 
 import os
+import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +85,37 @@ def call(*arguments: object, **options: object):
         prog_name="torch-repros",
         **options,
     )
+
+
+def in_terminal(*command: object, columns: int = 80, typed: str = "", **options):
+    """(status, output) of a program in a terminal of this width, without colours, and with what a progress bar left."""
+    import fcntl  # here: Windows has none
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    environment = {**os.environ, "TERM": "xterm", **options.pop("env", {})}
+    for name in ("COLUMNS", "LINES", "NO_COLOR"):
+        environment.pop(name, None)
+    program = subprocess.Popen(
+        [str(part) for part in command],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        start_new_session=True,
+        **options,
+    )
+    os.close(theirs)
+    os.write(ours, typed.encode())
+    output = b""
+    try:
+        while part := os.read(ours, 65536):
+            output += part
+    except OSError:  # Linux says so that nobody has the other end any more
+        pass
+    os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode(errors="replace"))
+    lines = [line.removesuffix("\r").rpartition("\r")[2] for line in text.split("\n")]
+    return program.wait(), "\n".join(lines)

@@ -8,7 +8,6 @@ import pytest
 from helpers import RETURNS, plant
 
 from matrix import catalog, verdicts
-from matrix.commands import table
 
 HARNESS = Path(verdicts.__file__).parent
 
@@ -32,13 +31,6 @@ def judged(reproducer, reproduce, control=None, popular_fix=()):
     }
     verdicts.judge(reproducer, result, roles)
     return result
-
-
-def test_every_verdict_has_a_tone_that_the_terminal_can_show():
-    from rich.style import Style
-
-    for row in verdicts.ROWS:
-        assert Style.parse(table._style(row.name))
 
 
 def test_no_other_module_lists_the_verdicts():

@@ -134,10 +134,21 @@ def test_as_json_it_has_the_same_changes():
     [
         (("2.4", "2.99"), "no torch 2.99 in torches.toml"),
         (("2.4", "soon"), "'soon' is not a version of torch"),
-        (("2.4", "2.5", "--records", "nowhere"), "were not both measured"),
+        (("2.4", "2.5", "--records", "."), "were not both measured"),
+        (("2.4", "2.5", "--records", "nowhere"), "Directory 'nowhere' does not exist"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(arguments, text):
+def test_what_cannot_be_compared_is_refused(arguments, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     result = call("compare", *arguments)
     assert result.exit_code == 2
     assert text in " ".join(result.output.split())
+
+
+def test_a_long_message_is_one_line_and_short_where_people_read(root):
+    plant(root, "planted/one", RETURNS.format("boom"))
+    (one,) = catalog.load(root)
+    change = compare.Change(one, "cpu", "message", "", "first\nsecond", "x" * 500)
+    shown = compare.text(compare.Comparison([change], [], []), every=False)
+    assert "before: first second\n" in shown
+    assert f"after:  {'x' * 400} ... (`--json` has all of it)\n" in shown

@@ -31,7 +31,7 @@ def measured(reproducer):
 
 
 def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, measured):
-    shown = text.summary(reproducer, measured, None)
+    shown = "\n".join(text.summary(reproducer, measured, None))
     assert "Wrong:\n    reproduce(device)\n\nRight:\n    reproduce(1)\n    reproduce(2)\n" in shown
     assert "Control (the same code without the cause):\n    def control(device):" in shown
     assert "Popular fix that does not help:\n    def popular_fix(device):" in shown
@@ -106,7 +106,7 @@ def test_a_release_without_the_api_is_expected_to_be_unavailable(reproducer):
 
 
 def test_the_full_text_has_the_code_the_states_and_the_sources(reproducer, measured):
-    shown = text.full_text(reproducer, measured, None)
+    shown = "\n".join(text.full_text(reproducer, measured, None))
     for part in (
         "def reproduce(device):",
         "cpu (stand-in: a meta tensor): measured 2026-01-01: reproduced on 2.4; "
@@ -124,8 +124,8 @@ def test_the_full_text_has_the_code_the_states_and_the_sources(reproducer, measu
 
 def test_what_is_retired_says_why(reproducer, measured):
     retired = replace(reproducer, retired="never was a bug")
-    assert "retired: never was a bug" in text.full_text(retired, measured, None)
-    assert "\nretired:" not in text.full_text(reproducer, measured, None)
+    assert "retired: never was a bug" in "\n".join(text.full_text(retired, measured, None))
+    assert "\nretired:" not in "\n".join(text.full_text(reproducer, measured, None))
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,8 @@ def test_a_mistyped_id_is_told_what_it_may_have_been():
 def test_a_file_that_is_not_there_is_told_so(name):
     result = call("explain", name)
     assert result.exit_code == 1
-    assert f"There is no file or reproducer {name!r} either" in result.output
+    assert result.output.startswith(f"There is no file or reproducer {name!r}; ")
+    assert "did you mean" in result.output or answering.PIPED in result.output
 
 
 def test_a_mistyped_file_is_told_what_it_may_have_been(tmp_path):
@@ -243,7 +244,9 @@ def test_explain_without_text_in_a_terminal_says_what_to_pass(monkeypatch):
             return True
 
     monkeypatch.setattr(answering.sys, "stdin", Terminal())
-    with pytest.raises(answering.click.UsageError, match="pass some text or a file, or pipe in"):
+    with pytest.raises(
+        answering.click.UsageError, match="name a file, or pipe a program's output in: `python"
+    ):
         answering._explanation(None, [])
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 import pytest
-from helpers import call
+from helpers import RETURNS, call, plant
 
 from matrix import catalog, commands
 
-CLONE_ONLY = ("headers", "lint", "grid", "site")
+CLONE_ONLY = ("new", "headers", "lint", "grid", "site")
 
 
 @pytest.mark.parametrize("name", sorted(commands.main.places))
@@ -24,6 +24,26 @@ def test_every_summary_fits_on_its_line_and_the_help_says_more(name):
     assert not summary.endswith("...")
     assert f"  {name} " in call("--help").output
     assert call(name, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize("name", sorted(commands.main.places))
+def test_every_help_has_an_example_and_the_exit_statuses_and_fits_80_columns(name):
+    help = call(name, "--help", terminal_width=80).output
+    assert f"\n  torch-repros {name} " in help + " " or f"\n  torch-repros {name}\n" in help
+    assert "Exit status: 0" in help or (name == "exec" and "Exit status: the program's own" in help)
+    assert max(map(len, help.splitlines())) <= (85 if name == "scan" else 80)
+
+
+def test_the_help_teaches_in_the_order_in_which_one_needs_it():
+    sections = dict.fromkeys(section for section, _ in commands.main.places.values())
+    assert list(sections) == [
+        "Diagnose",
+        "Run",
+        "Use the fixes",
+        "Measure",
+        "Maintain (in a clone)",
+    ]
+    assert max(map(len, call("--help", terminal_width=80).output.splitlines())) <= 80
 
 
 def test_every_command_that_a_module_defines_is_offered():
@@ -65,7 +85,15 @@ def test_an_installed_package_says_what_needs_a_clone_and_does_not_offer_it(monk
         (("show", "amp/unscale_befor_scale"), "did you mean amp/unscale_before_scale"),
         (("list", "amq"), "did you mean amp"),
         (("list", "zzzzzz"), "`torch-repros list` names them all"),
-        (("show", "amp"), "'amp' is a family"),
+        (("show", "amp"), "'amp' is a family; `torch-repros list amp` names its reproducers"),
+        (("run", "repros/amp/unscale_twicee.py"), "did you mean amp/unscale_twice"),
+        (("run", "--device", "gpu"), "'gpu' is not one of 'cpu', 'cuda', 'mps'"),
+        (("run", "--repaet", "3"), "Did you mean '--repeat'?"),
+        (("record", "2.44"), "no torch 2.44 in torches.toml; it has 1.13, "),
+        (("show", "amp/unscale_twice", "--torch", "two"), "such as 2.4 or 2.4.1"),
+        (("lint", "--records", "/no/such/folder"), "Directory '/no/such/folder' does not exist"),
+        (("merge", "--records", "/dev/null/x", "."), "--records: /dev/null/x"),
+        (("site", "--into", "/dev/null/x"), "--into: /dev/null/x: Not a directory"),
         (("--repros", "/no/such/folder", "list"), "does not exist"),
         (("explian", "x"), "No such command 'explian'; did you mean explain?"),
     ],
@@ -74,6 +102,22 @@ def test_wrong_use_exits_with_2_and_says_what_was_expected(arguments, text):
     result = call(*arguments)
     assert result.exit_code == 2
     assert text in " ".join(result.output.split())
+
+
+def test_the_path_of_a_file_or_folder_of_the_catalogue_names_its_reproducers():
+    path = catalog.REPROS / "amp/unscale_twice.py"
+    for command in ("show", "explain"):
+        assert call(command, path).output == call("show", "amp/unscale_twice").output
+    assert call("list", path.parent).output == call("list", "amp").output
+
+
+def test_a_reproducer_that_cannot_be_read_is_told_from_one_that_is_not_there(root):
+    plant(root, "planted/one", RETURNS.format("boom"), kind='"slient"')
+    plant(root, "planted/two", RETURNS.format("boom"))
+    result = call("--repros", root, "run", "planted/one")
+    assert result.exit_code == 2
+    assert "'slient' is not one of" in result.output
+    assert "planted/one cannot be read; the lines above say why" in result.output
 
 
 def test_no_color_is_honoured(monkeypatch):

@@ -41,7 +41,7 @@ def test_run_shows_the_table_writes_json_and_exits_with_0(root, tmp_path):
     plant(root, "planted/quiet", NOTHING, affected='{ cpu = "never" }')
     plant(root, "planted/apple", BOOM, title='"only on Apple"', affected='{ mps = ">=1.13" }')
     file = tmp_path / "seen.json"
-    result = call("--repros", root, "run", "--json", file, "--repeat", "2")
+    result = call("--repros", root, "run", "-v", "--json", file, "--repeat", "2")
     assert result.exit_code == 0, result.output
     rows = {line.split()[0]: line for line in result.output.splitlines() if "planted/" in line}
     fires = ["cpu", "reproduced", "2/2", "does", "not", "help", "boom"]
@@ -71,7 +71,7 @@ def test_run_exits_with_1_when_a_result_differs_from_its_header(root):
 def test_run_exits_with_1_when_a_file_was_left_out_and_runs_the_rest(root):
     plant(root, "planted/one", BOOM)
     plant(root, "planted/two", BOOM, kind='"slient"')
-    result = call("--repros", root, "run", "--device", "cpu")
+    result = call("--repros", root, "run", "-v", "--device", "cpu")
     assert result.exit_code == 1
     assert "two.py:7: kind: 'slient'" in result.output
     assert re.search("planted/one +cpu +reproduced", result.output)
@@ -82,7 +82,7 @@ def test_one_bad_return_value_costs_one_row(root, tmp_path):
     plant(root, "planted/good", BOOM)
     plant(root, "planted/surrogate", RETURNS.format("boom \ud800"))
     file = tmp_path / "seen.json"
-    result = call("--repros", root, "run", "--device", "cpu", "--json", file)
+    result = call("--repros", root, "run", "-v", "--device", "cpu", "--json", file)
     assert result.exit_code == 1, result.exception
     assert re.search("planted/dictionary +cpu +broken", result.output)
     assert re.search("planted/good +cpu +reproduced", result.output)
@@ -93,7 +93,7 @@ def test_one_bad_return_value_costs_one_row(root, tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 def test_a_file_that_cannot_be_written_costs_no_table(root):
     plant(root, "planted/good", BOOM)
-    result = call("--repros", root, "run", "--device", "cpu", "--json", "/dev/full")
+    result = call("--repros", root, "run", "-v", "--device", "cpu", "--json", "/dev/full")
     assert re.search("planted/good +cpu +reproduced", result.output)
     assert result.exit_code == 2
     assert "Error: --json: /dev/full: No space left on device" in result.output
@@ -102,14 +102,14 @@ def test_a_file_that_cannot_be_written_costs_no_table(root):
 def test_a_terminal_that_knows_ascii_alone_costs_no_table(root):
     plant(root, "planted/good", RETURNS.format("boom \u2603"))
     done = subprocess.run(
-        [sys.executable, "-m", "matrix", "--repros", root, "run", "--device", "cpu"],
+        [sys.executable, "-m", "matrix", "--repros", root, "run", "-v", "--device", "cpu"],
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         capture_output=True,
-        text=True,
+        encoding="utf-8",  # which click takes ASCII for
         cwd=catalog.ROOT,
     )
     assert done.returncode == 0, done.stderr
-    assert re.search(r"planted/good +cpu +reproduced +boom \\u2603", done.stdout)
+    assert re.search("planted/good +cpu +reproduced +boom \u2603", done.stdout)
 
 
 def test_a_device_that_was_asked_for_and_cannot_be_used_exits_with_3_and_the_reason(root):
@@ -159,6 +159,7 @@ def test_ctrl_c_shows_what_was_measured_and_exits_with_130(root, tmp_path):
         "--repros",
         root,
         "run",
+        "-v",
         "--device",
         "cpu",
         "--jobs",
@@ -217,5 +218,58 @@ def test_a_verdict_of_repeats_is_never_cut(root, capsys):
     report, reproducers = large_report(1, root)
     result = report.results[0]
     result.expected, result.runs, result.agreeing = "absent", 10, 10
-    table.show(report, reproducers)
+    table.show(report, reproducers, each=True, families=False)
     assert "reproduced 10/10 (!)" in capsys.readouterr().out
+
+
+@pytest.fixture
+def several(root):
+    plant(root, "planted/as_stated", BOOM)
+    plant(root, "planted/gone", NOTHING)
+    plant(root, "sown/as_stated", BOOM)
+    return root
+
+
+def test_a_run_shows_what_differs_and_counts_per_family(several):
+    result = call("--repros", several, "run", "--device", "cpu")
+    assert result.exit_code == 1
+    assert re.search(r"^family +device +reproduced +absent +differ \(!\)$", result.output, re.M)
+    assert re.search(r"^planted +cpu +1 +1 +1$", result.output, re.M)
+    assert re.search(r"^sown +cpu +1$", result.output, re.M)
+    assert "planted/gone on cpu: absent, but its header says reproduced" in result.output
+    assert "as_stated" not in result.output
+    assert "`torch-repros run -v` shows each result." in result.output
+
+
+def test_each_result_is_shown_when_it_is_asked_for_by_id_or_with_v(several):
+    result = call("--repros", several, "run", "sown/as_stated", "--device", "cpu")
+    assert re.search("sown/as_stated +cpu +reproduced +boom", result.output)
+    assert "family" not in result.output
+    path = several / "sown/as_stated.py"
+    result = call("--repros", several, "run", path, "--device", "cpu")
+    assert re.search("sown/as_stated +cpu +reproduced +boom", result.output)
+    result = call("--repros", several, "run", "sown", "-v", "--device", "cpu")
+    assert re.search("sown/as_stated +cpu +reproduced +boom", result.output)
+    assert re.search("family +device", result.output)
+
+
+def test_only_what_asks_for_something_to_be_done_has_a_colour(several):
+    lines = call("--repros", several, "run", "-v", "--device", "cpu", color=True).output.split("\n")
+    coloured = [line for line in lines if "\x1b[3" in line]
+    assert [("planted/gone" in line, "differ from" in line) for line in coloured] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_the_table_loses_nothing_in_a_terminal(root, monkeypatch, columns):
+    words = "a measured fact that takes more than one line of a terminal, and then some more of it"
+    still = RETURNS.format(words) + "\n\ndef popular_fix(device):\n    return 'still'\n"
+    plant(root, "planted/with_a_name_that_takes_its_room", still, symptom='"measured"')
+    monkeypatch.setattr(table.wrapping, "width", lambda stream: columns)
+    output = call("--repros", root, "run", "-v", "--device", "cpu").output
+    assert max(map(len, output.splitlines())) <= columns
+    for part in ("planted/with_a_name_that_takes_its_room", "cpu", "reproduced", "does not help"):
+        assert part in output
+    assert words in " ".join(output.split())

@@ -399,7 +399,9 @@ def test_deep_folders_of_a_run_that_killed_its_worker_are_removed(root, scratch)
 def test_an_interpreter_without_torch_is_one_clear_error(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
-    with pytest.raises(runner.RunnerError, match="No module named 'torch'"):
+    with pytest.raises(
+        runner.RunnerError, match="No module named 'torch'; name an .* with --python PATH"
+    ):
         runner.Worker(str(tmp_path / "venv/bin/python"), ("cpu",))
 
 

@@ -1,0 +1,64 @@
+"""Text for people: wrapped at the width of a terminal, and left as it is in a pipe."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import textwrap
+from collections.abc import Iterable
+from typing import TextIO
+
+WIDEST = 100  # columns; a longer line is hard to read
+# Kept on one line, to be copied: a command, and whatever stands in backquotes.
+_WHOLE = re.compile(r"torch-repros vendor \w+ --into DIR|`[^`\n]+`")
+_MARGIN = re.compile(r" *(?:- |\d+\. )?")  # with the mark of a list
+
+
+class Code(str):
+    """Lines that are copied or run: never wrapped."""
+
+
+class Prose(str):
+    """Paragraphs whose line breaks say nothing, such as those of a docstring."""
+
+
+def width(stream: TextIO) -> int | None:
+    """The columns that a text on this stream may have, None where it is no terminal.
+
+    A script that reads the output gets the same lines in every window.
+    """
+    return min(shutil.get_terminal_size().columns, WIDEST) if stream.isatty() else None
+
+
+def wrap(texts: Iterable[str], width: int | None) -> str:
+    """One text below the other; a line that is too long goes on below, further in."""
+    if width is None:
+        return "\n".join(texts)
+    return "\n".join(line for text in texts for line in _wrapped(text, width))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    if isinstance(text, Code):
+        return text.split("\n")
+    if isinstance(text, Prose):
+        paragraphs = (" ".join(one.split()) for one in text.split("\n\n"))
+        return "\n\n".join(hang(one, 0, width) for one in paragraphs).split("\n")
+    return [hang(line, _hang(line), width) for line in text.split("\n")]
+
+
+def _hang(line: str) -> int:
+    margin = _MARGIN.match(line)[0]  # type: ignore[index]  # it matches nothing at least
+    return len(margin) + (0 if margin.strip() else 2)
+
+
+def hang(line: str, indent: int, width: int) -> str:
+    """One line wrapped between words; what does not fit is indented so far."""
+    whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), line)
+    wrapped = textwrap.fill(
+        whole,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return wrapped.replace("\0", " ")

@@ -1,0 +1,105 @@
+"""A new reproducer: a file in which all that is to be written is marked."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+from . import catalog, checks
+from .catalog import FILL_IN, KINDS, MAX_LINES, ORIGINS, UNREPORTED
+from .devices import DEVICES
+from .evidence.records import write_whole
+
+_AFFECTED = ", ".join(f'{device} = ">=1.13"' for device in DEVICES)
+# In a header `#` begins a comment of TOML; a line of it that is not needed is deleted.
+HEADER = f"""\
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "{FILL_IN}: one sentence, what a user sees"
+# kind = "{FILL_IN}: {" | ".join(KINDS)}"
+# symptom = "{FILL_IN}: a short regex of what reproduce() returns"
+# messages = ["{FILL_IN}: regexes of the error as users see it; delete where none is raised"]
+# keywords = ["{FILL_IN}: what users say that title and docstring do not; or delete"]
+# origin = "{FILL_IN}: {" | ".join(ORIGINS)}: whose failure it is"
+# reports = ["{FILL_IN}: https://, threads in which someone meets this very failure"]
+# documents = ["{FILL_IN}: https://, where its cause or fix is stated; or delete"]
+# upstream = "{UNREPORTED}"  # {FILL_IN}: delete, unless nobody has reported this bug of PyTorch
+# wrong = '''
+# {FILL_IN}: what a user wrote, at most {MAX_LINES} lines
+# '''
+# right = '''
+# {FILL_IN}: what to write instead, at most {MAX_LINES} lines
+# '''
+# fix = "{FILL_IN}: FAMILY.FUNCTION of reference_fixes/, or upgrade; delete if `right` will do"
+# requires = "{FILL_IN}: >=2.3, the torch that has the API; delete where all have it"
+# affected = {{ {_AFFECTED} }}  # {FILL_IN}: as it was run, or "never"
+# ///
+"""
+CODE = f'''\
+"""{FILL_IN}: what a user sees, in a sentence.
+
+{FILL_IN}: the cause with its place in torch's source (torch/optim/sgd.py), and its report
+(pytorch#112583).
+"""
+
+import torch
+
+
+def scenario(device, with_the_cause):
+    """{FILL_IN}: around 30 lines or fewer; then delete this docstring."""
+
+
+def reproduce(device):
+    return scenario(device, True)  # {FILL_IN}: the symptom as text, or None
+
+
+def control(device):
+    return scenario(device, False)  # {FILL_IN}: the same without the cause: None
+
+
+def popular_fix(device):
+    return None  # {FILL_IN}: the symptom that popular advice leaves; or delete, here and below
+
+
+'''
+_ID = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
+
+
+class SkeletonError(Exception):
+    """Why there is no such file to be made."""
+
+
+def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Path:
+    """Writes the file and adds its id to the list of ids; both, or neither.
+
+    Raises SkeletonError with the reason.
+    """
+    if not _ID.fullmatch(id):
+        raise SkeletonError(
+            f"{id!r} is not FAMILY/NAME in lower case, such as amp/unscale_before_scale"
+        )
+    listed = ids.read_text(encoding="utf-8").split()
+    path = repros / f"{id}.py"
+    if id in listed or path.exists():
+        raise SkeletonError(f"{id} exists; ids are permanent: choose another name")
+    made = not path.parent.exists()
+    try:
+        path.parent.mkdir(exist_ok=True)
+        main = checks.MAIN.format(roles=", ".join(catalog.ROLES))
+        write_whole(path, f"{HEADER}{CODE}{main}")
+        write_whole(ids, "".join(f"{one}\n" for one in sorted([*listed, id])))
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+            if made:
+                path.parent.rmdir()
+        if isinstance(error, OSError):
+            raise SkeletonError(
+                f"{error.filename}: {error.strerror}; nothing was written"
+            ) from None
+        raise
+    return path

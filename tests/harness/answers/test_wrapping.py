@@ -1,0 +1,107 @@
+import io
+
+import pytest
+
+from matrix import catalog, causes
+from matrix.answers import text, wrapping
+from matrix.answers.explain import Answer
+from matrix.answers.wrapping import Code, Prose
+from matrix.evidence import records
+
+SENTENCE = "a line that is a good deal longer than the forty columns of this test"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("line", "wrapped"),
+    [
+        ("short", "short"),
+        ("", ""),
+        (
+            SENTENCE,
+            "a line that is a good deal longer than\n  the forty columns of this test",
+        ),
+        (
+            f"  - {SENTENCE}",
+            "  - a line that is a good deal longer\n    than the forty columns of this test",
+        ),
+        (
+            f" 1. {SENTENCE}",
+            " 1. a line that is a good deal longer\n    than the forty columns of this test",
+        ),
+        (
+            "fix: f() of amp.py: torch-repros vendor amp --into DIR",
+            "fix: f() of amp.py:\n  torch-repros vendor amp --into DIR",
+        ),
+        (
+            "nothing is here; `torch-repros list --rules` has them",
+            "nothing is here;\n  `torch-repros list --rules` has them",
+        ),
+        ("x " + "/a" * 30, "x\n  " + "/a" * 30),
+    ],
+)
+def test_a_long_line_goes_on_below_and_further_in_and_no_word_or_command_is_cut(line, wrapped):
+    assert wrapping.wrap([line], 40) == wrapped
+
+
+def test_a_docstring_is_refilled_and_code_is_left_alone():
+    prose = Prose("one\nparagraph\n\nand another")
+    code = Code(f"    # {SENTENCE}")
+    assert wrapping.wrap([prose, code], 40) == f"one paragraph\n\nand another\n    # {SENTENCE}"
+
+
+def test_a_pipe_gets_the_same_lines_whatever_the_window(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert wrapping.width(io.StringIO()) is None
+    assert wrapping.wrap([SENTENCE, Prose("one\nparagraph")], None) == f"{SENTENCE}\none\nparagraph"
+
+
+def test_a_terminal_has_its_width_and_at_most_100_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert wrapping.width(Terminal()) == 40
+    monkeypatch.setenv("COLUMNS", "300")
+    assert wrapping.width(Terminal()) == 100
+
+
+def too_long(lines, reproducers):
+    """Without what is there to be copied: code, and links."""
+    code = {
+        line.strip()
+        for one in reproducers
+        for part in (one.source, one.wrong, one.right)
+        for line in part.splitlines()
+    }
+    return [
+        line
+        for line in lines
+        if len(line) > 80
+        and line.strip().removeprefix("wrong: ").removeprefix("right: ") not in code
+        and "://" not in line.split(" ")[-1]
+    ]
+
+
+def test_what_is_shown_of_every_reproducer_fits_80_columns_and_loses_no_word():
+    every = catalog.load()
+    measured = text.Measured.load(records.load())
+    for one in every:
+        for texts in (
+            text.full_text(one, measured, None),
+            text.full_text(one, measured, "2.4"),
+            text.summary(one, measured, None),
+        ):
+            shown = wrapping.wrap(texts, 80)
+            lines = [line for line in shown.splitlines() if str(one.path) not in line]
+            assert too_long(lines, [one]) == []
+            assert shown.split() == wrapping.wrap(texts, None).split()
+
+
+def test_every_list_of_causes_fits_80_columns():
+    every, measured = catalog.load(), text.Measured.load(records.load())
+    for entry in causes.load():
+        answer = Answer("", every, entry["causes"], "title")
+        shown = wrapping.wrap(text.causes(answer, measured, None), 80)
+        assert too_long(shown.splitlines(), every) == []

@@ -1,0 +1,130 @@
+"""What every command prints in a terminal of 80 columns, and in a pipe."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from helpers import RETURNS, call, in_terminal, plant
+
+from matrix import catalog, commands
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
+MATRIX = (sys.executable, "-m", "matrix")
+LONGEST = max((one.id for one in catalog.load()), key=len)
+MESSAGE = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+BREAKS = "print('on its way'); raise ValueError('Attempting to unscale FP16 gradients.')"
+SENTENCE = "a sentence on what was measured, longer than the eighty columns of a terminal by far"
+
+
+@pytest.fixture
+def bad(root):
+    """A reproducer whose result differs from its header, and one that cannot be read."""
+    plant(root, "planted/one", RETURNS.format(f"thud: {SENTENCE}"))
+    plant(root, "planted/two", RETURNS.format("boom"), kind=f'"{SENTENCE}"')
+    return root
+
+
+# Each {name} is a folder of the test. scan prints by itself.
+CALLS = [
+    "explain",
+    f"explain '{MESSAGE}'",
+    "explain 'KeyError: a word that no message has, and so several guesses are made of it'",
+    "explain missing.log",
+    f'exec -- {sys.executable} -c "{BREAKS}"',
+    "exec -- no-such-program",
+    "search loss stays constant",
+    "search xyzzy",
+    f"show {LONGEST}",
+    "show amp/unscale_twice --torch 2.6",
+    "show repros/amp/unscale_twicee.py",
+    "list",
+    "list --rules amp",
+    "list --devices",
+    "compare 2.6 2.13 --all",
+    "compare 2.6 2.99",
+    "cite --upstream",
+    "cite amp/unscale_twice --device tpu",
+    "run planted/one --device cpu --repros {bad}",
+    "run -v --device cpu --repros {bad}",
+    "run --device cpu --repros {bad}",
+    "run --device cuda --repros {bad}",
+    "run --python /nowhere/python",
+    "vendor ampp --into {tmp}",
+    "vendor amp loss --into {tmp}/acme",
+    "vendored {tmp}",
+    "record 2.44",
+    f"record --python {sys.executable} --repeat 1 --records {{tmp}} --repros {{bad}}",
+    "bisect amp/autocast_cache_under_no_grad",
+    "bisect amp/unscale_twice --good 9.9",
+    "merge {tmp} --records {tmp}/merged",
+    "torches",
+    "new Amp/one",
+    "new amp/unscale_twice",
+    "headers",
+    "headers --records {tmp} --repros {bad}",
+    "lint --repros {bad}",
+    "grid --check",
+    "grid --repros {bad}",
+    "site --into {tmp}/site",
+]
+
+
+def arguments(line, bad, tmp_path):
+    """As a shell splits them; --repros belongs before the command."""
+    import shlex
+
+    words = shlex.split(line.format(bad=bad, tmp=tmp_path))
+    if "--repros" in words:
+        at = words.index("--repros")
+        words = words[at : at + 2] + words[:at] + words[at + 2 :]
+    return words
+
+
+def test_every_command_is_called_here():
+    called = {line.split()[0] for line in CALLS}
+    assert called == set(commands.main.places) - {"scan"}
+
+
+@pytest.mark.parametrize("line", CALLS)
+def test_no_line_is_longer_than_a_terminal_of_80_columns(line, bad, tmp_path):
+    _, output = in_terminal(*MATRIX, *arguments(line, bad, tmp_path), cwd=catalog.ROOT)
+    assert output.strip()
+    code = {
+        part.strip()
+        for one in catalog.load()
+        for text in (one.source, one.wrong, one.right)
+        for part in text.splitlines()
+    }
+    assert "Traceback" not in output.replace('Traceback (most recent call last):\n  File "<str', "")
+    long = [line for line in output.splitlines() if len(line) > 80]
+    # what is there to be copied stays whole: code, links, and paths, which tests have long ones of
+    long = [one for one in long if re.sub("^ *((wrong|right): )?", "", one) not in code]
+    long = [one for one in long if "://" not in one]
+    assert [one for one in long if not re.search(r"\S*/(tmp|nowhere|repros|bin)/\S*", one)] == []
+
+
+@pytest.mark.parametrize("line", CALLS)
+def test_a_pipe_gets_no_colours_and_no_trailing_blanks_and_the_same_lines_in_every_window(
+    line, bad, tmp_path, monkeypatch
+):
+    command = [*MATRIX, *arguments(line, bad, tmp_path)]
+    monkeypatch.setenv("COLUMNS", "40")
+    done = subprocess.run(
+        command, cwd=catalog.ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    for output in (done.stdout, done.stderr):
+        assert "\x1b" not in output
+        assert [one for one in output.splitlines() if one != one.rstrip()] == []
+    if not done.stdout or line.startswith(("record", "merge", "vendor", "site")):
+        return  # what these wrote is there the second time
+    monkeypatch.setenv("COLUMNS", "200")
+    again = subprocess.run(command, cwd=catalog.ROOT, capture_output=True, text=True)
+    assert re.sub(r"\d+\.\d+ s", "", again.stdout) == re.sub(r"\d+\.\d+ s", "", done.stdout)
+
+
+@pytest.mark.parametrize("name", ["", *commands.main.places])
+def test_help_fits(name):
+    if name != "scan":
+        output = call(*filter(None, [name]), "--help", terminal_width=80).output
+        assert max(map(len, output.splitlines())) <= 80
