@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -89,3 +90,57 @@ def test_a_program_shows_the_symptom_where_its_header_says_so_and_its_control_do
         output += program.ending(output, status)
     assert program.shows(output, reproducer.symptom) is expected, output
     assert expected or "\nseen: ok\n" in output, output
+
+
+def in_a_terminal(*command):
+    """What a terminal of 80 columns shows of a command that ends well."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    process = subprocess.Popen(command, cwd=catalog.ROOT, start_new_session=True, **streams)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(ours, 2**16)
+        except OSError:  # Linux: the last program has closed it
+            break
+    os.close(ours)
+    assert process.wait() == 0, shown.decode()
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a terminal")
+@pytest.mark.parametrize(
+    "id",  # an error, a wrong result, a crash
+    [
+        "amp/unscale_twice",
+        "layers/groupnorm_channels_last_loses_variance",
+        "autograd/grid_sample_nan_crashes_backward",
+    ],
+)
+def test_what_is_copied_from_a_report_into_a_file_prints_what_the_report_says(id, device, tmp_path):
+    (reproducer,) = catalog.select(REPRODUCERS, (id,))
+    if device not in reproducer.affected:
+        pytest.skip(f"not applicable on {device}")
+    shown = in_a_terminal(sys.executable, "-m", "matrix", "cite", id, "--run", "--device", device)
+    assert f"Title: {reproducer.title}\n" in shown
+    assert f"**Reproduced on torch {pytest.importorskip('torch').__version__} ({device}" in shown
+    copied, quoted = re.findall(r"^```(?:python)?\n(.*?)^```$", shown, re.M | re.S)[:2]
+    (tmp_path / "repro.py").write_text(copied)
+    done = subprocess.run(
+        [sys.executable, "repro.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode < 0:
+        done.stdout += program.ending(done.stdout, done.returncode)
+    assert program.shows(done.stdout, reproducer.symptom)
+    assert program.shows(quoted, reproducer.symptom)
+    first, last = done.stdout.splitlines()[0], done.stdout.splitlines()[-1]
+    assert quoted.splitlines()[0] == first == "control: ok"
+    assert quoted.splitlines()[-1] == last

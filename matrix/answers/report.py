@@ -115,7 +115,7 @@ def report(
 def _verdict(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
     """Where it was reproduced, and what was measured elsewhere."""
     stand_in = reproducer.stand_in.get(seen.device, "")
-    device = f"{seen.device}, where {stand_in}" if stand_in else seen.device
+    device = f"{seen.device}; stand-in: {stand_in}" if stand_in else seen.device
     where = f"in {seen.record}; not run on my machine" if seen.record else "on my machine"
     sentences = [f"**Reproduced on torch {seen.torch} ({device})** {where}."]
     unmeasured = []

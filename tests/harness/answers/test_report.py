@@ -122,7 +122,7 @@ def test_the_verdict_says_what_was_measured_where(planted):
     verdicts = {"2.2.2": "absent", "2.3.1": "unavailable", "2.4.1": "reproduced", "2.5.1": "absent"}
     records = measured(reproducer, verdicts)
     assert written(reproducer, records, minor="2.4").splitlines()[2] == (
-        "**Reproduced on torch 2.4.1 (cpu, where a meta tensor plays the GPU)** in a record of "
+        "**Reproduced on torch 2.4.1 (cpu; stand-in: a meta tensor plays the GPU)** in a record of "
         "2026-01-01 (5 of 5 runs); not run on my machine. Measured on cpu: on 2.4 it shows, on 2.2, "
         "2.5 it does not. Not measured on cuda, mps. Fixed by pytorch#7."
     )
