@@ -20,7 +20,7 @@ from typing import Any
 
 from packaging.specifiers import InvalidSpecifier
 
-from . import toml
+from . import program, toml
 from .devices import DEVICES
 from .torches import satisfies, specifier_set
 
@@ -228,8 +228,8 @@ class Reproducer:
         return ""
 
     def program(self, device: str) -> str:
-        """Its code, which runs on this device where none is named."""
-        return self.code.replace(' else "cpu",', f' else "{device}",')
+        """What a report shows of it: a flat program that runs on this device."""
+        return program.flat(self.code, self.kind, device)
 
     @cached_property
     def hash(self) -> str:

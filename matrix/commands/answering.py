@@ -333,14 +333,16 @@ def cite(
     \b
     torch-repros cite amp/fused_sgd_skip_leaves_garbage --run
     torch-repros cite amp/unscale_twice --venue forum
+    torch-repros cite --upstream        bugs that PyTorch has no report of
 
     A bug of PyTorch gets the form of PyTorch's own template.
 
-    A failure that is absent on that torch and device is not reported, and to PyTorch nothing but
-    its own bugs.
+    The verdict comes first, then a short program that shows the failure and its control; with
+    --run also what it printed here. A failure that is absent on that torch and device is not
+    reported, and to PyTorch nothing but its own bugs.
 
-    Exit status: 0 the report is on standard output; 1 there is none to make; 3 the device or
-    interpreter cannot be used.
+    Exit status: 0 the report is on standard output, its title on standard error; 1 there is none to
+    make; 3 the device or interpreter cannot be used.
     """
     from ..run import observe, runner
 
@@ -348,10 +350,10 @@ def cite(
     if id is None:
         if not upstream:
             raise click.UsageError(
-                "name a reproducer, or ask for --upstream alone to list what nobody has reported"
+                "name a reproducer: torch-repros cite amp/unscale_twice\n"
+                "or list what nobody has reported to PyTorch: torch-repros cite --upstream"
             )
-        for reproducer in report.unreported(options.select(()), measured.states):
-            options.say([reproducer.id, f"  {reproducer.title}"])
+        _list_unreported(measured)
         return
     reproducer = options.select_one(id)
     if device and device not in reproducer.affected:
@@ -369,11 +371,30 @@ def cite(
             if run_it
             else report.from_records(reproducer, records, device, version and minor(version))
         )
-        click.echo(
-            report.report(reproducer, seen, measured.ranges(reproducer), venue, upstream), nl=False
-        )
+        written = report.report(reproducer, seen, measured, venue, upstream)
+        hint = "\nQuoted from a record: --run measures it on this machine." if seen.record else ""
+        click.echo(f"Title: {reproducer.title}{hint}\n", err=True)
+        click.echo(written, nl=False)
     except runner.RunnerError as error:
         options.say(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)
     except report.ReportError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _list_unreported(measured: text.Measured) -> None:
+    found = report.unreported(options.select(()), measured.states)
+    if not found:
+        click.echo("Every bug of PyTorch that is here is reported, or gone.", err=True)
+        return
+    for reproducer, since in found.items():
+        options.say([f"{reproducer.id}  since {since}", f"  {reproducer.title}"])
+    newest = measured.states.minors[-1]
+    options.say(
+        [
+            "",
+            f"Reproduced on torch {newest}; no report in PyTorch's tracker is known.",
+            "To report one: torch-repros cite ID --upstream --run",
+        ],
+        err=True,
+    )

@@ -9,11 +9,12 @@ from typing import Any
 @dataclass(frozen=True)
 class Observation:
     verdict: str
-    text: str
+    text: str  # what reproduce() returned, or how it ended
     device: str
     torch: str  # the version on which it was observed
-    origin: str  # a sentence: measured here, or which record
     versions: str  # as `python -m torch.utils.collect_env` prints them
+    record: str = ""  # which one is quoted: "a record of 2026-11-21 (5 of 5 runs)"; "" none
+    printed: str = ""  # by the program of the report, where it was run for this
 
 
 class NothingObserved(Exception):

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import signal
 import subprocess
+import tempfile
+from pathlib import Path
 from typing import Any
 
+from .. import program
 from ..catalog import Reproducer
 from ..devices import unusable
 from ..evidence.observation import NothingObserved, Observation, versions_of
+from ..verdicts import UNPRINTABLE
 from . import runner
+
+NAME = "repro.py"  # of the program, in its traceback
+LINES = 40  # of what a program printed: more is no report
+COLUMNS = 300
+# Where a library or Python itself is installed names the user more often than the failure.
+_INSTALLED = re.compile(
+    r'(File ")[^"\n]*[/\\](?:site-packages[/\\]|lib[/\\](?=python\d))', re.IGNORECASE
+)
 
 
 def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Observation:
-    """Runs it once in this interpreter's torch. Raises runner.RunnerError or NothingObserved."""
+    """Runs it once in this interpreter's torch, and where it shows the program of the report too.
+
+    Raises runner.RunnerError or NothingObserved.
+    """
     wanted = (device,) if device else reproducer.devices
     with runner.Worker(python, wanted) as worker:
         usable = [name for name in wanted if worker.devices[name]["ok"]]
@@ -28,14 +46,67 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
     best = min(ran, key=lambda result: result.verdict != "reproduced", default=None)
     if best is None:
         raise NothingObserved(f"{reproducer.id} cannot be run here: {report.results[0].detail}")
+    printed = ""
+    if best.verdict == "reproduced":
+        printed = run_program(reproducer.program(best.device), python, reproducer.timeout)
+        if not program.shows(printed, reproducer.symptom):
+            raise NothingObserved(
+                f"{reproducer.id} is reproduced here, and its program does not show it: it is no "
+                f"report. It printed:\n{printed}"
+            )
     return Observation(
         verdict=best.verdict,
         text=best.text or best.detail,
         device=best.device,
         torch=report.build["torch"],
-        origin=f"Measured on this machine, on {best.device}.",
         versions=_collect_env(python, report.build),
+        printed=printed,
     )
+
+
+def run_program(text: str, python: str, seconds: float) -> str:
+    """What this program prints, how a signal ended it, and that it was still running."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        (folder / NAME).write_text(text, encoding="utf-8")
+        with open(folder / "printed", "w+b") as output:
+            process = subprocess.Popen(
+                [python, "-X", "utf8", NAME],
+                cwd=folder,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+            status: int | None = None
+            try:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    status = process.wait(seconds + runner.STARTUP)
+            finally:
+                if hasattr(os, "killpg"):  # what it has started too
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
+                process.wait()
+            output.seek(0)
+            printed = output.read(runner.LINE).decode(errors="replace")
+    printed = printed.replace(f"{folder}{os.sep}", "")
+    if status is None:
+        printed += f"still running after {seconds + runner.STARTUP:g} s; killed\n"
+    elif status < 0:
+        printed += program.ending(printed, status)
+    return _short(_INSTALLED.sub(r"\1", printed).replace(str(Path.home()), "~"))
+
+
+def _short(text: str) -> str:
+    lines = UNPRINTABLE.sub("", text).splitlines()
+    lines = [line for line in lines if not line.startswith("Extension modules: ")]  # faulthandler's
+    lines = [line if len(line) <= COLUMNS else f"{line[:COLUMNS]} [...]" for line in lines]
+    if len(lines) > LINES:
+        left_out = f"[... {len(lines) - LINES} lines ...]"
+        lines = [*lines[: LINES // 2], left_out, *lines[-(LINES // 2) :]]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _collect_env(python: str, build: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from matrix.evidence import states
 
 PACKAGE = catalog.PACKAGE
 MODULES = sorted(PACKAGE.rglob("*.py"))
-GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml"}
+GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
 # Each may use those before it.
 ORDER = ["ground", "evidence", "run", "answers", "beside", "commands"]
 BESIDE = {"vendoring", "checks", "skeleton"}  # single modules that the commands call

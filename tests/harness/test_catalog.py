@@ -291,15 +291,6 @@ def test_any_way_to_write_a_docstring_is_understood(root, docstring):
     assert (reproducer.doc, reproducer.body) == plain(reproducer)
 
 
-def test_the_program_takes_the_device_that_was_asked_for(root):
-    plant(root, "amp/one", CODE)
-    (reproducer,) = catalog.load(root)
-    program = reproducer.program("cuda")
-    assert 'sys.argv[1] if sys.argv[1:] else "cuda"' in program
-    assert '"cpu"' not in program
-    assert reproducer.program("cpu") == reproducer.code
-
-
 def test_what_stands_under_main_decides_no_verdict(root):
     path = plant(root, "amp/one", CODE)
     before = catalog.load(root)[0].hash

@@ -1,0 +1,340 @@
+"""A reproducer as one flat program: what a report shows, and what its reader runs.
+
+The text of the file stays as it was written. The popular fix and the functions of the roles go, and
+what only they used; what is left prints what the control saw, then what the failure looks like. An
+error that is the symptom is not caught: its traceback is the last thing printed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import signal
+from collections.abc import Iterator
+
+MAX_LINES = 25  # of code, which a program should not exceed
+FINE = "ok"  # printed where there is no symptom
+LABELS = {"control": "control", "reproduce": "seen"}  # role -> what its line starts with
+CONTROL = "# The control: the same without the cause."
+FAILURE = {  # kind -> the comment above the failure; of the others what is printed says enough
+    "crash": "# The failure: it ends the process by a signal.",
+    "hang": "# The failure: it hangs, here until its time limit.",
+}
+LINE = 68  # characters of a value that is printed in the line that computes it
+# Processes that are started anew run the file again, up to the block of `__main__`.
+_STARTS = re.compile(r"num_workers|multiprocessing|__file__")
+_FORKS = re.compile(r'"fork"')
+
+
+def flat(code: str, kind: str, device: str) -> str:
+    """`code` is the file after its docstring; `device` takes the place of the argument."""
+    try:
+        text = _uncaught(_without(code, ("popular_fix",)))
+    except (SyntaxError, ValueError):  # running it says so
+        return code
+    silent, functions, lines = _silent(text), _functions(text), [CONTROL]
+    for role in LABELS:
+        if role == "reproduce":
+            lines.append(FAILURE.get(kind, "# The failure."))
+        lines += [line for line in _defaults(functions[role]) if line not in lines]
+        lines += _inlined(text, functions[role], device, silent)
+    rest = _without(text, tuple(LABELS))
+    if kind == "crash":  # a signal names no line
+        rest = f"import faulthandler\n{rest}"
+        lines.insert(0, "faulthandler.enable()")
+    if "device" in _names("\n".join(lines)):
+        lines.insert(0, f'device = "{device}"')
+    return _used(rest, _guarded(rest, lines))
+
+
+def seen(output: str) -> str:
+    """What a program printed of the failure; "" where its control did not pass."""
+    passed, _, rest = output.partition(f"{LABELS['control']}: {FINE}\n")
+    return "" if passed.startswith(LABELS["control"]) else rest.removeprefix("seen: ")
+
+
+def shows(output: str, symptom: str) -> bool:
+    """Whether a program printed the symptom, in one line or in several."""
+    failure = seen(output)
+    return any(re.search(symptom, text) for text in (failure, " ".join(failure.split())))
+
+
+def ending(output: str, status: int) -> str:
+    """What ended a program (status below 0: a signal), and in which function."""
+    frame = re.search(r'File "[^"\n]+", line \d+ in (\w+)', output)  # of faulthandler
+    name = signal.Signals(-status).name
+    return f"killed by {name}{f' in {frame[1]}' if frame else ''}\n"
+
+
+def code_lines(program: str) -> int:
+    """Without blank lines and comments."""
+    lines = (line.strip() for line in program.splitlines())
+    return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+def _functions(text: str) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+
+
+def _chunks(text: str) -> Iterator[tuple[ast.stmt, str]]:
+    """Each statement of a module with its lines, and the comments and blank lines above it."""
+    lines, start = text.splitlines(keepends=True), 0
+    for node in ast.parse(text).body:
+        yield node, "".join(lines[start : node.end_lineno])
+        start = node.end_lineno or 0
+
+
+def _without(code: str, roles: tuple[str, ...]) -> str:
+    """Without these functions, and the end of the file that is the same in all."""
+    return "".join(
+        lines
+        for node, lines in _chunks(code.partition("\nif __name__ == ")[0] + "\n")
+        if not (isinstance(node, ast.FunctionDef) and node.name in roles)
+    )
+
+
+# --- errors that are the symptom ------------------------------------------------------------------
+
+
+def _uncaught(text: str) -> str:
+    """Without the handlers that return an error's text, where that is what a role returns."""
+    for function in _direct(text):
+        for node in _own(function):
+            if isinstance(node, ast.Try) and _returns_the_error(node):
+                return _uncaught(_without_handlers(text, node))
+    return text
+
+
+def _direct(text: str) -> list[ast.FunctionDef]:
+    """The roles, and the functions that are only ever used as `return f(...)` of one of these."""
+    functions = _functions(text)
+    direct = [functions[role] for role in LABELS]
+    uses = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    for _ in functions:  # a chain of calls is no longer
+        returned = [_returned_call(node) for function in direct for node in _own(function)]
+        direct += [
+            function
+            for name, function in functions.items()
+            if function not in direct and 0 < returned.count(name) == uses.count(name)
+        ]
+    return direct
+
+
+def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function without those of what is defined in it."""
+    waiting: list[ast.AST] = list(function.body)
+    for node in waiting:
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _returned_call(node: ast.AST) -> str:
+    """`f` of `return f(...)`, else ""."""
+    value = node.value if isinstance(node, ast.Return) else None
+    called = value.func if isinstance(value, ast.Call) else None
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+def _returns_the_error(node: ast.Try) -> bool:
+    def returns(handler: ast.ExceptHandler) -> bool:
+        *checks, last = handler.body
+        return (
+            isinstance(last, ast.Return)
+            and last.value is not None
+            and not isinstance(last.value, ast.JoinedStr)  # which adds words of its own
+            and "str(" in ast.unparse(last.value)
+            and all(
+                isinstance(one, ast.If) and isinstance(one.body[-1], ast.Raise) for one in checks
+            )
+        )
+
+    return bool(node.handlers) and not node.orelse and all(map(returns, node.handlers))
+
+
+def _without_handlers(text: str, node: ast.Try) -> str:
+    lines = text.splitlines()
+    handlers = slice(node.handlers[0].lineno - 1, node.handlers[-1].end_lineno)
+    if node.finalbody:
+        del lines[handlers]
+    else:
+        body = _dedented(lines[node.lineno : handlers.start], _inside_strings(node, node.lineno))
+        lines[node.lineno - 1 : handlers.stop] = body
+    return "\n".join(lines) + "\n"
+
+
+def _inside_strings(node: ast.AST, first: int) -> set[int]:
+    """The lines, counted from `first`, that begin inside a string."""
+    return {
+        number - first
+        for one in ast.walk(node)
+        if isinstance(one, ast.JoinedStr)
+        or (isinstance(one, ast.Constant) and isinstance(one.value, (str, bytes)))
+        for number in range(one.lineno, one.end_lineno or 0)
+    }
+
+
+def _dedented(lines: list[str], inside_strings: set[int]) -> list[str]:
+    return [
+        line if number in inside_strings else line.removeprefix("    ")
+        for number, line in enumerate(lines)
+    ]
+
+
+# --- roles ----------------------------------------------------------------------------------------
+
+
+def _silent(text: str) -> set[str]:
+    """The functions that return nothing: what they show is an error."""
+    functions = _functions(text)
+    silent: set[str] = set()
+
+    def gives(node: ast.AST) -> bool:
+        value = node.value if isinstance(node, ast.Return) else None
+        return isinstance(node, (ast.Yield, ast.YieldFrom)) or (
+            value is not None and _returned_call(node) not in silent
+        )
+
+    for _ in functions:  # a chain of calls is no longer
+        silent |= {
+            name for name, function in functions.items() if not any(map(gives, _own(function)))
+        }
+    return silent
+
+
+def _defaults(role: ast.FunctionDef) -> list[str]:
+    """`epochs = 10` of `def reproduce(device, epochs=10)`."""
+    names = role.args.args[len(role.args.args) - len(role.args.defaults) :]
+    return [f"{name.arg} = {ast.unparse(value)}" for name, value in zip(names, role.args.defaults)]
+
+
+def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) -> list[str]:
+    """The lines of a role, which print what it would return."""
+    label, lines = LABELS[role.name], text.encode().splitlines(keepends=True)  # columns are bytes
+    first, end = role.body[0].lineno, role.end_lineno or 0
+    returns = [node for node in _own(role) if isinstance(node, ast.Return)]
+    last = [node for node, _ in _ends(role.body)]
+    if any(node not in last for node in returns):  # lines after it would run
+        function = b"".join(lines[role.lineno - 1 : end]).decode().splitlines()
+        call = f'{role.name}("{device}")'
+        return [*function, "", "", f'print("{label}:", {call} or "{FINE}")']
+    falls = bool(returns) and not all(returned for _, returned in _ends(role.body))
+    edits: list[tuple[int, int, int, str]] = []  # line, column, bytes that go, what comes
+    nodes = [node for statement in role.body for node in ast.walk(statement)]
+    names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "device"]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    passed = [value for call in calls for value in (*call.args, *(k.value for k in call.keywords))]
+    if all(name in passed for name in names):
+        edits += [(name.lineno, name.col_offset, len("device"), f'"{device}"') for name in names]
+    for node in returns:
+        gone = len("return ") if node.value else len("return")
+        opening, closing = _printed(text, node, label, silent)
+        if falls:
+            opening, closing = f"{label} = {'' if node.value else 'None'}", ""
+        edits.append((node.lineno, node.col_offset, gone, opening))
+        edits.append((node.end_lineno or 0, node.end_col_offset or 0, 0, closing))
+    for line, column, gone, new in sorted(edits, reverse=True):
+        old = lines[line - 1]
+        lines[line - 1] = old[:column] + new.encode() + old[column + gone :]
+    found = b"".join(lines[first - 1 : end]).decode().splitlines()
+    found = _dedented(found, _inside_strings(role, first))
+    if falls:
+        return [f"{label} = None", *found, f'print("{label}:", {label} or "{FINE}")']
+    return found + ([] if returns else [f'print("{label}: {FINE}")'])
+
+
+def _ends(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
+    """The statements that may be the last to run, and whether the function returns or raises."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        yield from _ends(last.body)
+        yield from _ends(last.orelse) if last.orelse else [(last, False)]
+    elif isinstance(last, ast.With):
+        yield from _ends(last.body)
+    elif isinstance(last, ast.Try) and not last.finalbody and not last.orelse:
+        for part in (last.body, *(handler.body for handler in last.handlers)):
+            yield from _ends(part)
+    else:
+        yield last, isinstance(last, (ast.Return, ast.Raise))
+
+
+def _printed(text: str, node: ast.Return, label: str, silent: set[str]) -> tuple[str, str]:
+    """What stands in place of `return`, and after the value."""
+    below = f"\n{' ' * node.col_offset}"
+    if node.value is None:
+        return f'print("{label}: {FINE}")', ""
+    if _returned_call(node) in silent:
+        return "", f'{below}print("{label}: {FINE}")'
+    value = ast.get_source_segment(text, node.value) or ""
+    if "\n" in value or len(value) > LINE or isinstance(node.value, (ast.IfExp, ast.Lambda)):
+        return f"{label} = ", f'{below}print("{label}:", {label} or "{FINE}")'
+    return f'print("{label}:", ', f' or "{FINE}")'
+
+
+# --- the whole ------------------------------------------------------------------------------------
+
+
+def _guarded(text: str, lines: list[str]) -> str:
+    """The last lines, in a function or in the block of `__main__` where they need it."""
+    end = ast.parse("\n".join(lines))
+    anew = _STARTS.search(text) and not _FORKS.search(text)
+    nodes = list(ast.walk(end))
+    functions = [node for node in nodes if isinstance(node, (ast.Lambda, ast.FunctionDef))]
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    stored |= {node.name for node in functions if isinstance(node, ast.FunctionDef)}
+    shadows = stored & set().union(*(_bound(node) for node in ast.parse(text).body))
+    body = [f"    {line}".rstrip() for line in lines]
+    # Where a function stands decides whether it can be pickled.
+    if shadows or (anew and functions):
+        return "\n".join(["def main():", *body, "", "", 'if __name__ == "__main__":', "    main()"])
+    return "\n".join(['if __name__ == "__main__":', *body] if anew else lines)
+
+
+def _names(text: str | ast.AST) -> set[str]:
+    tree = ast.parse(text) if isinstance(text, str) else text
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _used(text: str, end: str) -> str:
+    """The statements of `text` that `end` needs, and `end`."""
+    chunks, needed, kept = list(_chunks(text)), _names(end), set[int]()
+    while more := {
+        number
+        for number, (node, _) in enumerate(chunks)
+        if number not in kept and (not (bound := _bound(node)) or bound & needed)
+    }:
+        kept |= more
+        needed |= set().union(*(_names(chunks[number][0]) for number in more))
+    parts = [_import(*chunks[number], needed) for number in sorted(kept)]
+    top = "".join(parts).strip()
+    last = chunks[max(kept)][0] if kept else None
+    around = isinstance(last, (ast.FunctionDef, ast.ClassDef)) or end.startswith("def ")
+    return "\n".join([top, *[""] * (2 if around else 1), end]).strip()
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """The names that a statement of a module binds."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {_name(alias) for alias in node.names}
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+        return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return set()
+
+
+def _name(alias: ast.alias) -> str:
+    return (alias.asname or alias.name).partition(".")[0]
+
+
+def _import(node: ast.stmt, lines: str, needed: set[str]) -> str:
+    """Of an import the names that are used."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return lines
+    used = [alias for alias in node.names if _name(alias) in needed]
+    if len(used) == len(node.names):
+        return lines
+    above = lines[: len(lines) - len(lines.lstrip("\n"))]
+    node.names = used
+    return f"{above}{ast.unparse(node)}\n"

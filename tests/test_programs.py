@@ -1,0 +1,146 @@
+"""Every program of a report is run, and shows what its header says; control first."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from matrix import catalog, program
+
+REPRODUCERS = catalog.select(catalog.load(), ())
+
+# Each in a process of its own, so that one which crashes or hangs ends alone. It imports nothing of
+# the project: any interpreter with torch can run it, on what the parent wrote.
+RUN_ALL = """
+import contextlib, json, os, runpy, signal, sys, traceback
+import torch
+with contextlib.suppress(ImportError):
+    import torch._dynamo
+torch.set_num_threads(1)
+jobs, found = json.load(sys.stdin), {}
+for path, seconds in jobs:
+    folder = os.path.dirname(path)
+    with open(os.path.join(folder, "printed"), "w+b") as printed:
+        pid = os.fork()
+        if not pid:
+            try:
+                os.setsid()
+                signal.alarm(int(seconds) + 30)
+                os.dup2(printed.fileno(), 1)
+                os.dup2(printed.fileno(), 2)
+                os.chdir(folder)
+                sys.argv[:] = [path]
+                runpy.run_path(path, run_name="__main__")
+            except BaseException:
+                sys.stdout.flush()
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # what it started
+        printed.seek(0)
+        found[path] = (status, printed.read().decode(errors="replace"))
+print(json.dumps({"torch": torch.__version__, "found": found}))
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory, device):
+    """id -> (exit status, what its program printed); torch is imported once for all."""
+    if not hasattr(os, "fork"):
+        pytest.skip("programs are run in forked processes: one interpreter each takes 20 minutes")
+    jobs = {}
+    for reproducer in REPRODUCERS:
+        if device in reproducer.affected:
+            path = tmp_path_factory.mktemp("program") / "repro.py"
+            path.write_text(reproducer.program(device), encoding="utf-8")
+            jobs[reproducer.id] = str(path), reproducer.timeout
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_ALL],
+        input=json.dumps([*jobs.values()]),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return answer["torch"], {id: answer["found"][path] for id, (path, _) in jobs.items()}
+
+
+@pytest.mark.xdist_group("programs")
+@pytest.mark.parametrize("reproducer", REPRODUCERS, ids=lambda reproducer: reproducer.id)
+def test_a_program_shows_the_symptom_where_its_header_says_so_and_its_control_does_not(
+    reproducer, device, printed
+):
+    if device not in reproducer.affected:
+        pytest.skip(f"not applicable on {device}")
+    torch, found = printed
+    if reason := reproducer.unavailable_reason(torch, sys.platform):
+        pytest.skip(reason)
+    status, output = found[reproducer.id]
+    assert "control: ok\n" in output, output
+    expected = reproducer.expects(device, torch) == "reproduced"
+    if reproducer.kind == "crash" and expected:
+        assert status < 0
+        output += program.ending(output, status)
+    assert program.shows(output, reproducer.symptom) is expected, output
+    assert expected or "\nseen: ok\n" in output, output
+
+
+def in_a_terminal(*command):
+    """What a terminal of 80 columns shows of a command that ends well."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    process = subprocess.Popen(command, cwd=catalog.ROOT, start_new_session=True, **streams)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(ours, 2**16)
+        except OSError:  # Linux: the last program has closed it
+            break
+    os.close(ours)
+    assert process.wait() == 0, shown.decode()
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a terminal")
+@pytest.mark.parametrize(
+    "id",  # an error, a wrong result, a crash
+    [
+        "amp/unscale_twice",
+        "layers/groupnorm_channels_last_loses_variance",
+        "autograd/grid_sample_nan_crashes_backward",
+    ],
+)
+def test_what_is_copied_from_a_report_into_a_file_prints_what_the_report_says(id, device, tmp_path):
+    (reproducer,) = catalog.select(REPRODUCERS, (id,))
+    if device not in reproducer.affected:
+        pytest.skip(f"not applicable on {device}")
+    shown = in_a_terminal(sys.executable, "-m", "matrix", "cite", id, "--run", "--device", device)
+    assert f"Title: {reproducer.title}\n" in shown
+    assert f"**Reproduced on torch {pytest.importorskip('torch').__version__} ({device}" in shown
+    copied, quoted = re.findall(r"^```(?:python)?\n(.*?)^```$", shown, re.M | re.S)[:2]
+    (tmp_path / "repro.py").write_text(copied)
+    done = subprocess.run(
+        [sys.executable, "repro.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode < 0:
+        done.stdout += program.ending(done.stdout, done.returncode)
+    assert program.shows(done.stdout, reproducer.symptom)
+    assert program.shows(quoted, reproducer.symptom)
+    first, last = done.stdout.splitlines()[0], done.stdout.splitlines()[-1]
+    assert quoted.splitlines()[0] == first == "control: ok"
+    assert quoted.splitlines()[-1] == last
