@@ -388,7 +388,7 @@ def _list_unreported(measured: text.Measured) -> None:
         click.echo("Every bug of PyTorch that is here is reported, or gone.", err=True)
         return
     for reproducer, since in found.items():
-        options.say([f"{reproducer.id}  since {since}", f"  {reproducer.title}"])
+        options.say(f"{reproducer.id}  since {since}  {reproducer.title}")
     newest = measured.states.minors[-1]
     options.say(
         [
