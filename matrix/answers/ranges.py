@@ -17,6 +17,7 @@ _NEVER = (("absent", "not affected", "good"), ("unavailable", "unavailable", "qu
 class Part(NamedTuple):
     text: str
     tone: str  # of verdicts.TONES
+    change: bool = False  # by that release it came or went
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,17 @@ def parts(states: list[str], releases: list[torches.Torch]) -> list[Part]:
         minors = [torch.minor for torch in releases[first:end]]
         between = torches.span(minors, releases)
         if state == "reproduced" and end == len(states):
-            later = f"{minors[0]} and later" if before or len(minors) > 1 else minors[0]
-            found.append(Part(f"came in {minors[0]}" if before == "absent" else later, "bad"))
+            if before == "absent":
+                found.append(Part(f"came in {minors[0]}", "bad", change=True))
+            else:
+                later = " and later" if before or len(minors) > 1 else ""
+                found.append(Part(f"{minors[0]}{later}", "bad"))
         elif state == "reproduced":
             found.append(Part(between, "quiet" if after else "bad"))
             if after == "absent":
-                found.append(Part(f"fixed in {releases[end].minor}", "good"))
+                found.append(Part(f"fixed in {releases[end].minor}", "good", change=True))
             elif after == "unavailable":
-                found.append(Part(f"gone in {releases[end].minor}", "quiet"))
+                found.append(Part(f"gone in {releases[end].minor}", "quiet", change=True))
         elif state not in ("", "absent", "unavailable"):
             found.append(Part(f"{state} on {between}", BY_NAME[state].tone))
         first = end

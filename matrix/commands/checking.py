@@ -128,17 +128,23 @@ def grid(check: bool) -> None:
 @click.option(
     "--into", type=options.FOLDER, default=Path("site"), show_default=True, help="Where it goes."
 )
+@click.option(
+    "--url",
+    default="",
+    help="Where it will be published: adds canonical addresses, a sitemap and robots.txt.",
+)
 @options.RECORDS_OPTION
-def site(into: Path, folder: Path) -> None:
+def site(into: Path, url: str, folder: Path) -> None:
     """Build the website.
 
-    The grid, a page per reproducer, and a box to paste a traceback into. Files that an earlier call
-    wrote are replaced; a folder that holds anything else is refused.
+    A box to paste a traceback into, a table of all failures, a page for each and for each message
+    that has several causes, and the same as JSON. Files that an earlier call wrote are replaced; a
+    folder that holds anything else is refused.
     """
     from ..answers import site as building
 
     try:
-        files = building.build(into, options.load(), options.records(folder))
+        files = building.build(into, options.load(), options.records(folder), url)
     except building.SiteError as error:
         raise click.UsageError(str(error)) from None
     size = sum(file.stat().st_size for file in files) / 1e6
