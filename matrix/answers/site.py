@@ -267,6 +267,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
         "entries": [
             {
                 **{key: getattr(one.reproducer, key) for key in ("id", *PAGE_KEYS)},
+                "why": one.why,
                 "words": _words(one.reproducer),
                 "cells": one.cells,
             }

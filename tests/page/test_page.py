@@ -185,6 +185,8 @@ def test_a_person_finds_out_whether_a_torch_is_affected(open_page):
     assert row.locator(".now").all_inner_texts() == ["fixed in 2.11 (measured)"]
     other = tab.locator('[id="amp/unscale_twice"]')
     assert other.locator(".now").all_inner_texts() == ["still there (measured)"]
+    there = sum(standing(one, "2.13", ["cpu"]) == "measured" for one in REPRODUCERS)
+    assert f", still there: {there} measured, " in tab.locator("#count").inner_text()
     tab.locator("#standing").select_option("fixed")
     assert "amp/autocast_cache_under_no_grad" in visible(tab)
     assert "amp/unscale_twice" not in visible(tab)
@@ -239,6 +241,7 @@ def test_filters_narrow_the_table_and_survive_a_link(open_page):
     shown = tab.locator("#count").inner_text()
     assert shown == count + f"{len(affected & expected)} expected but not measured"
     tab.reload()
+    tab.wait_for_selector("html.ready")
     assert set(visible(tab)) == affected
     tab.get_by_role("button", name="Show all").click()
     tab.wait_for_function(
@@ -263,6 +266,7 @@ def test_a_column_sorts_the_rows_and_a_link_keeps_their_order(open_page):
     states = list(STATES.verdicts(catalog.select(REPRODUCERS, (newest,))[0], "cpu").values())
     assert states[-1] != states[-2]  # the newest release changed it
     tab.reload()
+    tab.wait_for_selector("html.ready")
     assert visible(tab)[0] == newest
     tab.get_by_role("button", name="Show all").click()
     tab.wait_for_function("!document.querySelector('th[aria-sort]')")
@@ -369,6 +373,7 @@ def test_nothing_moves_while_the_index_loads(open_page):
     tab = open_page()
     tab.goto(f"{tab.url}#family=amp&torch=2.13&standing=there")
     tab.reload()
+    tab.wait_for_selector("html.ready")
     script = """() => new Promise(done => { let moved = 0;
         new PerformanceObserver(list => { for (const one of list.getEntries()) moved += one.value; }).observe({ type: "layout-shift", buffered: true });
         setTimeout(() => done(moved), 500); })"""
@@ -406,6 +411,7 @@ def test_a_title_that_looks_like_markup_leaves_the_page_working(browser, tmp_pat
     context = browser.new_context()
     tab = context.new_page()
     tab.goto((tmp_path / "site/index.html").as_uri())
+    tab.wait_for_selector("html.ready")
     assert tab.locator("#explain").is_visible()
     assert "<!-- <script> a title </script>" in tab.locator("#failures a").first.inner_text()
     context.close()
@@ -457,6 +463,7 @@ def test_the_example_is_answered(open_page):
     assert "Traceback (most recent call last)" in tab.locator("#paste").input_value()
     assert "Attempting to unscale FP16 gradients" in tab.locator("#answers").inner_text()
     assert "Your line: train.py:12" in tab.locator("#answers").inner_text()
+    assert "Why: model.half() makes float16 parameters" in tab.locator("#answers").inner_text()
     tab.get_by_role("button", name="Clear").click()
     assert tab.locator("#answers").inner_text() == ""
 

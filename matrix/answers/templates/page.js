@@ -263,7 +263,7 @@ function status(entry, device, minor, data) {
   const since = fixedIn(entry, device, minor, data);
   const how = found.measured ? "measured" : "expected, not measured";
   const words = isThere(found) ? "still there" : since ? `fixed in ${since}` : isAbsent(found) ? "not affected" : found.state;
-  return { ...found, fixed: Boolean(since), text: `${words} (${how})` };
+  return { ...found, fixed: Boolean(since), words, how, text: `${words} (${how})` };
 }
 
 function onTorch(entry, minor, data) {
@@ -323,7 +323,8 @@ function showAnswers(text, data, where) {
       all.href = `messages/${answer.slug}.html`;
       box.append(element("p", "This message has several possible causes. Check these, most likely first:"), list, element("p", "", all));
     } else {
-      box.append(about(answer.ids[0]), element("p", "", link(answer.ids[0], "Everything about it")));
+      const [id] = answer.ids;
+      box.append(element("p", `Why: ${byId(data).get(id).why}`), about(id), element("p", "", link(id, "Everything about it")));
     }
     where.append(box);
   }
@@ -344,12 +345,21 @@ function changeOf(entry, device, old, minor, data) {
   return [before, after].every((state) => ["absent", "unavailable"].includes(state)) ? "" : "unknown";
 }
 
+// What the cells of the table say of the ranges, kept while they say something else.
+const ranges = {};
+
+function said(words, how) {
+  const now = element("span", words, ...(how ? [element("small", ` (${how})`)] : []));
+  now.className = "now";
+  return now;
+}
+
 function filter(data) {
   const words = value("words").toLowerCase().split(/\s+/).filter((word) => word && !data.ignored.includes(word));
   const [minor, old] = [value("torch"), value("old")];
   const newer = minor || data.minors.at(-1);
   const counted = {};
-  let [count, measured] = [0, 0];
+  let [count, measured, expected] = [0, 0, 0];
   for (const entry of data.entries) {
     const row = document.getElementById(entry.id);
     const text = `${entry.id} ${entry.title} ${entry.words} ${entry.messages.join(" ")}`.toLowerCase();
@@ -368,24 +378,24 @@ function filter(data) {
     if (shown) for (const change of new Set(changes.values())) counted[change] = (counted[change] || 0) + 1;
     row.hidden = !shown || (old && !changed);
     count += !row.hidden;
-    measured += !row.hidden && fits.some((one) => one.measured);
+    const meant = value("standing") ? fits : fits.filter(isThere);
+    if (!row.hidden && meant.length) meant.some((one) => one.measured) ? measured++ : expected++;
     for (const cell of row.querySelectorAll("td[data-on]")) {
-      cell.querySelector(".now")?.remove();
       const device = cell.dataset.on;
-      const said = [data.headings[changes.get(device)], found.get(device)?.text].filter(Boolean).join(": ");
-      if (!said) continue;
-      const now = element("span", said);
-      now.className = "now";
-      cell.prepend(now);
+      const range = (ranges[`${entry.id} ${device}`] ||= [...cell.childNodes]);
+      const heading = data.headings[changes.get(device)];
+      if (heading) cell.replaceChildren(said(heading, ""), ...range);
+      else if (!old && found.has(device)) cell.replaceChildren(said(found.get(device).words, found.get(device).how));
+      else cell.replaceChildren(...range);
     }
   }
-  let said = count === data.entries.length ? `${count} failures` : `${count} of ${data.entries.length} failures`;
-  if (minor && !old) said += `: ${measured} measured, ${count - measured} expected but not measured`;
+  let sum = count === data.entries.length ? `${count} failures` : `${count} of ${data.entries.length} failures`;
+  if (minor && !old) sum += `${value("standing") ? "" : ", still there"}: ${measured} measured, ${expected} expected but not measured`;
   if (old) {
     const lists = Object.entries(data.headings).map(([change, heading]) => `${heading}: ${counted[change] || "nothing"}`);
-    said = `Torch ${old} to ${newer}: ${[...lists, `Fails on both: ${counted.same || "nothing"}`, `Not known, as it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
+    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both: ${counted.same || "nothing"}`, `Not known, as it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
   }
-  document.getElementById("count").textContent = said;
+  document.getElementById("count").textContent = sum;
   const query = new URLSearchParams(CONTROLS.filter(value).map((id) => [id, value(id)]));
   history.replaceState(null, "", query.size ? `#${query}` : location.pathname.split("/").pop() || "./");
 }
@@ -462,11 +472,22 @@ function start(data) {
     });
     head.replaceChildren(button);
   }
-  if (restore()) refresh();
+  // what was restored or typed before the data came
+  if (restore() || CONTROLS.some(value)) refresh();
+  answer();
   addEventListener("hashchange", () => restore() && refresh());
-  // the browser brings the text of the box back after going back, and tells nobody
-  addEventListener("pageshow", answer);
+  document.documentElement.className = "js ready";
 }
 
-// data.js, which the index alone loads, comes before
-if (typeof DATA !== "undefined") start(DATA);
+// The data are larger than the page, and nothing that is shown first needs them.
+function load() {
+  const script = element("script");
+  script.src = "data.js";
+  script.addEventListener("load", () => start(DATA));
+  document.head.append(script);
+}
+
+if (document.getElementById("paste")) {
+  if (document.documentElement.classList.contains("restoring")) load();
+  else addEventListener("load", load);
+}
