@@ -143,6 +143,8 @@ def site(into: Path, url: str, folder: Path) -> None:
     """
     from ..answers import site as building
 
+    if url and not url.startswith(("https://", "http://")):
+        raise click.UsageError(f"--url {url}: expected an address such as https://example.org/")
     try:
         files = building.build(into, options.load(), options.records(folder), url)
     except building.SiteError as error:

@@ -1,6 +1,7 @@
 import dataclasses
 import gzip
 import re
+import time
 
 import pytest
 
@@ -370,8 +371,14 @@ def test_no_button_covers_the_code_that_it_copies(open_page):
 
 
 def test_nothing_moves_while_the_index_loads(open_page):
-    tab = open_page()
-    tab.goto(f"{tab.url}#family=amp&torch=2.13&standing=there")
+    tab = open_page(viewport={"width": 1280, "height": 1800})  # with rows of the table in view
+
+    def late(route):
+        time.sleep(0.5)
+        route.continue_()
+
+    tab.route("**/data.js", late)
+    tab.goto(f"{tab.url}#family=autograd&torch=2.13&standing=there")
     tab.reload()
     tab.wait_for_selector("html.ready")
     script = """() => new Promise(done => { let moved = 0;

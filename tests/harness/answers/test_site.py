@@ -277,6 +277,15 @@ def test_the_feed_the_sitemap_and_every_address_are_whole(whole):
         assert f'<link rel="canonical" href="https://example.org/repros/{address}">' in page
 
 
+def test_an_address_without_its_scheme_is_refused(root, tmp_path):
+    plant(root, "amp/one", RETURNS.format("boom"))
+    arguments = ("--repros", root, "site", "--into", tmp_path / "site", "--url", "example.org")
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert "expected an address such as https://example.org/" in " ".join(result.output.split())
+    assert call(*arguments[:-1], "https://example.org").exit_code == 0
+
+
 def test_no_address_is_made_up(built, tmp_path):
     assert "canonical" not in built()
     assert not (tmp_path / "site/sitemap.xml").exists()
