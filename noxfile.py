@@ -230,7 +230,7 @@ def hosts(session: nox.Session) -> None:
 
 @nox.session
 def site(session: nox.Session) -> None:
-    """Build the website into site/; open site/index.html."""
+    """Build the website into site/: `nox -s site -- --url https://example.org/` to publish it."""
     session.install("-e", ".[site]")
     session.run("torch-repros", "site", *session.posargs)
 
@@ -242,3 +242,14 @@ def site_tests(session: nox.Session) -> None:
     if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
         session.run("playwright", "install", "--with-deps", "chromium")
     session.run("python", "-m", "pytest", "tests/page", *session.posargs)
+
+
+@nox.session
+def lighthouse(session: nox.Session) -> None:
+    """Rate the website with Lighthouse; needs node and a Chrome (CHROME_PATH names another)."""
+    if not shutil.which("npx"):
+        session.error("Lighthouse needs node, which brings npx: https://nodejs.org")
+    session.install("-e", ".[site]")
+    folder = session.create_tmp()
+    session.run("torch-repros", "site", "--into", f"{folder}/site")
+    session.run("python", "tests/page/lighthouse.py", f"{folder}/site")

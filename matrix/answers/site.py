@@ -6,38 +6,47 @@ It makes no requests, and is readable without JavaScript.
 from __future__ import annotations
 
 import json
-import re
+import uuid
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from .. import __version__, causes
+from .. import __version__, causes, torches
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
-from . import compare, explain
+from . import compare, explain, exports, markup
+from .failure import Failure, Group, evidence, fix_source, related
+from .scan.formats import HOME
 from .search import STOP_WORDS
-from .text import Measured, whose
+from .text import NOT_MEASURED, Measured
 
 TEMPLATES = Path(__file__).with_name("templates")
 MANIFEST = (
     ".torch-repros-site"  # the files that a build wrote, so that the next one deletes nothing else
 )
 
-SHOWN = 1_500  # characters of a recorded text: dispatcher errors run to 13,000, once a release
+DESCRIPTION = 300  # characters: more than search engines show
+
+# For a narrow column; ORIGINS says it in full.
+WHOSE = {"torch": "PyTorch bug", "design": "by design", "usage": "calling code"}
 
 
 class SiteError(Exception):
     """The folder holds files that no build wrote."""
 
 
-def build(folder: Path, reproducers: list[Reproducer], records: list[Record]) -> list[Path]:
-    """Writes the site and returns its files.
+def build(
+    folder: Path, reproducers: list[Reproducer], records: list[Record], url: str = ""
+) -> list[Path]:
+    """Writes the site and returns its files. `url`: where it will be, for what needs absolute
+    addresses.
 
     Raises SiteError, with nothing changed, where the folder is not its own.
     """
@@ -47,7 +56,7 @@ def build(folder: Path, reproducers: list[Reproducer], records: list[Record]) ->
     folder.mkdir(parents=True, exist_ok=True)
     manifest = folder / MANIFEST
     with manifest.open("a", encoding="utf-8", buffering=1) as listed:
-        for name, text in pages(reproducers, records):
+        for name, text in pages(reproducers, records, url):
             path = folder / name
             if path.parent not in made:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,33 +83,101 @@ def _earlier(folder: Path) -> set[str]:
     return set()
 
 
-def pages(reproducers: list[Reproducer], records: list[Record]) -> Iterator[tuple[str, str]]:
+def pages(
+    reproducers: list[Reproducer], records: list[Record], url: str = ""
+) -> Iterator[tuple[str, str]]:
     """(name, text) of every file of the site."""
+    url = f"{url.rstrip('/')}/" if url else ""
     measured = Measured.load(records)
-    bugs = [Bug(reproducer, measured) for reproducer in reproducers]
-    shown = [bug for bug in bugs if not bug.retired]  # the others keep their pages
-    measurements = _by_id(records)
-    environment = _environment(bugs, measured.minors, records)
-    draw = _drawer(environment, measured.minors)
+    by_id = {one.id: one for one in reproducers}
+    groups = [Group(group, by_id) for group in causes.load()]
+    groups = [group for group in groups if group.reproducers]
+    failures = [Failure(one, measured, groups) for one in reproducers]
+    shown = [one for one in failures if not one.retired]  # the others keep their pages
+    environment = _environment(failures, measured.minors, records, url)
+    written: list[str] = []
+
+    def page(template: str, name: str, title: str, description: str, **values: Any) -> str:
+        address = url + name.removesuffix("index.html")
+        written.append(address)
+        return environment.get_template(template).render(
+            root="../" * name.count("/"),
+            title=title,
+            description=" ".join(description.split())[:DESCRIPTION],
+            address=address,
+            wrong_answer=_wrong_answer(values.get("failure")),
+            **values,
+        )
+
     yield (
         "index.html",
-        environment.get_template("index.html").render(
-            root="",
-            bugs=shown,
-            families=list(dict.fromkeys(bug.family for bug in shown)),
-            devices=DEVICES,
-            kinds=[kind for kind in KINDS if any(bug.kind == kind for bug in shown)],
-            data=data([bug.reproducer for bug in shown]),
-            draw=draw,
+        page(
+            "index.html",
+            "index.html",
+            "Why does my PyTorch training fail? - torch-repros",
+            "Paste a PyTorch traceback and get its cause, its fix, and the releases of torch that "
+            f"have it: {len(shown)} failures of training, from torch {measured.minors[0]} to "
+            f"{measured.minors[-1]}.",
+            failures=shown,
+            run=sum(any(line.measured for line in one.ranges) for one in shown),
+            families=list(dict.fromkeys(one.family for one in shown)),
+            kinds=[kind for kind in KINDS if any(one.kind == kind for one in shown)],
+            groups=groups,
+            ranged=_ranged(environment),
         ),
     )
-    template = environment.get_template("bug.html")
-    for bug in bugs:
-        facts = evidence(bug.reproducer, measurements.get(bug.id, []))
-        text = template.render(root="../../", bug=bug, draw=draw, **facts)
-        yield f"bugs/{bug.id}.html", text
+    yield "data.js", f"const DATA = {_json(data(shown, groups))};\n"
+    measurements = _by_id(records)
+    draw = _drawer(environment, measured.minors)
+    for one in failures:
+        found = measurements.get(one.id, [])
+        texts = [message for message in one.messages if len(message) < DESCRIPTION]
+        yield (
+            f"bugs/{one.id}.html",
+            page(
+                "failure.html",
+                f"bugs/{one.id}.html",
+                f"{one.title.replace('`', '')} - torch-repros",
+                f"{' / '.join([*texts, one.title])}. {one.why}".replace("`", ""),
+                failure=one,
+                draw=draw,
+                related=related(one, shown),
+                left=one.left(found),
+                **evidence(one.reproducer, found),
+            ),
+        )
+        yield f"bugs/{one.id}.py", one.reproducer.source
+        yield (
+            f"bugs/{one.id}.json",
+            _json(exports.failure(one.reproducer, measured, one.ranges)) + "\n",
+        )
+    failure_of = {one.id: one for one in failures}
+    for group in groups:
+        yield (
+            f"messages/{group.slug}.html",
+            page(
+                "message.html",
+                f"messages/{group.slug}.html",
+                f"{group.title} - torch-repros",
+                f"{group.title}: {len(group.causes)} possible causes, each with a check. "
+                + "; ".join(cause["cause"] for cause in group.causes),
+                group=group,
+                by_id=failure_of,
+            ),
+        )
+    for module in sorted({one.module for one in failures} - {""}):
+        yield f"fixes/{module}.py", fix_source(module)
     for name in ("style.css", "page.js"):
         yield name, (TEMPLATES / name).read_text(encoding="utf-8")
+    yield "grid.json", _json(exports.grid(reproducers, measured)) + "\n"
+    yield "schema.json", json.dumps(exports.schema(), indent=1) + "\n"
+    yield (
+        "changes.xml",
+        _feed(environment, exports.changes([one.reproducer for one in shown], measured)),
+    )
+    if url:
+        yield "sitemap.xml", environment.get_template("sitemap.xml").render(addresses=written)
+        yield "robots.txt", f"User-agent: *\nAllow: /\nSitemap: {url}sitemap.xml\n"
 
 
 def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]:
@@ -112,7 +189,9 @@ def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]
     return found
 
 
-def _environment(bugs: list[Bug], minors: list[str], records: list[Record]) -> jinja2.Environment:
+def _environment(
+    failures: list[Failure], minors: list[str], records: list[Record], url: str
+) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -121,13 +200,24 @@ def _environment(bugs: list[Bug], minors: list[str], records: list[Record]) -> j
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["code"] = _code
-    states = {state for bug in bugs for row in bug.rows.values() for state in row}
+    environment.filters.update(
+        code=markup.code,
+        prose=markup.prose,
+        python=markup.python,
+        thread=markup.thread,
+        urn=lambda name: uuid.uuid5(uuid.NAMESPACE_URL, name).urn,
+    )
+    states = {state for one in failures for row in one.rows.values() for state in row}
     dates = [one.date for record in records for one in record.measurements.values()]
     environment.globals.update(
         minors=minors,
         states=BY_NAME,
         shown=[row for row in ROWS if row.name in states],
+        devices=DEVICES,
+        origins=WHOSE,
+        home=HOME,
+        url=url,
+        not_measured=NOT_MEASURED,
         version=__version__,
         measured=len(dates),
         oldest=min(dates, default="never"),
@@ -150,34 +240,57 @@ def _drawer(environment: jinja2.Environment, minors: list[str]) -> Callable[[lis
     return lambda states: Markup("".join(map(cell, states, minors)))
 
 
-def _code(text: str) -> Markup:
-    """`code` between backticks, as HTML."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+def _ranged(environment: jinja2.Environment) -> Callable[[Failure, str], Markup]:
+    """ranged(failure, device) is what a cell of the index says."""
+    macro = environment.get_template("macros.html").module.range  # type: ignore[attr-defined]
+
+    def ranged(failure: Failure, device: str) -> Markup:
+        return Markup("").join(macro(one) for one in failure.ranges if one.device == device)
+
+    return ranged
 
 
-def data(reproducers: list[Reproducer]) -> Markup:
-    """What the page's script knows: the patterns of the headers and the lists of causes."""
-    text = json.dumps(
-        {
-            "entries": [
-                {
-                    **{key: getattr(reproducer, key) for key in ("id", *PAGE_KEYS)},
-                    "words": _words(reproducer),
-                }
-                for reproducer in reproducers
-            ],
-            "causes": [{key: group[key] for key in ("title", "causes")} for group in causes.load()],
-            "ignored": sorted(STOP_WORDS),
-            "origins": ORIGINS,
-            "expected": {word[0]: word for word in EXPECTED.values()},
-            "headings": {name: compare.CHANGES[name] for name in compare.BY_STATES.values()},
-            "changes": {" ".join(pair): name for pair, name in compare.BY_STATES.items()},
-            **explain.JS_DATA,
-        },
-        separators=(",", ":"),
-    )
-    # "</script" would end the element and "<!--" would hide its end: no "<" at all is simplest
-    return Markup(text.replace("<", "\\u003c"))
+def _wrong_answer(failure: Failure | None) -> str:
+    """The form for an answer that was wrong."""
+    title = f"&title={quote(f'Wrong answer: {failure.id}')}" if failure else ""
+    return f"{HOME}/issues/new?template=wrong_answer.yml{title}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
+    """What the page's script knows: the patterns of the headers, the lists of causes, the cells."""
+    slugs = {group.title: group.slug for group in groups}
+    return {
+        "entries": [
+            {
+                **{key: getattr(one.reproducer, key) for key in ("id", *PAGE_KEYS)},
+                "why": one.why,
+                "words": _words(one.reproducer),
+                "cells": one.cells,
+            }
+            for one in failures
+        ],
+        "causes": [
+            {
+                "title": group["title"],
+                "causes": group["causes"],
+                "slug": slugs.get(group["title"], ""),
+            }
+            for group in causes.load()
+        ],
+        "example": (TEMPLATES / "example.txt").read_text(encoding="utf-8"),
+        "ignored": sorted(STOP_WORDS),
+        "origins": ORIGINS,
+        "minors": [torch.minor for torch in torches.load()],
+        "signs": {row.sign: row.name for row in ROWS},
+        "expected": {word[0]: word for word in EXPECTED.values()},
+        "headings": {name: compare.CHANGES[name] for name in compare.BY_STATES.values()},
+        "changes": {" ".join(pair): name for pair, name in compare.BY_STATES.items()},
+        **explain.JS_DATA,
+    }
 
 
 def _words(reproducer: Reproducer) -> str:
@@ -192,73 +305,10 @@ def _words(reproducer: Reproducer) -> str:
     return " ".join(sorted(words))
 
 
-class Bug:
-    """What the templates show of one reproducer."""
-
-    def __init__(self, reproducer: Reproducer, measured: Measured) -> None:
-        self.reproducer = reproducer
-        self.id, self.family, self.kind = reproducer.id, reproducer.family, reproducer.kind
-        self.title, self.retired = reproducer.title, reproducer.retired
-        self.origin = whose(reproducer)
-        self.reports, self.documents = reproducer.reports, reproducer.documents
-        self.wrong, self.right = reproducer.wrong.strip("\n"), reproducer.right.strip("\n")
-        self.fixed_by, self.fixing_change = reproducer.fixed_by, reproducer.fixing_change
-        self.upstream, self.stand_in = reproducer.upstream, reproducer.stand_in
-        self.module, self.function = reproducer.fix_module, reproducer.fix_function
-        standings = {
-            device: measured.states.standings(reproducer, device, measured.minors)
-            for device in reproducer.devices
-        }
-        self.rows = {
-            device: [one.state for one in row.values()] for device, row in standings.items()
-        }
-        # Device -> a letter per release: what its header expects where nobody has measured it.
-        self.expected = {
-            device: "".join(" " if one.date else EXPECTED[one.expected][0] for one in row.values())
-            for device, row in standings.items()
-        }
-        self.ranges = [measured.range(reproducer, *row) for row in standings.items()]
-
-    @property
-    def code(self) -> str:
-        affected = [
-            device
-            for device in self.reproducer.devices
-            if self.reproducer.affected[device] != "never"
-        ]
-        return self.reproducer.program((affected or self.reproducer.devices)[0])
-
-    @property
-    def control(self) -> str:
-        return self.reproducer.function("control")
-
-    @property
-    def popular_fix(self) -> str:
-        return self.reproducer.function("popular_fix")
-
-    @property
-    def cause(self) -> list[str]:
-        return [" ".join(paragraph.split()) for paragraph in self.reproducer.doc.split("\n\n")]
-
-
-def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]]) -> dict[str, Any]:
-    """What it printed on the newest torch that shows it, and one line for all measurements that
-    agree in everything.
-    """
-    fresh = [(record, one) for record, one in measured if not one.is_stale(reproducer)]
-    texts = [one.text for _, one in fresh if one.verdict == "reproduced"]
-    lines: dict[tuple[str, ...], list[str]] = {}
-    for record, one in fresh:
-        runs = f"{one.agreeing} of {one.runs}"
-        lines.setdefault(
-            (record.device, one.verdict, runs, one.date, _start(one.text or one.detail)), []
-        ).append(record.torch)
-    keys = ("device", "verdict", "runs", "date", "text")
-    table = [{**dict(zip(keys, line)), "torch": ", ".join(torch)} for line, torch in lines.items()]
-    return {"seen": _start(texts[-1]) if texts else "", "evidence": table}
-
-
-def _start(text: str) -> str:
-    """Enough to know it again; the records hold all of it."""
-    rest = len(text) - SHOWN
-    return text if rest <= 0 else f"{text[:SHOWN]}... [{rest} characters more]"
+def _feed(environment: jinja2.Environment, found: list[exports.Change]) -> str:
+    """What each release of torch brought and fixed, as a feed."""
+    listed = environment.get_template("change.html")
+    return environment.get_template("changes.xml").render(
+        entries=[(one, listed.render(one=one, headings=compare.CHANGES)) for one in found],
+        newest_change=max((one.date for one in found), default="1970-01-01"),
+    )

@@ -194,22 +194,30 @@ def grid(check: bool) -> None:
 @click.option(
     "--into", type=options.FOLDER, default=Path("site"), show_default=True, help="Where it goes."
 )
+@click.option(
+    "--url",
+    default="",
+    help="Where it will be published: adds canonical addresses, a sitemap and robots.txt.",
+)
 @options.RECORDS_OPTION
-def site(into: Path, folder: Path) -> None:
+def site(into: Path, url: str, folder: Path) -> None:
     """Build the website.
 
     \b
     torch-repros site && xdg-open site/index.html
 
-    The grid, a page per reproducer, and a box to paste a traceback into. Files that an earlier call
-    wrote are replaced; a folder that holds anything else is refused.
+    A box to paste a traceback into, a table of all failures, a page for each and for each message
+    that has several causes, and the same as JSON. Files that an earlier call wrote are replaced; a
+    folder that holds anything else is refused.
 
     Exit status: 0 it is built; 2 the folder is refused.
     """
     from ..answers import site as building
 
+    if url and not url.startswith(("https://", "http://")):
+        raise click.UsageError(f"--url {url}: expected an address such as https://example.org/")
     try:
-        files = building.build(into, options.load(), options.records(folder))
+        files = building.build(into, options.load(), options.records(folder), url)
     except building.SiteError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:

@@ -18,7 +18,10 @@ from . import options
 @click.option("--devices", "rows", is_flag=True, help="List the devices instead.")
 @click.option("--rules", is_flag=True, help="List those alone that scan can find in code.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="The headers (or devices) as JSON, for scripts."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="The headers with every verdict (or the devices) as JSON, for scripts.",
 )
 def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> None:
     """List the reproducers.
@@ -39,8 +42,14 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     if rules:
         reproducers = [one for one in reproducers if one.rule]
     if as_json:
-        headers = [{"id": reproducer.id, **reproducer.header} for reproducer in reproducers]
-        click.echo(json.dumps(headers, indent=1))
+        from ..answers import exports, text  # here: the list alone does without them
+
+        measured = text.Measured.load(options.records())
+        listed = [
+            {"id": one.id, **one.header, "verdicts": exports.verdicts(one, measured)}
+            for one in reproducers
+        ]
+        click.echo(json.dumps(listed, indent=1))
         return
     for family, members in groupby(reproducers, lambda one: one.family):
         options.say(f"\n{family}", bold=True)

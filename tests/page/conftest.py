@@ -47,6 +47,8 @@ def open_page(browser, site):
             ),
         )
         tab.goto((site / name).as_uri())
+        if name == "index.html" and options.get("java_script_enabled", True):
+            tab.wait_for_selector("html.ready")
         return tab
 
     yield opened

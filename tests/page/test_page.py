@@ -1,16 +1,16 @@
 import dataclasses
 import gzip
 import re
-from collections import Counter
+import time
 
 import pytest
 
 from matrix import catalog, causes, toml, torches
-from matrix.answers import compare, explain
+from matrix.answers import compare, explain, ranges
 from matrix.answers import site as building
 from matrix.devices import DEVICES
 from matrix.evidence import records
-from matrix.evidence.states import States
+from matrix.evidence.states import EXPECTED, ROWS, States
 from tests.harness import pasted
 
 REPRODUCERS = catalog.select(catalog.load(), ())
@@ -41,13 +41,13 @@ PASTED = "PyTorch version: 2.4.1\nValueError: Attempting to unscale FP16 gradien
 
 def visible(tab):
     return tab.eval_on_selector_all(
-        "#grid tbody", "bodies => bodies.filter(b => !b.hidden).map(b => b.dataset.id)"
+        "#failures tbody tr", "rows => rows.filter(row => !row.hidden).map(row => row.id)"
     )
 
 
 def test_the_page_explains_every_text_as_the_command_line_does(open_page):
     tab = open_page()
-    script = """texts => { const data = JSON.parse(document.getElementById("data").textContent);
+    script = """texts => { const data = DATA;
         const found = text => find(text, data).map(a => [a.ids, a.matched, a.title, a.line, a.named]);
         return texts.map(text => ({ answers: found(text), torch: torchVersion(text, data), readings: readingsOf(text, data) })); }"""
     for text, found in zip(TEXTS, tab.evaluate(script, TEXTS)):
@@ -59,21 +59,40 @@ def test_the_page_explains_every_text_as_the_command_line_does(open_page):
         assert found["torch"] == explain.torch_version(text), text
 
 
-def test_the_figures_are_the_grid_s(open_page):
+def test_what_the_table_knows_of_every_cell_is_what_was_measured_or_else_expected(open_page):
     tab = open_page()
-    shown = Counter(
-        tab.eval_on_selector_all("#grid td[title]", "cells => cells.map(cell => cell.title)")
-    )
-    assert shown == Counter(
-        STATES.state(reproducer, device, torch.minor)
-        for reproducer in REPRODUCERS
-        for torch in RELEASES
-        for device in reproducer.devices
-    )
-    assert tab.locator("#grid tbody").count() == len(REPRODUCERS)
+    script = """() => DATA.entries.flatMap(entry => Object.keys(entry.cells).flatMap(device => DATA.minors.map(
+        minor => { const { state, measured } = standing(entry, device, minor, DATA); return [entry.id, device, minor, state, measured]; })))"""
+    assert [tuple(one) for one in tab.evaluate(script)] == [
+        (
+            one.id,
+            device,
+            minor,
+            found.state if found.date else EXPECTED[found.expected],
+            bool(found.date),
+        )
+        for one in REPRODUCERS
+        for device in one.devices
+        for minor, found in STATES.standings(
+            one, device, [torch.minor for torch in RELEASES]
+        ).items()
+    ]
 
 
-def test_every_row_of_a_bug_s_page_is_the_grid_s(open_page):
+def test_a_row_says_per_device_since_when_and_until_when(open_page):
+    tab = open_page()
+    for reproducer in REPRODUCERS[::9]:
+        for device in reproducer.devices:
+            row = STATES.standings(reproducer, device, [torch.minor for torch in RELEASES])
+            found = ranges.load(device, row, RELEASES)
+            cell = tab.locator(f'[id="{reproducer.id}"] td[data-on="{device}"]')
+            shown = cell.inner_text()
+            for part in found.measured + found.expected:
+                assert part.text in shown
+            assert ("(expected)" in shown) == bool(found.expected)
+
+
+def test_every_cell_of_a_failure_s_page_is_the_grid_s(open_page):
     for reproducer in REPRODUCERS[::9]:
         tab = open_page(f"bugs/{reproducer.id}.html")
         cells = tab.eval_on_selector_all(
@@ -92,7 +111,7 @@ def test_a_pasted_traceback_is_answered_and_back_brings_the_answer_back(open_pag
     answers = tab.locator("#answers")
     assert "A model cast to half cannot be trained with a GradScaler" in answers.inner_text()
     assert (
-        "On torch 2.4: cpu reproduced (measured), cuda affected (expected, not measured), "
+        "On torch 2.4: cpu still there (measured), cuda still there (expected, not measured), "
         "mps not affected (expected, not measured)." in answers.inner_text()
     )
     assert "torch-repros vendor amp --into DIR" in answers.inner_text()
@@ -144,7 +163,8 @@ def standing(reproducer, minor, devices=DEVICES):
 def test_what_nobody_measured_on_a_device_is_shown_as_expected(open_page, device):
     tab = open_page()
     tab.locator("#device").select_option(device)
-    tab.get_by_label("Affects my torch").select_option("2.13")
+    tab.locator("#torch").select_option("2.13")
+    tab.locator("#standing").select_option("there")
     found = {one.id: standing(one, "2.13", [device]) for one in REPRODUCERS}
     affected = {id for id, how in found.items() if how != "not affected"}
     assert set(visible(tab)) == affected
@@ -153,17 +173,49 @@ def test_what_nobody_measured_on_a_device_is_shown_as_expected(open_page, device
     assert f"{expected} expected but not measured" in tab.locator("#count").inner_text()
 
 
+def test_a_person_finds_out_whether_a_torch_is_affected(open_page):
+    """Device and torch chosen: each row says what is known there."""
+    tab = open_page()
+    tab.locator("#torch").select_option("2.13")
+    row = tab.locator('[id="amp/autocast_cache_under_no_grad"]')
+    assert row.locator(".now").all_inner_texts() == [
+        "fixed in 2.11 (measured)",
+        "fixed in 2.11 (expected, not measured)",
+    ]
+    tab.locator("#device").select_option("cpu")
+    assert row.locator(".now").all_inner_texts() == ["fixed in 2.11 (measured)"]
+    other = tab.locator('[id="amp/unscale_twice"]')
+    assert other.locator(".now").all_inner_texts() == ["still there (measured)"]
+    there = sum(standing(one, "2.13", ["cpu"]) == "measured" for one in REPRODUCERS)
+    assert f", still there: {there} measured, " in tab.locator("#count").inner_text()
+    tab.locator("#standing").select_option("fixed")
+    assert "amp/autocast_cache_under_no_grad" in visible(tab)
+    assert "amp/unscale_twice" not in visible(tab)
+    fixed = {
+        one.id
+        for one in REPRODUCERS
+        if (cells := STATES.verdicts(one, "cpu")).get("2.13") == "absent"
+        and "reproduced" in list(cells.values())[: list(cells).index("2.13")]
+        # and nothing else between the two than its absence
+        and "unavailable"
+        not in list(cells.values())[: list(cells).index("2.13")][
+            list(cells.values()).index("reproduced") :
+        ]
+    }
+    assert set(visible(tab)) == fixed
+
+
 def test_a_retired_reproducer_has_a_page_and_no_row(open_page):
     retired = next(one for one in catalog.load() if one.retired)
     assert retired.id not in visible(open_page())
-    assert f"retired: {retired.retired}" in open_page(f"bugs/{retired.id}.html").content()
+    shown = open_page(f"bugs/{retired.id}.html").locator("main").inner_text()
+    assert f"retired: {retired.retired}" in shown
 
 
 def test_a_page_has_the_wrong_lines_the_right_ones_and_whose_failure_it_is(open_page):
     for reproducer in REPRODUCERS[::9]:
         tab = open_page(f"bugs/{reproducer.id}.html")
-        shown = tab.locator("main").inner_text()
-        assert f"Origin: {reproducer.origin}: {catalog.ORIGINS[reproducer.origin]}." in shown
+        assert catalog.ORIGINS[reproducer.origin] in tab.locator(".chip").nth(1).inner_text()
         wrong = tab.get_by_label("What a user wrote").inner_text()
         assert wrong.strip() == reproducer.wrong.strip()
         right = tab.get_by_label("What to write instead")
@@ -175,36 +227,60 @@ def test_a_page_has_the_wrong_lines_the_right_ones_and_whose_failure_it_is(open_
         }
 
 
-def test_filters_narrow_the_grid_and_survive_a_link(open_page):
+def test_filters_narrow_the_table_and_survive_a_link(open_page):
     tab = open_page()
     assert len(visible(tab)) == len(REPRODUCERS)
-    tab.get_by_label("Family").select_option("amp")
+    tab.locator("#family").select_option("amp")
     assert set(visible(tab)) == {one.id for one in REPRODUCERS if one.family == "amp"}
-    tab.get_by_label("Affects my torch").select_option("2.11")
+    tab.locator("#torch").select_option("2.11")
+    tab.locator("#standing").select_option("there")
     measured = {one.id for one in REPRODUCERS if standing(one, "2.11") == "measured"}
     expected = {one.id for one in REPRODUCERS if standing(one, "2.11") == "expected"}
     affected = {id for id in measured | expected if id.startswith("amp/")}
     assert set(visible(tab)) == affected
-    count = f"{len(affected)} of {len(REPRODUCERS)} bugs: {len(affected & measured)} measured, "
+    count = f"{len(affected)} of {len(REPRODUCERS)} failures: {len(affected & measured)} measured, "
     shown = tab.locator("#count").inner_text()
     assert shown == count + f"{len(affected & expected)} expected but not measured"
     tab.reload()
+    tab.wait_for_selector("html.ready")
     assert set(visible(tab)) == affected
     tab.get_by_role("button", name="Show all").click()
     tab.wait_for_function(
-        f"document.getElementById('count').textContent.startsWith('{len(REPRODUCERS)} of')"
+        f"document.getElementById('count').textContent === '{len(REPRODUCERS)} failures'"
     )
+    assert tab.locator(".now").count() == 0
     tab.get_by_label("Words").fill("why is batchnorm nan")
     assert "numerics/one_batch_poisons_batchnorm" in visible(tab)
     tab.get_by_label("Words").fill("xyzzy")
     assert visible(tab) == []
 
 
-@pytest.mark.parametrize(("control", "value"), [("#kind", "error"), ("#device", "mps")])
+def test_a_column_sorts_the_rows_and_a_link_keeps_their_order(open_page):
+    tab = open_page()
+    assert visible(tab) == sorted(visible(tab))
+    tab.get_by_role("button", name="kind").click()
+    kinds = {one.id: one.kind for one in REPRODUCERS}
+    assert visible(tab) == sorted(visible(tab), key=lambda id: (kinds[id], id))
+    assert tab.locator("th[aria-sort]").inner_text().startswith("kind")
+    tab.get_by_role("button", name="cpu").click()
+    newest = visible(tab)[0]
+    states = list(STATES.verdicts(catalog.select(REPRODUCERS, (newest,))[0], "cpu").values())
+    assert states[-1] != states[-2]  # the newest release changed it
+    tab.reload()
+    tab.wait_for_selector("html.ready")
+    assert visible(tab)[0] == newest
+    tab.get_by_role("button", name="Show all").click()
+    tab.wait_for_function("!document.querySelector('th[aria-sort]')")
+    assert visible(tab) == sorted(visible(tab))
+
+
+@pytest.mark.parametrize(
+    ("control", "value"), [("#kind", "error"), ("#device", "mps"), ("#origin", "torch")]
+)
 def test_each_filter_alone_shows_what_it_names(open_page, control, value):
     tab = open_page()
     tab.locator(control).select_option(value)
-    expected = {e.id for e in REPRODUCERS if value in (e.kind, *e.devices)}
+    expected = {e.id for e in REPRODUCERS if value in (e.kind, e.origin, *e.devices)}
     assert len(expected) < len(REPRODUCERS)
     assert set(visible(tab)) == expected
 
@@ -229,7 +305,7 @@ def test_code_is_copied_also_where_there_is_no_clipboard_to_write_to(open_page, 
 def test_everything_is_reached_with_the_keyboard_alone(open_page):
     tab = open_page()
     reached = []
-    for _ in range(14):
+    for _ in range(20):
         tab.keyboard.press("Tab")
         reached.append(
             tab.evaluate(
@@ -237,22 +313,26 @@ def test_everything_is_reached_with_the_keyboard_alone(open_page):
             )
         )
     assert reached[0].startswith("Skip")
-    for id in ("paste", "words", "family", "device", "kind", "torch"):
+    for id in ("paste", "example", "words", "family", "device", "kind", "torch", "old", "sort"):
         assert id in reached
     assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
 
 
-def test_without_script_the_first_view_is_whole(open_page):
+def test_without_script_everything_is_there_that_needs_none(open_page):
     tab = open_page(java_script_enabled=False)
-    assert tab.locator("#grid tbody").count() == len(REPRODUCERS)
-    assert not tab.locator("#paste").is_visible()
-    assert not tab.locator("#filters").is_visible()
-    tab.locator("#grid a").first.click()
+    assert tab.locator("#failures tbody tr").count() == len(REPRODUCERS)
+    assert "With JavaScript, this page explains" in tab.locator("noscript").inner_text()
+    for id in ("paste", "filters"):
+        assert not tab.locator(f"#{id}").is_visible()
+    tab.locator("#failures a").first.click()
     assert tab.locator("pre").first.is_visible()
     assert not tab.locator("button.copy").first.is_visible()
 
 
-@pytest.mark.parametrize("name", ["index.html", "bugs/amp/autocast_cache_under_no_grad.html"])
+@pytest.mark.parametrize(
+    "name",
+    ["index.html", "bugs/amp/autocast_cache_under_no_grad.html", "messages/out-of-memory.html"],
+)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_in_light_and_in_dark(open_page, name, scheme):
     tab = open_page(name, color_scheme=scheme)
@@ -262,7 +342,7 @@ def test_text_stands_out_in_light_and_in_dark(open_page, name, scheme):
         const numbers = text => text.match(/[\\d.]+/g).map(Number);
         const paper = e => { for (; e; e = e.parentElement) { const c = numbers(getComputedStyle(e).backgroundColor);
             if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
-        const all = [...document.querySelectorAll("h1, h2, p, a, td, th, code, label, summary, footer, .title, .kind, button")];
+        const all = [...document.querySelectorAll("h1, h2, h3, p, a, b, i, td, th, code, pre span, label, summary, footer, small, figcaption, button")];
         return all.filter(e => e.offsetParent && e.textContent.trim()).map(e => {
             const [a, b] = [light(numbers(getComputedStyle(e).color).slice(0, 3)), light(paper(e).slice(0, 3))];
             return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), e.tagName + "." + e.className]; });
@@ -271,42 +351,64 @@ def test_text_stands_out_in_light_and_in_dark(open_page, name, scheme):
 
 
 def test_it_is_readable_on_a_phone(open_page):
-    for name in ("index.html", "bugs/numerics/clip_overflow_zeroes_step.html"):
+    names = [f"bugs/{one.id}.html" for one in REPRODUCERS[::40]]
+    for name in ("index.html", "messages/out-of-memory.html", *names):
         tab = open_page(name, viewport={"width": 360, "height": 740})
-        assert (
-            tab.evaluate("document.documentElement.scrollWidth") <= 360
-        )  # only the grid and code scroll sideways
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360, name  # but for code
 
 
-def test_every_state_has_a_sign_of_its_own_besides_its_colour(open_page):
-    tab = open_page()
-    pairs = set(
-        map(
-            tuple,
-            tab.eval_on_selector_all(
-                "#grid td[title]", "cells => cells.map(c => [c.title, c.textContent])"
-            ),
+def test_no_button_covers_the_code_that_it_copies(open_page):
+    for width in (390, 1440):
+        tab = open_page(
+            "bugs/amp/unscale_before_scale.html", viewport={"width": width, "height": 800}
         )
-    )
-    assert len({sign for _, sign in pairs}) == len(pairs)
-    assert all(sign for _, sign in pairs)
+        covered = tab.eval_on_selector_all(
+            ".copyable:not(details *)",
+            """all => all.filter(one => { const [button, code] = ["button", "pre"].map(name => one.querySelector(name).getBoundingClientRect());
+                return button.width === 0 || (button.bottom > code.top && button.right > code.left && button.left < code.right && button.top < code.bottom); }).length""",
+        )
+        assert covered == 0
+
+
+def test_nothing_moves_while_the_index_loads(open_page):
+    tab = open_page(viewport={"width": 1280, "height": 1800})  # with rows of the table in view
+
+    def late(route):
+        time.sleep(0.5)
+        route.continue_()
+
+    tab.route("**/data.js", late)
+    tab.goto(f"{tab.url}#family=autograd&torch=2.13&standing=there")
+    tab.reload()
+    tab.wait_for_selector("html.ready")
+    script = """() => new Promise(done => { let moved = 0;
+        new PerformanceObserver(list => { for (const one of list.getEntries()) moved += one.value; }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => done(moved), 500); })"""
+    assert tab.evaluate(script) < 0.05
+    assert len(visible(tab)) < len(REPRODUCERS)
+
+
+def test_every_state_has_a_sign_of_its_own_besides_its_colour():
+    assert len({row.sign for row in ROWS}) == len(ROWS)
+    assert all(row.sign.strip() for row in ROWS if row.name != "not applicable")
 
 
 def test_all_of_it_is_small_and_no_link_leads_nowhere(site):
-    files = [path for path in site.rglob("*") if path.is_file()]
-    for path in files:
-        sent = len(gzip.compress(path.read_bytes()))
-        most = 400 * len(REPRODUCERS) if path.name == "index.html" else 8_000
-        assert sent <= most, f"{path}: {sent} bytes"
-    for path in files:
-        for target in (
-            re.findall(r'(?:href|src)="([^"#]+)"', path.read_text(encoding="utf-8"))
-            if path.suffix == ".html"
-            else ()
-        ):
-            assert target.startswith("https://") or (path.parent / target).is_file(), (
-                f"{path}: {target}"
-            )
+    loaded = sum(
+        (site / name).stat().st_size for name in ("index.html", "data.js", "page.js", "style.css")
+    )
+    assert loaded < 2_000_000
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        sent = len(gzip.compress(text.encode()))
+        assert sent <= (200 * len(REPRODUCERS) if path.name == "index.html" else 16_000), path
+        ids = set(re.findall(r'\bid="([^"]+)"', text))
+        for target in re.findall(r'(?:href|src)="([^"]+)"', text):
+            file, _, part = target.partition("#")
+            if target.startswith(("https://", "data:")):
+                continue
+            assert not file or (path.parent / file).is_file(), f"{path}: {target}"
+            assert file or part in ids, f"{path}: {target}"
 
 
 def test_a_title_that_looks_like_markup_leaves_the_page_working(browser, tmp_path):
@@ -316,8 +418,9 @@ def test_a_title_that_looks_like_markup_leaves_the_page_working(browser, tmp_pat
     context = browser.new_context()
     tab = context.new_page()
     tab.goto((tmp_path / "site/index.html").as_uri())
+    tab.wait_for_selector("html.ready")
     assert tab.locator("#explain").is_visible()
-    assert "<!-- <script> a title </script>" in tab.locator("#grid .title").first.inner_text()
+    assert "<!-- <script> a title </script>" in tab.locator("#failures a").first.inner_text()
     context.close()
 
 
@@ -330,19 +433,67 @@ def test_no_page_shows_its_markup(open_page, site):
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_two_releases_compare_as_on_the_command_line(open_page, old, new, device):
     tab = open_page()
-    for id, value in {"old": old, "new": new, "on": device}.items():
+    for id, value in {"old": old, "torch": new, "device": device}.items():
         tab.select_option(f"#{id}", value)
-    tab.click("#comparing")
     ends = (torches.find(RELEASES, (name,))[0] for name in (old, new))
     expected = compare.compare(REPRODUCERS, RECORDS, RELEASES, *ends, [device])
     moved = [one for one in expected.changes if one.change != "message"]
-    assert tab.eval_on_selector_all("#changes a", "links => links.map(a => a.textContent)") == [
-        one.reproducer.id for one in moved
-    ]
-    shown = tab.inner_text("#changes")
+    assert set(visible(tab)) == {one.reproducer.id for one in moved}
+    for one in moved:
+        said = tab.locator(f'[id="{one.reproducer.id}"] td[data-on="{device}"] .now').inner_text()
+        assert said.startswith(compare.CHANGES[one.change])
+    shown = tab.locator("#count").inner_text()
     for name in dict.fromkeys(compare.BY_STATES.values()):
         count = sum(one.change == name for one in moved)
         assert f"{compare.CHANGES[name]}: {count or 'nothing'}" in shown
     same = len(expected.same) + len(expected.changes) - len(moved)
     assert f"Fails on both: {same or 'nothing'}." in shown
     assert f"not measured on both: {len(expected.unknown) or 'nothing'}." in shown
+
+
+def test_a_person_goes_from_a_traceback_to_the_code_of_the_fix(open_page):
+    tab = open_page()
+    tab.get_by_label("Paste a traceback").fill(PASTED)
+    tab.locator("#answers").get_by_role("link", name="Everything about it").click()
+    assert "A model cast to half" in tab.locator("h1").inner_text()
+    assert (
+        "Attempting to unscale FP16 gradients." in tab.locator("#see ~ figure").first.inner_text()
+    )
+    tab.locator("summary", has_text="The code of choose_precision").click()
+    assert tab.get_by_label("The code of the fix").inner_text().startswith("def choose_precision(")
+    assert "torch-repros vendor amp --into DIR" in tab.get_by_label("How to vendor").inner_text()
+
+
+def test_the_example_is_answered(open_page):
+    tab = open_page()
+    tab.get_by_role("button", name="Show me an example").click()
+    assert "Traceback (most recent call last)" in tab.locator("#paste").input_value()
+    assert "Attempting to unscale FP16 gradients" in tab.locator("#answers").inner_text()
+    assert "Your line: train.py:12" in tab.locator("#answers").inner_text()
+    assert "Why: model.half() makes float16 parameters" in tab.locator("#answers").inner_text()
+    tab.get_by_role("button", name="Clear").click()
+    assert tab.locator("#answers").inner_text() == ""
+
+
+def test_a_person_finds_a_silent_failure_by_words(open_page):
+    tab = open_page()
+    tab.get_by_label("Words").fill("batchnorm nan")
+    tab.locator("#kind").select_option("silent")
+    tab.locator('[id="numerics/one_batch_poisons_batchnorm"] a').click()
+    shown = tab.locator("main").inner_text()
+    assert "numerics/one_batch_poisons_batchnorm" in shown
+    assert "There is no error message." in shown
+    assert tab.get_by_label("What a user wrote").is_visible()
+
+
+def test_a_message_of_several_causes_is_reached_from_its_answer_and_leads_to_each(open_page):
+    tab = open_page()
+    tab.locator("#paste").fill(
+        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+    )
+    tab.locator("#answers").get_by_role("link", name="all its causes").click()
+    group = causes.load()[0]
+    assert tab.locator("h1").inner_text() == group["title"]
+    assert tab.locator(".causes h3").all_inner_texts() == [one["cause"] for one in group["causes"]]
+    tab.locator(".causes a").first.click()
+    assert tab.locator("h1").inner_text() in {one.title for one in REPRODUCERS}

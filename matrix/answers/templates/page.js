@@ -128,7 +128,7 @@ function find(text, data) {
     ids.forEach((one) => seen.add(one));
     const { title } = group || data.entries.find((entry) => entry.id === id);
     const says = group ? Object.fromEntries([...named].map(([one, match]) => [one, match.text])) : {};
-    answers.push({ ids, matched, title, causes, line, named: says });
+    answers.push({ ids, matched, title, causes, line, named: says, slug: group?.slug });
   }
   return answers;
 }
@@ -229,35 +229,63 @@ function element(name, text, ...children) {
   return made;
 }
 
-function cellOf(row, minor) {
-  return row.querySelector(`td[data-minor="${CSS.escape(minor)}"]`);
+// --- what is known of a failure on a release, from the cells of DATA ---
+
+const byId = (data) => (data.byId ||= new Map(data.entries.map((entry) => [entry.id, entry])));
+
+// What was measured, or else what the header expects: { state, measured }.
+function standing(entry, device, minor, data) {
+  const at = data.minors.indexOf(minor);
+  const [signs, expected] = entry.cells[device];
+  return expected[at] === " " ? { state: data.signs[signs[at]], measured: true } : { state: data.expected[expected[at]], measured: false };
 }
 
-// What the header expects of a cell that nobody has measured, else undefined.
-function expectation(row, minor, data) {
-  const column = [...row.querySelectorAll("td[data-minor]")].indexOf(cellOf(row, minor));
-  return data.expected[row.dataset.expected[column]];
+const isThere = ({ state }) => state === "reproduced" || state === "affected";
+const isAbsent = ({ state }) => state === "absent" || state === "not affected";
+
+// "2.11" where it was there before and is absent now, by evidence of one kind.
+function fixedIn(entry, device, minor, data) {
+  const now = standing(entry, device, minor, data);
+  let since = minor;
+  for (let at = data.minors.indexOf(minor) - 1; at >= 0 && isAbsent(now); at--) {
+    const before = standing(entry, device, data.minors[at], data);
+    if (before.measured !== now.measured) break;
+    if (isThere(before)) return since;
+    if (!isAbsent(before)) break;
+    since = data.minors[at];
+  }
+  return "";
 }
 
-function state(id, minor, data) {
-  const rows = [...document.querySelectorAll(`tbody[data-id="${id}"] tr`)].filter((row) => cellOf(row, minor));
-  const standing = (row) => {
-    const expected = expectation(row, minor, data);
-    return expected ? `${expected} (expected, not measured)` : `${cellOf(row, minor).title} (measured)`;
-  };
-  return rows.length ? `On torch ${minor}: ${rows.map((row) => `${row.dataset.device} ${standing(row)}`).join(", ")}.` : "";
+// The same in words.
+function status(entry, device, minor, data) {
+  const found = standing(entry, device, minor, data);
+  const since = fixedIn(entry, device, minor, data);
+  const how = found.measured ? "measured" : "expected, not measured";
+  const words = isThere(found) ? "still there" : since ? `fixed in ${since}` : isAbsent(found) ? "not affected" : found.state;
+  return { ...found, fixed: Boolean(since), words, how, text: `${words} (${how})` };
 }
 
-function link(id) {
-  const anchor = element("a", id);
+function onTorch(entry, minor, data) {
+  if (!data.minors.includes(minor)) return "";
+  return `On torch ${minor}: ${Object.keys(entry.cells).map((device) => `${device} ${status(entry, device, minor, data).text}`).join(", ")}.`;
+}
+
+// --- the answers to a pasted text ---
+
+function link(id, text) {
+  const anchor = element("a", text || id);
   anchor.href = `bugs/${id}.html`;
   return anchor;
 }
 
 function fix(entry) {
-  if (!entry.fix) return "Fix: write the lines under Right.";
+  if (!entry.fix) return ["Fix: write the lines under Right."];
   const [module, name] = entry.fix.split(".");
-  return name ? `Fix: ${name}() of reference_fixes/${module}.py: torch-repros vendor ${module} --into DIR` : "Fix: upgrade torch.";
+  if (!name) return ["Fix: upgrade torch."];
+  const code = element("a", `${name}()`);
+  code.href = `bugs/${entry.id}.html#fix`;
+  return ["Fix: ", code, ` of ${module}.py: `, element("code", `torch-repros vendor ${module} --into DIR`)];
 }
 
 function showAnswers(text, data, where) {
@@ -267,7 +295,7 @@ function showAnswers(text, data, where) {
   const version = torchVersion(text, data);
   const minor = version && version.split(".").slice(0, 2).join(".");
   const readings = readingsOf(text, data).map((sentence) => element("p", `Its numbers: ${sentence}`));
-  if (!answers.length) where.append(element("p", "No known failure matches this text. Find a silent failure by words in the grid below."), ...readings);
+  if (!answers.length) where.append(element("p", "No known failure matches this text. Find a silent failure by words in the table below."), ...readings);
   for (const answer of answers) {
     const box = element("section");
     box.className = "answer";
@@ -275,12 +303,12 @@ function showAnswers(text, data, where) {
     if (answer.line) box.append(element("p", "Your line: ", element("code", answer.line)));
     if (answer === answers[0]) box.append(...readings);
     const about = (id) => {
-      const entry = data.entries.find((entry) => entry.id === id);
-      const about = element("div", "", element("p", "", link(id), element("span", ` ${minor ? state(id, minor, data) : ""}`)));
+      const entry = byId(data).get(id);
+      const about = element("div", "", element("p", "", link(id), element("span", ` ${minor ? onTorch(entry, minor, data) : ""}`)));
       for (const [name, lines] of [["Wrong", entry.wrong], ["Right", entry.right]]) {
         if (lines) about.append(element("p", `${name}:`), element("pre", "", element("code", lines.trim())));
       }
-      about.append(element("p", fix(entry)), element("p", `Origin: ${entry.origin}: ${data.origins[entry.origin]}.`));
+      about.append(element("p", "", ...fix(entry)), element("p", `Origin: ${entry.origin}: ${data.origins[entry.origin]}.`));
       return about;
     };
     if (answer.causes.length) {
@@ -291,72 +319,115 @@ function showAnswers(text, data, where) {
         if (cause.see) item.append(about(cause.see));
         list.append(item);
       }
-      box.append(element("p", "This message has several possible causes. Check these, most likely first:"), list);
+      const all = element("a", "A page of all its causes");
+      all.href = `messages/${answer.slug}.html`;
+      box.append(element("p", "This message has several possible causes. Check these, most likely first:"), list, element("p", "", all));
     } else {
-      box.append(about(answer.ids[0]));
+      const [id] = answer.ids;
+      box.append(element("p", `Why: ${byId(data).get(id).why}`), about(id), element("p", "", link(id, "Everything about it")));
     }
     where.append(box);
   }
 }
 
+// --- the table ---
+
+const CONTROLS = ["words", "family", "origin", "kind", "device", "torch", "standing", "old", "sort"];
+const value = (id) => document.getElementById(id).value;
+
+// Per device, what `torch-repros compare` says of two releases: a change, "same", "unknown" or "".
+function changeOf(entry, device, old, minor, data) {
+  const [signs] = entry.cells[device];
+  const [before, after] = [old, minor].map((release) => data.signs[signs[data.minors.indexOf(release)]]);
+  const change = data.changes[`${before} ${after}`];
+  if (change) return change;
+  if (before === "reproduced" && after === "reproduced") return "same";
+  return [before, after].every((state) => ["absent", "unavailable"].includes(state)) ? "" : "unknown";
+}
+
+// What the cells of the table say of the ranges, kept while they say something else.
+const ranges = {};
+
+function said(words, how) {
+  const now = element("span", words, ...(how ? [element("small", ` (${how})`)] : []));
+  now.className = "now";
+  return now;
+}
+
 function filter(data) {
-  const value = (id) => document.getElementById(id).value;
   const words = value("words").toLowerCase().split(/\s+/).filter((word) => word && !data.ignored.includes(word));
-  const minor = value("torch");
-  let [count, expected] = [0, 0];
-  for (const body of document.querySelectorAll("#grid tbody")) {
-    const entry = data.entries.find((entry) => entry.id === body.dataset.id);
+  const [minor, old] = [value("torch"), value("old")];
+  const newer = minor || data.minors.at(-1);
+  const counted = {};
+  let [count, measured, expected] = [0, 0, 0];
+  for (const entry of data.entries) {
+    const row = document.getElementById(entry.id);
     const text = `${entry.id} ${entry.title} ${entry.words} ${entry.messages.join(" ")}`.toLowerCase();
-    const rows = [...body.rows].filter((row) => !value("device") || row.dataset.device === value("device"));
-    const measured = rows.some((row) => minor && cellOf(row, minor).title === "reproduced");
-    const affected = measured || (minor && rows.some((row) => expectation(row, minor, data) === "affected"));
-    body.hidden = !(
-      (!value("family") || body.dataset.family === value("family")) &&
-      (!value("kind") || body.dataset.kind === value("kind")) &&
+    const devices = Object.keys(entry.cells).filter((device) => !value("device") || device === value("device"));
+    const found = new Map(minor ? devices.map((device) => [device, status(entry, device, minor, data)]) : []);
+    const changes = new Map(old ? devices.map((device) => [device, changeOf(entry, device, old, newer, data)]) : []);
+    const passes = { "": () => true, there: isThere, fixed: ({ fixed }) => fixed };
+    const fits = [...found.values()].filter(passes[value("standing")]);
+    const shown =
+      devices.length > 0 &&
+      ["origin", "kind"].every((id) => !value(id) || entry[id] === value(id)) &&
+      (!value("family") || entry.id.startsWith(`${value("family")}/`)) &&
       words.every((word) => text.includes(word)) &&
-      rows.length > 0 && (!minor || affected)
-    );
-    count += !body.hidden;
-    expected += !body.hidden && !measured;
+      (!minor || fits.length > 0);
+    const changed = [...changes.values()].some((change) => data.headings[change]);
+    if (shown) for (const change of new Set(changes.values())) counted[change] = (counted[change] || 0) + 1;
+    row.hidden = !shown || (old && !changed);
+    count += !row.hidden;
+    const meant = value("standing") ? fits : fits.filter(isThere);
+    if (!row.hidden && meant.length) meant.some((one) => one.measured) ? measured++ : expected++;
+    for (const cell of row.querySelectorAll("td[data-on]")) {
+      const device = cell.dataset.on;
+      const range = (ranges[`${entry.id} ${device}`] ||= [...cell.childNodes]);
+      const heading = data.headings[changes.get(device)];
+      if (heading) cell.replaceChildren(said(heading, ""), ...range);
+      else if (!old && found.has(device)) cell.replaceChildren(said(found.get(device).words, found.get(device).how));
+      else cell.replaceChildren(...range);
+    }
   }
-  const found = `${count} of ${data.entries.length} bugs`;
-  const evidence = `: ${count - expected} measured, ${expected} expected but not measured`;
-  document.getElementById("count").textContent = minor ? found + evidence : found;
-  const query = new URLSearchParams(["words", "family", "device", "kind", "torch"].filter(value).map((id) => [id, value(id)]));
+  let sum = count === data.entries.length ? `${count} failures` : `${count} of ${data.entries.length} failures`;
+  if (minor && !old) sum += `${value("standing") ? "" : ", still there"}: ${measured} measured, ${expected} expected but not measured`;
+  if (old) {
+    const lists = Object.entries(data.headings).map(([change, heading]) => `${heading}: ${counted[change] || "nothing"}`);
+    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both: ${counted.same || "nothing"}`, `Not known, as it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
+  }
+  document.getElementById("count").textContent = sum;
+  const query = new URLSearchParams(CONTROLS.filter(value).map((id) => [id, value(id)]));
   history.replaceState(null, "", query.size ? `#${query}` : location.pathname.split("/").pop() || "./");
 }
 
-// What `torch-repros compare` lists, but for messages, from the cells of the grid.
-function showChanges(data) {
-  const [old, minor, device] = ["old", "new", "on"].map((id) => document.getElementById(id).value);
-  const found = Object.fromEntries(Object.keys(data.headings).map((change) => [change, []]));
-  let [both, unknown] = [0, 0];
-  for (const row of document.querySelectorAll(`#grid tr[data-device="${device}"]`)) {
-    const [before, after] = [old, minor].map((release) => cellOf(row, release).title);
-    const change = data.changes[`${before} ${after}`];
-    if (change) found[change].push(row.closest("tbody").dataset.id);
-    else if (before === "reproduced" && after === "reproduced") both++;
-    else if (![before, after].every((state) => ["absent", "unavailable"].includes(state))) unknown++;
+// A device sorts by its newest change, the newest first; all else by the alphabet.
+function sortRows(data) {
+  const by = value("sort");
+  const lastChange = ({ cells }) => {
+    const row = (cells[by] || [""])[0];
+    return [...row].findLastIndex((sign, at) => at && sign !== row[at - 1]);
+  };
+  const key = { "": (entry) => entry.id, family: (entry) => entry.id, title: (entry) => entry.title, kind: (entry) => entry.kind, origin: (entry) => entry.origin }[by];
+  const compared = key ? (a, b) => key(a).localeCompare(key(b)) : (a, b) => lastChange(b) - lastChange(a);
+  const sorted = [...data.entries].sort((a, b) => compared(a, b) || (a.id < b.id ? -1 : 1));
+  document.querySelector("#failures tbody").append(...sorted.map((entry) => document.getElementById(entry.id)));
+  for (const head of document.querySelectorAll("#failures th[data-sort]")) {
+    if (head.dataset.sort === by) head.setAttribute("aria-sort", key ? "ascending" : "descending");
+    else head.removeAttribute("aria-sort");
   }
-  const where = document.getElementById("changes");
-  where.replaceChildren(element("p", `Torch ${old} to ${minor} on ${device}:`));
-  for (const [change, heading] of Object.entries(data.headings)) {
-    where.append(element("p", `${heading}: ${found[change].length || "nothing"}`));
-    const titled = (id) => element("li", "", link(id), element("span", ` ${data.entries.find((entry) => entry.id === id).title}`));
-    if (found[change].length) where.append(element("ul", "", ...found[change].map(titled)));
-  }
-  where.append(element("p", `Fails on both: ${both || "nothing"}. Not known, as it was not measured on both: ${unknown || "nothing"}.`));
 }
 
+// Whether there is anything to restore.
 function restore() {
-  for (const [id, value] of new URLSearchParams(location.hash.slice(1))) {
-    const control = document.getElementById(id);
-    if (control && "value" in control) control.value = value;
-  }
+  const found = [...new URLSearchParams(location.hash.slice(1))].filter(([id]) => CONTROLS.includes(id));
+  for (const [id, value] of found) document.getElementById(id).value = value;
+  return found.length > 0;
 }
+
+// --- what a page starts with ---
 
 async function copy(button) {
-  const text = button.previousElementSibling.textContent;
+  const text = button.parentElement.querySelector("code").textContent;
   try {
     await navigator.clipboard.writeText(text);
   } catch {  // from file:// there may be no clipboard to write to
@@ -372,26 +443,51 @@ async function copy(button) {
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 }
 
-for (const button of document.querySelectorAll(".copy")) {
-  button.hidden = false;
-  button.addEventListener("click", () => copy(button));
+for (const button of document.querySelectorAll(".copy")) button.addEventListener("click", () => copy(button));
+
+function start(data) {
+  const paste = document.getElementById("paste");
+  const answer = () => showAnswers(paste.value, data, document.getElementById("answers"));
+  const fill = (text) => {
+    paste.value = text;
+    answer();
+  };
+  paste.addEventListener("input", answer);
+  document.getElementById("example").addEventListener("click", () => fill(data.example));
+  document.getElementById("clear").addEventListener("click", () => fill(""));
+  const form = document.getElementById("filters");
+  const refresh = () => {
+    sortRows(data);
+    filter(data);
+  };
+  form.addEventListener("input", (event) => (event.target.id === "sort" ? refresh() : filter(data)));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(refresh));
+  for (const head of document.querySelectorAll("#failures th[data-sort]")) {
+    const button = element("button", head.textContent);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      document.getElementById("sort").value = head.dataset.sort;
+      refresh();
+    });
+    head.replaceChildren(button);
+  }
+  // what was restored or typed before the data came
+  if (restore() || CONTROLS.some(value)) refresh();
+  answer();
+  addEventListener("hashchange", () => restore() && refresh());
+  document.documentElement.className = "js ready";
 }
 
-if (document.getElementById("data")) {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const paste = document.getElementById("paste");
-  document.getElementById("explain").hidden = false;
-  document.getElementById("filters").hidden = false;
-  document.getElementById("compare").hidden = false;
-  document.getElementById("old").selectedIndex = 1;
-  document.getElementById("comparing").addEventListener("click", () => showChanges(data));
-  paste.addEventListener("input", () => showAnswers(paste.value, data, document.getElementById("answers")));
-  const form = document.getElementById("filters");
-  form.addEventListener("input", () => filter(data));
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(() => filter(data)));
-  restore();
-  filter(data);
-  // the browser brings the text of the box back after going back, and tells nobody
-  addEventListener("pageshow", () => showAnswers(paste.value, data, document.getElementById("answers")));
+// The data are larger than the page, and nothing that is shown first needs them.
+function load() {
+  const script = element("script");
+  script.src = "data.js";
+  script.addEventListener("load", () => start(DATA));
+  document.head.append(script);
+}
+
+if (document.getElementById("paste")) {
+  if (document.documentElement.classList.contains("restoring")) load();
+  else addEventListener("load", load);
 }

@@ -1,13 +1,19 @@
+import html
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 from helpers import RETURNS, call, plant
 from recorded import measurement, record
 
 pytest.importorskip("jinja2", reason="the extra `site` brings it")
-from matrix import catalog
-from matrix.answers import site
+pytest.importorskip("pygments", reason="the extra `site` brings it")
+from matrix import catalog, causes
+from matrix.answers import exports, failure, markup, site, text
+from matrix.evidence import records
+
+PAGE = ["one.html", "one.json", "one.py"]
 
 
 @pytest.fixture
@@ -50,7 +56,7 @@ def test_a_rebuild_deletes_what_the_last_one_wrote_and_nothing_else(root, tmp_pa
     (root / "amp/two.py").unlink()
     assert call("--repros", root, "site", "--into", folder).exit_code == 0
     assert (folder / "CNAME").read_text() == "example.org"
-    assert sorted(path.name for path in (folder / "bugs/amp").iterdir()) == ["one.html"]
+    assert sorted(path.name for path in (folder / "bugs/amp").iterdir()) == PAGE
 
 
 def test_an_interrupted_build_leaves_pages_that_the_next_one_knows_for_its_own(
@@ -62,7 +68,7 @@ def test_an_interrupted_build_leaves_pages_that_the_next_one_knows_for_its_own(
     pages = site.pages
 
     def interrupted(*arguments):
-        yield from list(pages(*arguments))[:3]
+        yield from list(pages(*arguments))[:8]  # all pages of the two
         raise KeyboardInterrupt
 
     def build():
@@ -74,7 +80,7 @@ def test_an_interrupted_build_leaves_pages_that_the_next_one_knows_for_its_own(
     monkeypatch.undo()
     (root / "amp/two.py").unlink()
     build()
-    assert [path.name for path in (folder / "bugs/amp").iterdir()] == ["one.html"]
+    assert sorted(path.name for path in (folder / "bugs/amp").iterdir()) == PAGE
     monkeypatch.setattr(site, "pages", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build()
@@ -92,10 +98,9 @@ def test_a_manifest_that_points_elsewhere_deletes_nothing_there(root, tmp_path, 
     assert outside.read_text() == "mine"
 
 
-def test_no_text_of_a_header_ends_or_hides_the_page_s_data(built):
-    page = built(title='"<!-- <script> </script>"')
-    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
-    assert "<" not in data
+def test_the_data_of_the_page_are_a_script_that_holds_any_text(built):
+    script = built("data.js", title='"<!-- <script> </script>"')
+    (data,) = re.findall(r"^const DATA = (.*);$", script)
     assert json.loads(data)["entries"][0]["title"] == "<!-- <script> </script>"
 
 
@@ -124,16 +129,202 @@ def test_evidence_of_other_code_is_not_shown(root, tmp_path):
     assert "of old code" not in (tmp_path / "site/bugs/amp/one.html").read_text()
 
 
-def test_measurements_that_agree_share_a_line_and_the_newest_text_is_shown(root):
-    plant(root, "amp/one", RETURNS.format("boom"))
+def test_measurements_that_agree_share_a_line_and_the_newest_text_comes_first(root):
+    plant(root, "amp/one", RETURNS.format("boom"), messages="['its new text', 'a third text']")
     (reproducer,) = catalog.load(root)
     measured = [
         (record(torch), measurement(text=text, hash=reproducer.hash))
-        for torch, text in (("2.4.1", "old"), ("2.5.1", "old"), ("2.6.0", "new"))
+        for torch, text in (("2.4.1", "old"), ("2.5.1", "old"), ("2.6.0", "its new text"))
     ]
-    found = site.evidence(reproducer, measured)
-    assert found["seen"] == "new"
+    found = failure.evidence(reproducer, measured)
+    assert found["seen"] == [("2.6, cpu", "its new text"), ("2.4, 2.5, cpu", "old")]
+    assert found["others"] == ["a third text"]  # what no record has
     assert [(line["torch"], line["text"]) for line in found["evidence"]] == [
         ("2.4.1, 2.5.1", "old"),
-        ("2.6.0", "new"),
+        ("2.6.0", "its new text"),
     ]
+
+
+def test_a_message_is_text_on_its_page_and_in_its_description(built):
+    header = {"messages": "['tensor \\d{1,9} of .{1,200}? has no such thing']"}
+    page = built("bugs/amp/one.html", **header)
+    assert "<code>tensor N of … has no such thing</code>" in page
+    assert '<meta name="description" content="tensor N of … has no such thing / planted.' in page
+
+
+def test_the_cause_is_two_sentences_and_the_popular_fix_has_its_own(root):
+    code = RETURNS.format("boom") + "\n\ndef popular_fix(device):\n    return 'boom'\n"
+    path = plant(root, "amp/one", code)
+    doc = "It is seen.\n\nOne, e.g. this. Two. Three.\n\nIt does not help (pytorch#7)."
+    path.write_text(path.read_text().replace("Planted.", doc))
+    (reproducer,) = catalog.load(root)
+    found = failure.Failure(reproducer, text.Measured.load([]), [])
+    assert (found.see, found.why, found.more) == ("It is seen.", "One, e.g. this. Two.", "Three.")
+    assert found.advice == "It does not help (pytorch#7)."
+
+
+def test_what_a_docstring_calls_is_code_and_what_it_cites_is_a_link():
+    assert markup.prose("step() <b> (pytorch#7, a-b/c.d#8, torch.nn.Linear(), sgd#9, it's)") == (
+        "<code>step()</code> &lt;b&gt; "
+        '(<a href="https://github.com/pytorch/pytorch/issues/7">pytorch#7</a>, '
+        '<a href="https://github.com/a-b/c.d/issues/8">a-b/c.d#8</a>, '
+        "<code>torch.nn.Linear()</code>, sgd#9, it&#39;s)"
+    )
+
+
+def test_code_is_coloured_and_escaped_and_otherwise_as_it_was():
+    code = "\n  if a < 1:  # so\n      f('</code>')"
+    html = markup.python(code)
+    assert '<span class="k">if</span>' in html
+    assert (
+        re.sub(r"<[^>]*>", "", html).replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'")
+        == code
+    )
+
+
+@pytest.mark.parametrize(
+    ("link", "name"),
+    [
+        ("https://github.com/pytorch/pytorch/issues/112583", "pytorch#112583"),
+        ("https://github.com/pytorch/pytorch/pull/165068#issuecomment-1", "pytorch#165068"),
+        ("https://github.com/Lightning-AI/x.y/discussions/5", "Lightning-AI/x.y#5"),
+        ("https://discuss.pytorch.org/t/a-title/93475", "discuss.pytorch.org/t/a-title/93475"),
+    ],
+)
+def test_a_report_is_named_by_its_number(link, name):
+    assert markup.thread(link) == name
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The site as it is published."""
+    folder = tmp_path_factory.mktemp("site")
+    site.build(folder, catalog.load(), records.load(), "https://example.org/repros")
+    return folder
+
+
+def test_every_file_of_data_is_as_its_schema_says(whole):
+    jsonschema = pytest.importorskip("jsonschema", reason="the extra `test` brings it")
+    schema = json.loads((whole / "schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    checked = jsonschema.Draft7Validator(schema)
+    one = json.loads((whole / "bugs/amp/unscale_twice.json").read_text(encoding="utf-8"))
+    wrong = [{**one, "kind": "no kind"}, {**one, "more": 1}, {"format": 1}]
+    assert not any(map(checked.is_valid, wrong))
+    for path in whole.rglob("*.json"):
+        if path.name not in ("schema.json", "grid.json"):
+            checked.validate(json.loads(path.read_text(encoding="utf-8")))
+    grid = json.loads((whole / "grid.json").read_text(encoding="utf-8"))
+    cells = grid["verdicts"]
+    # 13,000 cells take a minute: one of each kind does
+    distinct = {json.dumps({**cell, "id": "a/b"}): cell for cell in cells}
+    checked.validate({**grid, "verdicts": list(distinct.values())})
+
+
+def test_the_data_of_the_grid_are_the_records_and_the_headers(whole):
+    cells = json.loads((whole / "grid.json").read_text(encoding="utf-8"))["verdicts"]
+    measured = text.Measured.load(records.load())
+    reproducers = catalog.load()
+    assert len(cells) == sum(len(one.devices) for one in reproducers) * len(measured.minors)
+    by_id = {one.id: one for one in reproducers}
+    for cell in cells[::31]:
+        standing = measured.states.standing(by_id[cell["id"]], cell["device"], cell["release"])
+        assert (cell["verdict"], cell["date"], cell["expected"]) == standing[:3]
+
+
+def test_the_feed_has_what_each_release_changed_the_newest_first(root):
+    plant(root, "amp/one", RETURNS.format("boom"))
+    plant(root, "amp/two", RETURNS.format("boom"))
+    one, two = catalog.load(root)
+    rows = {
+        "2.4.1": (measurement(hash=one.hash), measurement("absent", text="", hash=two.hash)),
+        "2.5.1": (measurement("absent", text="", hash=one.hash), measurement(hash=two.hash)),
+        "2.6.0": (measurement("absent", text="", hash=one.hash), measurement(hash=two.hash)),
+        "2.7.1": (
+            measurement(hash=one.hash, date="2026-02-03"),
+            measurement(hash=two.hash),
+        ),
+    }
+    found = exports.changes(
+        [one, two],
+        text.Measured.load(
+            [record(torch, {"amp/one": a, "amp/two": b}) for torch, (a, b) in rows.items()]
+        ),
+    )
+    assert [(change.before, change.torch, change.date) for change in found] == [
+        ("2.6", "2.7", "2026-02-03"),
+        ("2.4", "2.5", "2026-01-01"),
+    ]
+    assert found[1].changes == {"breaks": [(two, ["cpu"])], "fixed": [(one, ["cpu"])]}
+    assert found[1].summary == "1 broke, 1 fixed"
+
+
+def test_the_feed_the_sitemap_and_every_address_are_whole(whole):
+    feed = ElementTree.parse(whole / "changes.xml").getroot()
+    atom = "{http://www.w3.org/2005/Atom}"
+    entries = feed.findall(f"{atom}entry")
+    assert len({entry.findtext(f"{atom}id") for entry in entries}) == len(entries) > 5
+    assert entries[0].findtext(f"{atom}title").startswith("torch 2.15: ")
+    assert "https://example.org/repros/bugs/" in entries[0].findtext(f"{atom}content")
+    listed = re.findall("<loc>(.*?)</loc>", (whole / "sitemap.xml").read_text(encoding="utf-8"))
+    pages = [path.relative_to(whole).as_posix() for path in whole.rglob("*.html")]
+    assert sorted(listed) == sorted(
+        f"https://example.org/repros/{page.removesuffix('index.html')}" for page in pages
+    )
+    assert "https://example.org/repros/sitemap.xml" in (whole / "robots.txt").read_text()
+    for name, address in (("index.html", ""), ("bugs/amp/unscale_twice.html",) * 2):
+        page = (whole / name).read_text(encoding="utf-8")
+        assert f'<link rel="canonical" href="https://example.org/repros/{address}">' in page
+
+
+def test_an_address_without_its_scheme_is_refused(root, tmp_path):
+    plant(root, "amp/one", RETURNS.format("boom"))
+    arguments = ("--repros", root, "site", "--into", tmp_path / "site", "--url", "example.org")
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert "expected an address such as https://example.org/" in " ".join(result.output.split())
+    assert call(*arguments[:-1], "https://example.org").exit_code == 0
+
+
+def test_no_address_is_made_up(built, tmp_path):
+    assert "canonical" not in built()
+    assert not (tmp_path / "site/sitemap.xml").exists()
+    assert not (tmp_path / "site/robots.txt").exists()
+
+
+def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(whole):
+    groups = [
+        failure.Group(one, {each.id: each for each in catalog.load()}) for one in causes.load()
+    ]
+    assert len({group.slug for group in groups}) == len(groups)
+    for group in groups:
+        page = (whole / f"messages/{group.slug}.html").read_text(encoding="utf-8")
+        named = re.findall(r"<h3>(.*?)</h3>", page)
+        assert [html.unescape(one) for one in named] == [one["cause"] for one in group.causes]
+        for one in group.reproducers:
+            its = (whole / f"bugs/{one.id}.html").read_text(encoding="utf-8")
+            assert f'href="../../messages/{group.slug}.html"' in its
+            assert f'href="../bugs/{one.id}.html"' in page
+
+
+def test_a_file_to_run_is_the_reproducer_and_a_fix_is_the_fix(whole):
+    for name, folder in (("bugs/amp/unscale_twice.py", "repros"), ("fixes/amp.py", "")):
+        path = catalog.ROOT / name.replace("bugs", folder).replace("fixes", "reference_fixes")
+        assert (whole / name).read_bytes() == path.read_bytes()
+
+
+def test_what_is_related_is_named_once_and_under_the_nearest_heading():
+    measured = text.Measured.load([])
+    reproducers = catalog.select(catalog.load(), ())
+    by_id = {one.id: one for one in reproducers}
+    groups = [failure.Group(one, by_id) for one in causes.load()]
+    all_of_them = [failure.Failure(one, measured, groups) for one in reproducers]
+    one = next(each for each in all_of_them if each.id == "amp/autocast_cache_under_no_grad")
+    found = failure.related(one, all_of_them)
+    named = [each.id for several in found.values() for each in several]
+    assert len(set(named)) == len(named)
+    assert one.id not in named
+    assert "amp/reentrant_checkpoint_cuts_graph" in [each.id for each in found["The same message"]]
+    assert {each.reproducer.fix for each in found["The same fix, choose_precision()"]} == {
+        one.reproducer.fix
+    }

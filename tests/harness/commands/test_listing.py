@@ -15,13 +15,21 @@ def test_list_names_every_reproducer_with_its_title_and_a_retired_one_when_it_is
             assert f"{reproducer.title}  [retired]" in call("list", reproducer.id).output
 
 
-def test_list_as_json_has_every_key_of_the_header():
+def test_list_as_json_has_every_key_of_the_header_and_every_verdict():
     listed = json.loads(call("list", "amp", "--json").output)
     assert {item["id"] for item in listed} == {
         one.id for one in catalog.load() if one.family == "amp"
     }
     (one,) = [item for item in listed if item["id"] == "amp/autocast_cache_under_no_grad"]
-    assert set(one) == {"id", *catalog.HEADER_KEYS}
+    assert set(one) == {"id", "verdicts", *catalog.HEADER_KEYS}
+    assert set(one["verdicts"]) == {"cpu", "cuda"}
+    cells = one["verdicts"]["cpu"]
+    assert (cells["2.10"]["verdict"], cells["2.11"]["verdict"]) == ("reproduced", "absent")
+    assert cells["2.10"]["date"] >= "2026"
+    assert one["verdicts"]["cuda"]["2.10"] in (
+        {"verdict": "unknown", "expected": "reproduced", "date": ""},
+        {**cells["2.10"], "date": one["verdicts"]["cuda"]["2.10"]["date"]},  # once measured
+    )
     assert one["affected"] == {"cpu": "<2.11", "cuda": "<2.11"}
 
 

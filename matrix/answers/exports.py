@@ -1,0 +1,175 @@
+"""The data of the site for other programs: every verdict, a file per failure, their schema.
+
+A key is never removed, nor its meaning changed, without another `format`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ..catalog import HEADER_KEYS, KINDS, ORIGINS, Reproducer
+from ..devices import DEVICES
+from ..evidence.states import BY_NAME, EXPECTED
+from . import compare, ranges, wording
+from .text import Measured
+
+FORMAT = 1
+Verdicts = dict[str, dict[str, dict[str, str]]]
+
+
+def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
+    """Device -> release -> what was measured, when, and what the header expects."""
+    return {
+        device: {
+            minor: {"verdict": one.state, "expected": one.expected, "date": one.date}
+            for minor, one in measured.states.standings(reproducer, device, measured.minors).items()
+        }
+        for device in reproducer.devices
+    }
+
+
+def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
+    """Every cell, one after the other."""
+    return {
+        "format": FORMAT,
+        "releases": measured.minors,
+        "verdicts": [
+            {"id": reproducer.id, "device": device, "release": minor, **cell}
+            for reproducer in reproducers
+            for device, row in verdicts(reproducer, measured).items()
+            for minor, cell in row.items()
+        ],
+    }
+
+
+def failure(
+    reproducer: Reproducer, measured: Measured, found: list[ranges.Range]
+) -> dict[str, Any]:
+    """All about one: its header, its texts, and what was measured."""
+    return {
+        "format": FORMAT,
+        "id": reproducer.id,
+        **reproducer.header,
+        "why": reproducer.doc,
+        "readable": [wording.readable(pattern) for pattern in reproducer.messages],
+        "ranges": {one.device: str(one) for one in found},
+        "verdicts": verdicts(reproducer, measured),
+    }
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of grid() and of failure()."""
+    text: dict[str, Any] = {"type": "string"}
+    texts = {"type": "array", "items": text}
+    release = {"type": "string", "pattern": r"^\d+\.\d+$"}
+    cell = {
+        "verdict": {
+            "enum": list(BY_NAME),
+            "description": "what the records say; never taken from a header",
+        },
+        "expected": {"enum": list(EXPECTED), "description": "what the header promises"},
+        "date": {
+            "type": "string",
+            "pattern": r"^(\d{4}-\d\d-\d\d)?$",
+            "description": "of the newest measurement that counts; empty where there is none",
+        },
+    }
+    place = {"id": {"type": "string", "pattern": "^[a-z0-9_]+/[a-z0-9_]+$"}}
+    device = {"enum": list(DEVICES)}
+    version = {"const": FORMAT}
+    types = {
+        "str": text,
+        "tuple[str, ...]": texts,
+        "dict[str, str]": {"type": "object", "additionalProperties": text},
+        "float": {"type": "number"},
+        "int": {"type": "integer"},
+    }
+    header = {name: types[str(item.type)] for name, item in HEADER_KEYS.items()}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "grid.json, or bugs/FAMILY/NAME.json",
+        "oneOf": [{"$ref": "#/definitions/grid"}, {"$ref": "#/definitions/failure"}],
+        "definitions": {
+            "grid": _object(
+                {
+                    "format": version,
+                    "releases": {"type": "array", "items": release},
+                    "verdicts": {
+                        "type": "array",
+                        "items": _object({**place, "device": device, "release": release, **cell}),
+                    },
+                }
+            ),
+            "failure": _object(
+                {
+                    "format": version,
+                    **place,
+                    **header,
+                    "kind": {"enum": list(KINDS)},
+                    "origin": {"enum": list(ORIGINS), "description": str(ORIGINS)},
+                    "why": text,
+                    "readable": {**texts, "description": "the messages, as people read them"},
+                    "ranges": {"type": "object", "propertyNames": device},
+                    "verdicts": {
+                        "type": "object",
+                        "propertyNames": device,
+                        "additionalProperties": {
+                            "type": "object",
+                            "propertyNames": release,
+                            "additionalProperties": _object(cell),
+                        },
+                    },
+                }
+            ),
+        },
+    }
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    """With these keys, all of them, and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a release brought and fixed, as measured on it and on the one before."""
+
+    before: str
+    torch: str
+    date: str  # of the newest of these measurements
+    changes: dict[str, list[tuple[Reproducer, list[str]]]]  # name -> with the devices
+
+    @property
+    def summary(self) -> str:
+        return ", ".join(f"{len(found)} {_DID[name]}" for name, found in self.changes.items())
+
+
+_DID = {"breaks": "broke", "appears": "came", "fixed": "fixed", "disappears": "gone"}
+
+
+def changes(reproducers: list[Reproducer], measured: Measured) -> list[Change]:
+    """Of every release that changed something, the newest first."""
+    found = []
+    for before, torch in pairwise(measured.minors):
+        changed: dict[str, dict[Reproducer, list[str]]] = {}
+        dates = []
+        for reproducer in reproducers:
+            for device in reproducer.devices:
+                row = measured.states.standings(reproducer, device, [before, torch])
+                name = compare.BY_STATES.get((row[before].state, row[torch].state))
+                if name:
+                    changed.setdefault(name, {}).setdefault(reproducer, []).append(device)
+                    dates.append(row[torch].date)
+        if changed:
+            ordered = {
+                name: list(changed[name].items()) for name in compare.CHANGES if name in changed
+            }
+            found.append(Change(before, torch, max(dates), ordered))
+    return found[::-1]
