@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from .code import (
     FUNCTIONS,
+    LOOPS,
     Code,
     argument,
     constant,
@@ -385,3 +386,14 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
         code.full(value.func) in ("filter", "map", "itertools.chain")
         or last_name(value.func) == "from_iterable"
     )
+
+
+def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
+    """Whether every pass of the loop comes by it: there is no branch between them."""
+    kinds = (ast.If, ast.IfExp, ast.Try, ast.Match, *LOOPS, *FUNCTIONS)
+    for above in code.ancestors(node):
+        if above is loop:
+            return True
+        if isinstance(above, kinds):
+            return False
+    return False

@@ -160,20 +160,20 @@ def _is_pinned(code: Code, copy: ast.Call) -> bool:
 def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
     """What reads the copy on the CPU, first."""
     if last_name(copy.func) == "copy_" and isinstance(copy.func, ast.Attribute):
-        return _first_read(code, path(copy.func.value), copy)
-    if (read := _reads(code, copy)) is not None:
+        return _first_host_read(code, path(copy.func.value), copy)
+    if (read := _value_read(code, copy)) is not None:
         return read
     above = code.parent[copy]
     if isinstance(above, COMPREHENSIONS):
         above = code.parent[above]
     if isinstance(above, ast.Assign) and len(above.targets) == 1:
-        return _first_read(code, path(above.targets[0]), above)
+        return _first_host_read(code, path(above.targets[0]), above)
     if isinstance(above, ast.Call) and last_name(above.func) == "append":
-        return _first_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
+        return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
     return None
 
 
-def _first_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
+def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
     """What reads this name, or a list that it is appended to, after this place."""
     function = code.function(after)
     for one in code.within(function, (ast.Name, ast.Attribute)):
@@ -183,13 +183,13 @@ def _first_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
             return None  # the name stands for something else now
         above = code.parent[one]
         if isinstance(above, ast.Call) and last_name(above.func) == "append":
-            return _first_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
-        if (read := _reads(code, one) or _handed_on(code, one)) is not None:
+            return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
+        if (read := _value_read(code, one) or _returned_after(code, one)) is not None:
             return read
     return None
 
 
-def _handed_on(code: Code, name: ast.AST) -> ast.Return | None:
+def _returned_after(code: Code, name: ast.AST) -> ast.Return | None:
     """The `return data` after `data.x = name`: the caller cannot know that it has to wait."""
     statement = code.statement(name)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
@@ -200,7 +200,7 @@ def _handed_on(code: Code, name: ast.AST) -> ast.Return | None:
     return next((one for one in later if owner and path(one.value) == owner), None)
 
 
-def _reads(code: Code, node: ast.AST) -> ast.AST | None:
+def _value_read(code: Code, node: ast.AST) -> ast.AST | None:
     """The call or comparison that reads the values of this."""
     above = code.parent[node]
     while isinstance(above, ast.Subscript) and node is above.value:

@@ -174,7 +174,7 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
             and isinstance(name.ctx, ast.Load)
             and code.scope(name) is scope
             and code.value(name) is node.value
-            and (reader := _reader(code, name)) is not None
+            and (reader := _taker(code, name)) is not None
         ]
         for name, reader in readers:
             if not isinstance(reader, ast.Call) or not _is_made_optimizer(code, reader):
@@ -263,7 +263,7 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
             not inits
             and not code.calls_in(function, "super")  # of a misspelt name: that raises first
             and owner is not None
-            and _is_plain(code, owner)
+            and _is_direct_module(code, owner)
         ):
             yield Hit(node, f"{owner.name} never calls super().__init__(): {name} = ... raises")
 
@@ -376,7 +376,7 @@ def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
         return False
     if is_dead(code, call):
         return False
-    if _is_for_training(code, call) or _trains(function.name):
+    if _is_for_training(code, call) or _is_named_for_training(function.name):
         return False
     if without_grad(code, call) or any(word in owner.name.lower() for word in ALWAYS_DROP):
         return False
@@ -388,7 +388,7 @@ def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
     return not callers or not all(_is_for_training(code, one) for one in callers)
 
 
-def _trains(function: str) -> bool:
+def _is_named_for_training(function: str) -> bool:
     return function == "__init__" or "train" in function or "loss" in function
 
 
@@ -559,7 +559,7 @@ def _is_iterator(code: Code, value: ast.expr) -> bool:
     return bool(parameters) and yields_once(code, value)
 
 
-def _reader(code: Code, name: ast.Name) -> ast.AST | None:
+def _taker(code: Code, name: ast.Name) -> ast.AST | None:
     """What takes all that the iterator yields."""
     above = code.parent[name]
     if isinstance(above, ast.For) and above.iter is name:
@@ -632,7 +632,7 @@ def _is_torch_module(code: Code, value: ast.AST) -> bool:
     )
 
 
-def _is_plain(code: Code, owner: ast.AST) -> bool:
+def _is_direct_module(code: Code, owner: ast.AST) -> bool:
     """Whether nothing but torch's Module is above the class."""
     return isinstance(owner, ast.ClassDef) and [code.full(base) for base in owner.bases] in (
         ["torch.nn.Module"],
@@ -644,7 +644,7 @@ def _lacks(code: Code, owner: ast.AST, method: str) -> bool:
     """Whether it is a class whose method of this name is Module's."""
     return (
         isinstance(owner, ast.ClassDef)
-        and _is_plain(code, owner)
+        and _is_direct_module(code, owner)
         and not any(
             (isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and one.name == method)
             or (isinstance(one, ast.Assign) and path(one.targets[0]) == method)

@@ -55,7 +55,7 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
                 continue
             kind = f"{source(name)} is an iterator (line {place(made)[0]})"
             edits = (inserted(place(made), "list("), inserted(end(made), ")"))
-            early = _first_read(code, made, call)
+            early = _exhausted_before(code, made, call)
             if early is not None:
                 yield Hit(
                     call,
@@ -117,11 +117,11 @@ def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
     return value if isinstance(value, ast.expr) and yields_once(code, value) else None
 
 
-def _first_read(code: Code, made: ast.expr, call: ast.Call) -> ast.AST | None:
+def _exhausted_before(code: Code, made: ast.expr, call: ast.Call) -> ast.AST | None:
     """What reads the iterator to its end before this call does."""
     here = code.function(call)
     for name in _uses(code, made):
-        reader = _reader(code, name)
+        reader = _exhausts(code, name)
         if reader is None or reader is call or code.excludes(reader, call):
             continue
         if call in ast.walk(reader):  # the call is in the loop over the iterator
@@ -148,7 +148,7 @@ def _uses(code: Code, made: ast.expr) -> list[ast.expr]:
     ]
 
 
-def _reader(code: Code, name: ast.AST) -> ast.AST | None:
+def _exhausts(code: Code, name: ast.AST) -> ast.AST | None:
     """The call or loop that reads the iterator to its end, if what becomes of it is certain."""
     inner, above = name, code.parent[name]
     while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword, ast.Starred, ast.IfExp)):
@@ -157,11 +157,11 @@ def _reader(code: Code, name: ast.AST) -> ast.AST | None:
         return above
     if isinstance(above, ast.comprehension) and inner is above.iter:
         above = code.parent[above]
-        return above if not isinstance(above, ast.GeneratorExp) else _reader(code, above)
+        return above if not isinstance(above, ast.GeneratorExp) else _exhausts(code, above)
     if isinstance(above, ast.Call) and inner is not above.func:
         called = last_name(above.func)
         if called in ("chain", "filter", "map"):
-            return _reader(code, above)
+            return _exhausts(code, above)
         if called in READERS and inner is name:
             return above
         if called in (*CLIPS, *OPTIMIZERS) or "optim" in called.lower():
@@ -176,7 +176,7 @@ def _reader(code: Code, name: ast.AST) -> ast.AST | None:
             for one in code.within(code.function(above), ast.Name)
             if one.id == groups and isinstance(one.ctx, ast.Load) and place(one) > place(above)
         ]
-        readers = (_reader(code, one) for one in later)
+        readers = (_exhausts(code, one) for one in later)
         return next((one for one in readers if _is_optimizer_call(one)), None)
     return None
 
@@ -345,19 +345,19 @@ def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
 
 def _outlives_its_pass(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
     """Whether the state is read where training may have gone on since."""
-    uses = _reads(code, kept, statement)
+    uses = _uses_of(code, kept, statement)
     if any(_is_copied(code, one) for one in uses):
         return False
     own = {id(part) for one in code.block(statement) for part in ast.walk(one)}
     return any(
         id(one) not in own
         and not _is_only_asked(code, one)
-        and (_is_loaded(code, one) or not _is_in_this_pass(code, one, statement))
+        and (_is_load_argument(code, one) or not _is_in_this_pass(code, one, statement))
         for one in uses
     )
 
 
-def _reads(code: Code, kept: ast.expr, statement: ast.stmt) -> list[ast.AST]:
+def _uses_of(code: Code, kept: ast.expr, statement: ast.stmt) -> list[ast.AST]:
     """Where the name is read: one of a function there, self.best also as stopper.best."""
     function = code.function(statement)
     of_self = path(kept).startswith("self.")
@@ -385,7 +385,7 @@ def _is_only_asked(code: Code, node: ast.AST) -> bool:
     )
 
 
-def _is_loaded(code: Code, node: ast.AST) -> bool:
+def _is_load_argument(code: Code, node: ast.AST) -> bool:
     above = code.parent[node]
     return isinstance(above, ast.Call) and last_name(above.func) == "load_state_dict"
 
