@@ -381,7 +381,12 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
     if not isinstance(value, ast.Call):
         return False
     if last_name(value.func) in ("parameters", "named_parameters"):
-        return isinstance(value.func, ast.Attribute)
+        return isinstance(value.func, ast.Attribute) and not any(
+            isinstance(one, ast.FunctionDef)
+            and one.name == value.func.attr
+            and not code.within(one, (ast.Yield, ast.YieldFrom))  # it may return a list
+            for one in code.nodes.get(ast.FunctionDef, ())
+        )
     return (
         code.full(value.func) in ("filter", "map", "itertools.chain")
         or last_name(value.func) == "from_iterable"
@@ -397,3 +402,8 @@ def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
         if isinstance(above, kinds):
             return False
     return False
+
+
+def ends_early(code: Code, loop: ast.For) -> bool:
+    """Whether it may leave a part of what it is over."""
+    return bool(code.within(loop, (ast.Break, ast.Return)))
