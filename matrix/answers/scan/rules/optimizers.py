@@ -60,7 +60,7 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
         else:
             reach = _first_steps_after(code, loop)
             is_so = any(_is_of(code, clear, step) for step in reach)
-            is_so = is_so and not _is_one_pass(code, loop)
+            is_so = is_so and not _is_one_pass_unless_asked(code, loop)
         if (
             is_so
             and any(stands_in(code, call, loop) for call in later)
@@ -181,7 +181,7 @@ def _is_every_pass(code: Code, step: ast.Call, loop: ast.AST) -> bool:
     return all(_is_one(code, window) for window in _windows(code, step, loop))
 
 
-def _is_one_pass(code: Code, loop: ast.AST) -> bool:
+def _is_one_pass_unless_asked(code: Code, loop: ast.AST) -> bool:
     """Whether it is for _ in range(1), or of a number that is 1 if nobody asks for more."""
     over = loop.iter if isinstance(loop, ast.For) else None
     return (
@@ -284,7 +284,11 @@ def _reads_gradients(node: ast.AST) -> bool:
 
 def _is_quiet(statement: ast.stmt) -> bool:
     calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)]
-    return not _reads_gradients(statement) and all(last_name(one.func) in QUIET for one in calls)
+    return not _reads_gradients(statement) and all(
+        last_name(one.func) in QUIET
+        and (one.args or one.keywords or last_name(one.func) != "update")
+        for one in calls  # update() of nothing may put gradients back
+    )
 
 
 def _gradients_came(code: Code, before: list[ast.stmt], clear: ast.Call) -> bool:
@@ -318,7 +322,7 @@ def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> b
         return True
     if _is_parameter(code, optimizer):  # of a function that trains what it is given
         maker = made(code, optimizer)
-        return maker is None or code.torch(maker.func) in OPTIMIZERS or _is_configured(maker)
+        return maker is not None and (code.torch(maker.func) in OPTIMIZERS or _is_configured(maker))
     values = code.values(optimizer)
     return bool(values) and all(
         isinstance(one, ast.Call)
@@ -373,7 +377,7 @@ def _is_new(code: Code, value: ast.expr, model: str) -> bool:
     return (
         isinstance(value, ast.Call)
         and last_name(value.func)[:1].isupper()
-        and not any(path(part) == model for part in ast.walk(value))
+        and not any(model in (path(part), path(code.value(part))) for part in ast.walk(value))
     )
 
 
