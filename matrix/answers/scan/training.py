@@ -407,3 +407,8 @@ def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
 def ends_early(code: Code, loop: ast.For) -> bool:
     """Whether it may leave a part of what it is over."""
     return bool(code.within(loop, (ast.Break, ast.Return)))
+
+
+def rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
+    statement = code.statement(node)
+    return [one for one in code.block(statement) if place(one) > place(statement)]

@@ -283,7 +283,8 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
             continue
         if not _goes_on(code, model, kept, statement):
             continue
-        if is_fragment(code) or _outlives_its_pass(code, kept, statement):
+        alone = is_fragment(code) and not _is_only_saved(code, kept, statement)
+        if alone or _outlives_its_pass(code, kept, statement):
             yield Hit(
                 call,
                 f"{source(kept)} refers to the weights of {source(model)} itself, and training "  # type: ignore[arg-type]
@@ -374,6 +375,13 @@ def _outlives_its_pass(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
         and not _is_only_asked(code, one)
         and (_is_load_argument(code, one) or not _is_in_this_pass(code, one, statement))
         for one in uses
+    )
+
+
+def _is_only_saved(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
+    uses = [code.parent[one] for one in _reads_of_the_state(code, kept, statement)]
+    return bool(uses) and all(
+        isinstance(one, ast.Call) and last_name(one.func) == "save" for one in uses
     )
 
 

@@ -26,6 +26,7 @@ from ..training import (
     is_scaler,
     made,
     optimizer_steps,
+    rest_of_the_block,
     stands_in,
 )
 from . import needs
@@ -135,7 +136,7 @@ def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
         if not isinstance(given, ast.Call) or last_name(given.func) != "parameters":
             continue
         model = path(receiver(given))
-        after = _after(code, node)
+        after = rest_of_the_block(code, node)
         for at, later in enumerate(after):
             if not _gives(code, later, optimizer) and not _gives(code, later, model):
                 continue
@@ -334,7 +335,7 @@ def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> b
 
 def _first_steps_after(code: Code, loop: ast.stmt) -> list[ast.Call]:
     """The steps of the first statement after the loop with any; none if backward() comes first."""
-    for one in _after(code, loop):
+    for one in rest_of_the_block(code, loop):
         steps = optimizer_steps(code, one)
         if steps or backwards(code, one) or code.calls_in(one, "zero_grad"):
             return [] if backwards(code, one) or code.calls_in(one, "zero_grad") else steps
@@ -352,10 +353,6 @@ def _is_parameter(code: Code, node: ast.expr) -> bool:
         return False
     arguments = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
     return path(node) in [one.arg for one in arguments]
-
-
-def _after(code: Code, statement: ast.stmt) -> list[ast.stmt]:
-    return [one for one in code.block(statement) if place(one) > place(statement)]
 
 
 def _gives(code: Code, statement: ast.stmt, name: str) -> bool:
