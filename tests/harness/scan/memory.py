@@ -176,6 +176,15 @@ def is_given_gradients_later(model, teacher, batches):
     return torch.cat(outputs)
 
 
+class Detector:
+    def prepare(self, pictures, preprocess):
+        self.eval()
+        prepared = []
+        for picture in pictures:
+            prepared.append(preprocess(picture))
+        return prepared
+
+
 def saliency(model, batches):
     model.eval()
     outputs = []

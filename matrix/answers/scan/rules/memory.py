@@ -189,7 +189,8 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
             call
             for call in code.calls.get("eval", ())
             if (
-                last_name(receiver(call) or call) in (last_name(output.func), "self")
+                f"{model}.".startswith(f"{path(receiver(call)) or '?'}.")  # self of self.model
+                or path(receiver(call)) == f"self.{model}"
                 or is_fragment(code)
             )
             and place(call) < place(output)

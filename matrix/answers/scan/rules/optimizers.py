@@ -322,8 +322,11 @@ def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> b
     if path(optimizer) and code.torch(optimizer):  # of a fragment
         return True
     if _is_parameter(code, optimizer):  # of a function that trains what it is given
-        maker = made(code, optimizer)
-        return maker is not None and (code.torch(maker.func) in OPTIMIZERS or _is_configured(maker))
+        makers = _made_by_callers(code, optimizer)
+        return bool(makers) and all(
+            one is not None and (code.torch(one.func) in OPTIMIZERS or _is_configured(one))
+            for one in makers
+        )
     values = code.values(optimizer)
     return bool(values) and all(
         isinstance(one, ast.Call)
@@ -331,6 +334,18 @@ def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> b
         and not any(above in loops for above in code.ancestors(one))
         for one in values
     )
+
+
+def _made_by_callers(code: Code, parameter: ast.expr) -> list[ast.Call | None]:
+    """What the calls of its function in this file hand in, where that is not None."""
+    function = code.function(parameter)
+    assert isinstance(function, ast.FunctionDef)
+    places = [one.arg for one in function.args.posonlyargs + function.args.args]
+    at = places.index(path(parameter)) if path(parameter) in places else -1
+    at -= at > 0 and isinstance(code.parent[function], ast.ClassDef)  # self
+    given = [argument(call, at, path(parameter)) for call in code.calls.get(function.name, ())]
+    known = [one for one in given if one is not None and ast.unparse(one) != "None"]
+    return [made(code, one) for one in known]
 
 
 def _first_steps_after(code: Code, loop: ast.stmt) -> list[ast.Call]:
