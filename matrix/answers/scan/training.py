@@ -404,8 +404,34 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
     if not isinstance(value, ast.Call):
         return False
     if last_name(value.func) in ("parameters", "named_parameters"):
-        return isinstance(value.func, ast.Attribute)
+        return isinstance(value.func, ast.Attribute) and not any(
+            isinstance(one, ast.FunctionDef)
+            and one.name == value.func.attr
+            and not code.within(one, (ast.Yield, ast.YieldFrom))  # it may return a list
+            for one in code.nodes.get(ast.FunctionDef, ())
+        )
     return (
         code.full(value.func) in ("filter", "map", "itertools.chain")
         or last_name(value.func) == "from_iterable"
     )
+
+
+def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
+    """Whether every pass of the loop comes by it: there is no branch between them."""
+    kinds = (ast.If, ast.IfExp, ast.Try, ast.Match, *LOOPS, *FUNCTIONS)
+    for above in code.ancestors(node):
+        if above is loop:
+            return True
+        if isinstance(above, kinds):
+            return False
+    return False
+
+
+def ends_early(code: Code, loop: ast.For) -> bool:
+    """Whether it may leave a part of what it is over."""
+    return bool(code.within(loop, (ast.Break, ast.Return)))
+
+
+def rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
+    statement = code.statement(node)
+    return [one for one in code.block(statement) if place(one) > place(statement)]

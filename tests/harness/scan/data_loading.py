@@ -18,6 +18,14 @@ class Noisy(Dataset):
         return self.rows[index] + self.generator.normal()
 
 
+class NoisyRows(Dataset):
+    def __init__(self, rows):
+        self.rows, self.noise = rows, random.Random(0)  # finds worker_generators_are_clones
+
+    def __getitem__(self, index):
+        return self.rows[index] + self.noise.random()
+
+
 class Cropped(torch.utils.data.Dataset):
     def __init__(self, rows, generator=None):
         self.rows = rows
@@ -29,6 +37,22 @@ class Cropped(torch.utils.data.Dataset):
 
     def __getitem__(self, index):
         return self.crop(self.rows[index])
+
+
+class SeededFromOutside(Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+        self.draws = random.Random(0)
+        self.coin = random.Random(0)
+
+    def __getitem__(self, index):
+        return self.rows[index] + self.draws.random() + self.coin.random()
+
+
+def start_worker(number):
+    dataset = torch.utils.data.get_worker_info().dataset
+    dataset.draws = random.Random(number)
+    dataset.coin.seed(number)
 
 
 class ShuffledOnce(Dataset):
@@ -120,6 +144,12 @@ def reads_after_a_blocking_copy(scores, lengths):
     return host.sum() / lengths.numpy()
 
 
+def reads_after_a_fence(scores, fence):
+    host = scores.to("cpu", non_blocking=True)
+    fence()
+    return host.numpy()
+
+
 def copies_to_the_device(scores):
     there = scores.to("cuda", non_blocking=True)
     return there.sum().item()
@@ -146,6 +176,12 @@ def tests_without_augmentation(images, plain):
     train, val, test = torch.utils.data.random_split(images, [6, 2, 2])
     test.dataset.augment = False  # finds transform_of_one_split_changes_both
     return train, val, test
+
+
+def normalises_all(images, mean, std):
+    train, val = random_split(images, [8, 2])
+    train.dataset.transform = transforms.Normalize(mean, std)
+    return train, val
 
 
 def gives_a_copy_to_one(images, plain):
@@ -179,6 +215,12 @@ def splits_by_name(images_in, augment):
         images_in("photos", transform=augment), [8, 2]
     )
     return train, val
+
+
+def splits_off_a_part(images_in, augment):
+    images = images_in("photos", transform=augment)
+    train, _ = random_split(images, [8, 2])
+    return train
 
 
 def splits_plain(images_in):
@@ -254,6 +296,11 @@ def shuffles_once(rows, weights):
 
 def shuffles_without_a_sampler(rows, sampler=None):
     return DataLoader(rows, sampler=sampler, shuffle=True)
+
+
+class Inherits(Dataset):
+    def loader(self):
+        return DataLoader(self.rows, sampler=self.sampler, shuffle=True)
 
 
 def shuffles_alone(rows):

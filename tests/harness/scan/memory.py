@@ -114,6 +114,15 @@ def print_now(text):
     print(text, flush=True)
 
 
+def tells_of_the_failure(results, report, step, batch):
+    try:
+        results.put(step(batch))
+        report(step(batch))
+    except torch.cuda.OutOfMemoryError:  # finds library_texts_are_missed
+        results.put((None, batch))
+        report("out of memory")
+
+
 def validates(model, batches):
     model.eval()
     outputs = []
@@ -157,6 +166,32 @@ def attacks(model, batches):
         output.sum().backward()
         outputs.append(output)
     return outputs
+
+
+def is_given_gradients_later(model, teacher, batches):
+    teacher.eval()
+    outputs = []
+    for batch in batches:
+        outputs.append(model(batch))
+    return torch.cat(outputs)
+
+
+class Detector:
+    def prepare(self, pictures, preprocess):
+        self.eval()
+        prepared = []
+        for picture in pictures:
+            prepared.append(preprocess(picture))
+        return prepared
+
+
+def saliency(model, batches):
+    model.eval()
+    outputs = []
+    for batch in batches:
+        outputs.append(model(batch).sum())
+        outputs.append(model(batch))
+    return torch.autograd.grad(sum(one.sum() for one in outputs), batches)
 
 
 def predicts(model, batches):

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch.nn import BatchNorm2d, Linear, ModuleList, Sequential
 from torch.optim import SGD, Adam
 
-from .blocks import Block, Identity
+from .blocks import Block, Identity, Mish, Rearrange
 
 # --- functional_dropout_in_eval_mode --------------------------------------------------------------
 
@@ -81,6 +81,19 @@ class Prenet(nn.Module):
         return F.dropout(x, 0.5)
 
 
+class Uncertain(nn.Module):
+    def forward(self, x, samples=8):
+        return torch.stack([F.dropout(x, 0.1) for _ in range(samples)])
+
+    def augmented(self, x):
+        return F.dropout(x, 0.1)
+
+
+class Views(nn.Module):
+    def augmented(self, x):
+        return F.dropout(x, 0.1), F.dropout(x, 0.1)
+
+
 def augment(x):
     return F.dropout(x, 0.5)
 
@@ -149,6 +162,30 @@ class Added(nn.Module):
         return self.layers[0](x)
 
 
+class InAContainerOfItsOwn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = []
+        layers.append(nn.Linear(2, 2))
+        self.layers = layers
+        self.block = Block(layers)
+
+    def forward(self, x):
+        return self.block(x) + self.layers[0](x)
+
+
+class Student(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.teacher = [Listed(1)]
+
+    def forward(self, x):
+        with torch.no_grad():
+            wanted = self.teacher[0](x)
+        return self.layer(x), wanted
+
+
 class Hidden(nn.Module):
     def __init__(self):
         super().__init__()
@@ -170,6 +207,11 @@ class Plain:
 # --- multiplied_list_shares_one_layer -------------------------------------------------------------
 
 
+class Gate(nn.Module):
+    def forward(self, x):
+        return x * torch.sigmoid(x)
+
+
 def stacks(n, layer):
     ModuleList([nn.Linear(2, 2)] * n)  # finds multiplied_list_shares_one_layer
     Sequential(Block(1), *([Block(2)] * (n - 1)))  # finds multiplied_list_shares_one_layer
@@ -180,6 +222,8 @@ def stacks(n, layer):
         nn.ModuleList([nn.Linear(2, 2)] * n)
     nn.ModuleList([nn.ReLU()] * n)
     nn.ModuleList([Identity()] * n)
+    nn.ModuleList([Gate()] * n)
+    Sequential(*[Mish()] * n, *[Rearrange("b c -> c b")] * n)
     nn.ModuleList([nn.Linear(2, 2)] * 1)
     nn.ModuleList([layer] * n)
     nn.ModuleList([nn.Linear(2, 2) for _ in range(n)])
@@ -213,6 +257,14 @@ def kept(model, kind):
     trainable = list(filter(lambda p: p.requires_grad, model.parameters()))
     print(len(trainable), sum(p.numel() for p in trainable))
     return SGD(trainable, lr=0.1)
+
+
+def looks_at_the_first(model):
+    params = model.parameters()
+    for param in params:
+        print(param.device)
+        break
+    return SGD(params, lr=0.1)
 
 
 def branches(model, kind):
@@ -292,6 +344,15 @@ class Early(nn.Module):
         self.width = width
         nn.Module.__init__(self)
         self.layer = nn.Linear(width, 2)
+
+
+class InAnotherMethod(nn.Module):
+    def __init__(self):
+        self.begin()
+        self.layer = nn.Linear(2, 2)
+
+    def begin(self):
+        super().__init__()
 
 
 class Mixed(Block):

@@ -59,6 +59,14 @@ class Clipped:
         self.optimizer.step()
 
 
+def clips_after_a_look_at_the_first(model):
+    weights = model.parameters()
+    for weight in weights:
+        print(weight.device)
+        break
+    clip_grad_norm_(weights, 1.0)
+
+
 def clips_a_list(model, batches):
     trainable = list(filter(lambda p: p.requires_grad, model.parameters()))
     optimizer = optim.AdamW(trainable, lr=1e-4)
@@ -119,6 +127,12 @@ def smape_with_a_mask(prediction, target):
 def smape_without_nan(prediction, target):
     ratio = (prediction - target).abs() / (prediction.abs() + target.abs())
     return torch.nan_to_num(ratio).mean()
+
+
+def smape_of_chosen_rows(prediction, target):
+    keep = (prediction != 0) | (target != 0)
+    prediction, target = prediction[keep], target[keep]
+    return (2 * (prediction - target).abs() / (prediction.abs() + target.abs())).mean()
 
 
 def size_of_something_else(prediction, target, scale):
@@ -185,6 +199,32 @@ def one_model_for_each_rate(rates, build, train):
         model = build(rate)
         if train(model) < 1:
             best_state = model.state_dict()
+    return best_state
+
+
+def keeps_the_best_schedule(model, scheduler, epochs, train):
+    best_schedule = None
+    for _ in range(epochs):
+        if train(model) < 1:
+            best_schedule = scheduler.state_dict()
+    scheduler.load_state_dict(best_schedule)
+
+
+def one_annotated_model_for_each_rate(rates, build, train):
+    best_state = None
+    for rate in rates:
+        model: nn.Module = build(rate)
+        if train(model) < 1:
+            best_state = model.state_dict()
+    return best_state
+
+
+def one_opened_model_for_each_rate(rates, build, train):
+    best_state = None
+    for rate in rates:
+        with build(rate) as model:
+            if train(model) < 1:
+                best_state = model.state_dict()
     return best_state
 
 
@@ -263,6 +303,12 @@ def log_with_epsilon(logits, labels):
 
 def log_of_clamped(logits, labels):
     return -F.softmax(logits, dim=-1).clamp(min=1e-8).log()[labels].mean()
+
+
+def log_of_clamped_in_place(logits, labels):
+    picked = F.softmax(logits, dim=-1).gather(1, labels)
+    picked.clamp_(min=1e-8)
+    return -torch.log(picked).mean()
 
 
 @torch.no_grad()

@@ -198,6 +198,14 @@ def with_a_closure(model, x, optimizer):
     optimizer.step(closure)
 
 
+def gradients_put_back_by_another(model, x, optimizer, reducer):
+    model(x).mean().backward()
+    reducer.append(model)
+    optimizer.zero_grad()
+    reducer.update()
+    optimizer.step()
+
+
 def gradients_put_back(model, x, optimizer, kept):
     model(x).mean().backward()
     optimizer.zero_grad()
@@ -245,6 +253,16 @@ def another_one(net, loader):
 def wrapped(model, loader):
     optimizer = optim.Adam(model.parameters())
     model = nn.DataParallel(model)
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+
+
+def wrapped_by_another_name(model, loader):
+    bare = model
+    optimizer = optim.Adam(model.parameters())
+    model = nn.parallel.DistributedDataParallel(bare)
     for x in loader:
         optimizer.zero_grad()
         model(x).sum().backward()

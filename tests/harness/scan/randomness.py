@@ -60,10 +60,25 @@ def one_run_for_each_size(model, batches, optimizer):
         one_step(model, batches[batch_size], optimizer)
 
 
+def one_run_for_each_length(model, x, optimizer):
+    for num_epochs in range(10, 60, 10):
+        torch.manual_seed(0)
+        for _ in range(num_epochs):
+            one_step(model, x, optimizer)
+
+
 def only_at_first(model, loader, optimizer):
     for step, x in enumerate(loader):
         if step == 0:
             torch.manual_seed(0)
+        one_step(model, x, optimizer)
+
+
+def only_in_the_first_case(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        match step:
+            case 0:
+                torch.manual_seed(0)
         one_step(model, x, optimizer)
 
 
@@ -134,6 +149,15 @@ def written_out(labels, file):
     numbers = {name: i for i, name in enumerate(set(labels))}
     json.dump(numbers, file)
     return numbers
+
+
+def tags_of(labels):
+    return {tag: i for i, tag in enumerate(set(labels))}
+
+
+def saved_by_the_caller(labels, model):
+    tags = tags_of(labels)
+    torch.save({"tags": tags, "model": model.state_dict()}, "tagger.pt")
 
 
 def no_numbers(labels):

@@ -146,6 +146,46 @@ def with_the_case_of_its_making(loss, optimizer, args):
         scheduler.step()
 
 
+def with_a_flag_set_beside_it(loss, optimizer, args):
+    if args.schedule == "plateau":
+        scheduler = ReduceLROnPlateau(optimizer)
+        wants_metric = True
+    else:
+        scheduler = StepLR(optimizer, 3)
+        wants_metric = False
+    if wants_metric:
+        scheduler.step(loss)
+    else:
+        scheduler.step()
+
+
+class KeepsItsCase:
+    def __init__(self, optimizer, plateau):
+        self.by_metric = plateau
+        if plateau:
+            self.scheduler = ReduceLROnPlateau(optimizer)
+        else:
+            self.scheduler = StepLR(optimizer, 10)
+
+    def end_of_epoch(self, metric):
+        if self.by_metric:
+            self.scheduler.step(metric)
+        else:
+            self.scheduler.step()
+
+
+def with_an_early_way_out(losses, optimizer, plateau):
+    if plateau:
+        scheduler = ReduceLROnPlateau(optimizer)
+    else:
+        scheduler = StepLR(optimizer, 3)
+    for loss in losses:
+        if plateau:
+            scheduler.step(loss)
+            continue
+        scheduler.step()
+
+
 # --- cosine_hardly_moves, one_cycle_stays_in_its_warmup, cosine_rises_again -----------------------
 
 
@@ -292,6 +332,13 @@ def cosine_over_several_loaders(model, loaders, optimizer, epochs):
     scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
     for loader in loaders:
         one_epoch(model, loader, optimizer)
+        scheduler.step()
+
+
+def cosine_over_the_loader_of_each_epoch(model, loader_per_epoch, optimizer, epochs):
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+    for batches in loader_per_epoch:
+        one_epoch(model, batches, optimizer)
         scheduler.step()
 
 

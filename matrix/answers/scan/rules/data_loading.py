@@ -43,14 +43,15 @@ def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
         methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}  # type: ignore[attr-defined]
         if not ({"__init__", "__getitem__"} <= methods.keys() and _is_dataset(owner, methods)):
             continue
-        for one in code.within(methods["__init__"], (ast.Assign, ast.AnnAssign)):
-            target = one.targets[0] if isinstance(one, ast.Assign) else one.target
-            made = _generator(code, one.value)
-            name = path(target)
-            if made is None or not name.startswith("self.") or len(code.values(target)) != 1:
+        for target in code.within(methods["__init__"], ast.Attribute):
+            name, values = path(target), code.values(target)
+            if not isinstance(target.ctx, ast.Store) or not name.startswith("self."):
                 continue
-            uses = [use for use in _reached(code, methods) if path(use) == name]
-            if not uses or any(_reseeds(code, use) for use in ast.walk(owner)):
+            made = _generator(code, values[0]) if len(values) == 1 else None
+            uses = [use for use in _reached(methods) if path(use) == name]
+            if made is None or not uses or any(_reseeds(code, use) for use in ast.walk(owner)):
+                continue
+            if _is_given_from_outside(code, owner, target.attr):
                 continue
             if all(_in_a_while(code, use) for use in uses):  # another row instead of a broken one
                 continue
@@ -83,7 +84,7 @@ def _generator(code: Code, value: ast.expr | None) -> ast.Call | None:
     return _generator(code, inner) if last_name(value.func) == "manual_seed" else None
 
 
-def _reached(code: Code, methods: dict[str, ast.FunctionDef]) -> Iterator[ast.Attribute]:
+def _reached(methods: dict[str, ast.FunctionDef]) -> Iterator[ast.Attribute]:
     """The attributes that __getitem__ reads, also by way of other methods."""
     seen, todo = set(), ["__getitem__"]
     while todo:
@@ -111,6 +112,23 @@ def _reseeds(code: Code, node: ast.AST) -> bool:
         and isinstance(function, ast.FunctionDef)
         and function.name != "__init__"
     )
+
+
+def _is_given_from_outside(code: Code, owner: ast.AST, attribute: str) -> bool:
+    """Whether other code of the file gives the dataset another generator, or seeds it, as a
+    worker_init_fn does.
+    """
+    for one in code.nodes.get(ast.Attribute, ()):
+        if (
+            isinstance(one, ast.Attribute)
+            and one.attr == attribute
+            and code.owner(one) is not owner
+        ):
+            above = code.parent[one]
+            seeds = isinstance(above, ast.Attribute) and above.attr in RESEEDS
+            if path(one.value) != "self" and (seeds or isinstance(one.ctx, ast.Store)):
+                return True
+    return False
 
 
 def _in_a_while(code: Code, node: ast.AST) -> bool:
@@ -160,20 +178,20 @@ def _is_pinned(code: Code, copy: ast.Call) -> bool:
 def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
     """What reads the copy on the CPU, first."""
     if last_name(copy.func) == "copy_" and isinstance(copy.func, ast.Attribute):
-        return _first_read(code, path(copy.func.value), copy)
-    if (read := _reads(code, copy)) is not None:
+        return _first_host_read(code, path(copy.func.value), copy)
+    if (read := _value_read(code, copy)) is not None:
         return read
     above = code.parent[copy]
     if isinstance(above, COMPREHENSIONS):
         above = code.parent[above]
     if isinstance(above, ast.Assign) and len(above.targets) == 1:
-        return _first_read(code, path(above.targets[0]), above)
+        return _first_host_read(code, path(above.targets[0]), above)
     if isinstance(above, ast.Call) and last_name(above.func) == "append":
-        return _first_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
+        return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
     return None
 
 
-def _first_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
+def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
     """What reads this name, or a list that it is appended to, after this place."""
     function = code.function(after)
     for one in code.within(function, (ast.Name, ast.Attribute)):
@@ -183,13 +201,13 @@ def _first_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
             return None  # the name stands for something else now
         above = code.parent[one]
         if isinstance(above, ast.Call) and last_name(above.func) == "append":
-            return _first_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
-        if (read := _reads(code, one) or _handed_on(code, one)) is not None:
+            return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
+        if (read := _value_read(code, one) or _returned_after(code, one)) is not None:
             return read
     return None
 
 
-def _handed_on(code: Code, name: ast.AST) -> ast.Return | None:
+def _returned_after(code: Code, name: ast.AST) -> ast.Return | None:
     """The `return data` after `data.x = name`: the caller cannot know that it has to wait."""
     statement = code.statement(name)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
@@ -200,7 +218,7 @@ def _handed_on(code: Code, name: ast.AST) -> ast.Return | None:
     return next((one for one in later if owner and path(one.value) == owner), None)
 
 
-def _reads(code: Code, node: ast.AST) -> ast.AST | None:
+def _value_read(code: Code, node: ast.AST) -> ast.AST | None:
     """The call or comparison that reads the values of this."""
     above = code.parent[node]
     while isinstance(above, ast.Subscript) and node is above.value:
@@ -229,6 +247,9 @@ def _waits_between(code: Code, copy: ast.AST, read: ast.AST) -> bool:
         blocks = constant(argument(call, -1, "non_blocking")) is not True
         if any(word in name for word in WAITS) or name in BLOCKS or (to_host and blocks):
             return True
+        is_bare = isinstance(call.func, ast.Name) and not call.args and not call.keywords
+        if is_bare and isinstance(code.parent[call], ast.Expr):  # wait_for_all(), of whatever name
+            return True
     return False
 
 
@@ -244,6 +265,7 @@ def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
                 and owner.attr == "dataset"
                 and path(owner.value) in parts
                 and _is_about_rows(target.attr)
+                and last_name(getattr(one.value, "func", one)) != "Normalize"  # meant for all
                 and not any(_has_its_own(code, split, part) for part in parts)
             ):
                 yield Hit(
@@ -263,10 +285,12 @@ def split_shares_its_transform(code: Code) -> Iterator[Hit]:
             for one in code.within(code.function(split), ast.Attribute)
             if one.attr in ("dataset", "indices") and path(one.value) in parts
         ]
-        if given is not None and len(parts) > 1 and not changed and _augments(code, given):
+        used = [part for part in parts if part != "_"]
+        if given is not None and len(used) > 1 and not changed and _augments(code, given):
             yield Hit(
                 split,
-                f"{' and '.join(parts)} share one dataset: both are changed by {source(given, 40)}",
+                f"{' and '.join(used)} share one dataset: {source(given, 40)} changes the rows of "
+                "each",
             )
 
 
@@ -277,7 +301,8 @@ def _splits(code: Code) -> Iterator[tuple[ast.Call, list[str]]]:
         if code.torch(call.func) and isinstance(above, ast.Assign):
             target = above.targets[0]
             if isinstance(target, (ast.Tuple, ast.List)):
-                yield call, [path(one) for one in target.elts]
+                parts = [one.value if isinstance(one, ast.Starred) else one for one in target.elts]
+                yield call, [path(one) for one in parts]
 
 
 def _is_about_rows(name: str) -> bool:
@@ -359,6 +384,8 @@ def _may_be_none(code: Code, node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return node.value is None
     given = code.values(node) if path(node) else []
+    if isinstance(node, ast.Attribute) and not given:
+        return True  # of a class above, or of options
     return any(one is None or _may_be_none(code, one) for one in given if one is not node)
 
 

@@ -43,17 +43,19 @@ def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
 
 
 def _may_set_epoch(code: Code) -> bool:
-    attributes = code.nodes.get(ast.Attribute, ())
-    if any(isinstance(one, ast.Attribute) and one.attr == "set_epoch" for one in attributes):
-        return True
+    for one in code.nodes.get(ast.Attribute, ()):
+        assert isinstance(one, ast.Attribute)
+        by_hand = one.attr == "epoch" and isinstance(one.ctx, ast.Store)  # sampler.epoch = epoch
+        if one.attr == "set_epoch" or (by_hand and "sampler" in last_name(one.value).lower()):
+            return True
     modules = [
         one.module or ""
         for one in code.nodes.get(ast.ImportFrom, ())
         if isinstance(one, ast.ImportFrom)
     ]
-    for one in code.nodes.get(ast.Import, ()):
-        assert isinstance(one, ast.Import)
-        modules += [alias.name for alias in one.names]
+    for imported in code.nodes.get(ast.Import, ()):
+        assert isinstance(imported, ast.Import)
+        modules += [alias.name for alias in imported.names]
     return any(module.partition(".")[0] in TRAINERS for module in modules)
 
 
@@ -105,7 +107,7 @@ def _loaders(code: Code, node: ast.expr, depth: int = 3) -> list[ast.Call]:
 def _samplers(code: Code, loader: ast.Call) -> list[ast.Call]:
     """The shuffling DistributedSampler() that it may draw from, if no other code has it."""
     given = argument(loader, 3, "sampler")
-    if given is None or _is_handed_on(code, given, loader):
+    if given is None or _sampler_leaves(code, given, loader):
         return []
     branches: list[ast.AST | None] = []
     for value in code.values(given) if path(given) else [given]:
@@ -122,7 +124,7 @@ def _shuffles(code: Code, sampler: ast.Call) -> bool:
     return is_so and code.torch(sampler.func) == "DistributedSampler"
 
 
-def _is_handed_on(code: Code, sampler: ast.expr, loader: ast.Call) -> bool:
+def _sampler_leaves(code: Code, sampler: ast.expr, loader: ast.Call) -> bool:
     """Whether a function that is not known is given the sampler too, and may call set_epoch()."""
     function = code.function(loader)
     return path(sampler) != "" and any(

@@ -15,7 +15,7 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import backwards, in_a_test, without_grad
+from ..training import backwards, in_a_test, is_fragment, without_grad
 from . import needs
 
 OUT_OF_MEMORY = "out of memory"
@@ -23,7 +23,10 @@ MISSED = (  # texts of failed allocations, without it
     "cuda error: cublas_status_alloc_failed when calling `cublascreate(handle)`",
     "nvml_success == r internal assert failed at cudacachingallocator.cpp",
 )
-SMALL = ("len", "str", "int", "range", "isinstance", "append", "zero_grad", "update", "info")
+SMALL = (
+    "len", "str", "int", "range", "isinstance", "append", "zero_grad", "update", "info",
+    "put", "send",
+)  # fmt: skip
 CLASSES = ("torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError")
 ALL_ERRORS = ("RuntimeError", "Exception", "BaseException")
 
@@ -118,7 +121,7 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
         tried = code.parent[handler]
         if not isinstance(tried, ast.Try) or not isinstance(handler, ast.ExceptHandler):
             continue
-        if not _is_for_memory(code, handler) or in_a_test(code, handler):
+        if not _is_for_memory(handler) or in_a_test(code, handler):
             continue
         first = {path(call.func) for one in tried.body for call in code.calls_in(one)} - {""}
         for statement in handler.body:
@@ -131,7 +134,7 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
                     )
 
 
-def _is_for_memory(code: Code, handler: ast.ExceptHandler) -> bool:
+def _is_for_memory(handler: ast.ExceptHandler) -> bool:
     """Whether it handles running out of memory: by its class, its text or what it cleans up."""
     if handler.type is None:
         return False
@@ -151,10 +154,11 @@ def _is_for_memory(code: Code, handler: ast.ExceptHandler) -> bool:
 def _is_work(call: ast.Call) -> bool:
     """Whether it may need memory of the device again: no printing, no second try on the CPU."""
     name, short = path(call.func), last_name(call.func)
-    if name.startswith(("torch.", "gc.", "time.", "os.", "warnings.")) or not (
-        call.args or call.keywords
-    ):
+    given = [*call.args, *(one.value for one in call.keywords)]
+    if name.startswith(("torch.", "gc.", "time.", "os.", "warnings.")):
         return False
+    if all(isinstance(one, ast.Constant) and not isinstance(one.value, int) for one in given):
+        return False  # None or a text: it is told of the failure
     if short.startswith(("print", "log")) or short in SMALL:
         return False
     return not any(constant(one) == "cpu" for one in ast.walk(call))
@@ -184,7 +188,11 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
         evals = [
             call
             for call in code.calls.get("eval", ())
-            if model in (path(receiver(call)), "model", "net", "self.model")
+            if (
+                f"{model}.".startswith(f"{path(receiver(call)) or '?'}.")  # self of self.model
+                or path(receiver(call)) == f"self.{model}"
+                or is_fragment(code)
+            )
             and place(call) < place(output)
             and code.function(call) is function
         ]
@@ -193,7 +201,8 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
             and not without_grad(code, output)
             and not backwards(code, function)
             and not in_a_test(code, put)
-            and not code.calls_in(function, "set_grad_enabled", "requires_grad_")
+            and not code.calls_in(function, "set_grad_enabled", "requires_grad_", "grad")
+            and not code.calls_in(code.tree, "set_grad_enabled")
             and not _is_called_without_grad(code, function)
         ):
             yield Hit(

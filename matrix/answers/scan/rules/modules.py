@@ -27,6 +27,7 @@ from ..code import (
 from ..training import (
     OPTIMIZERS,
     default,
+    ends_early,
     expects_an_error,
     is_dead,
     is_fragment,
@@ -47,7 +48,7 @@ LAYERS = frozenset(
 )
 BATCH_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
 # Modules that drop values in eval mode on purpose: Tacotron's prenet, Monte Carlo dropout.
-ALWAYS_DROP = ("prenet", "mcdrop", "montecarlo", "bayes")
+ALWAYS_DROP = ("prenet", "mcdrop", "montecarlo", "bayes", "uncertain")
 SAME_SHAPE = (
     "masked_fill", "masked_fill_", "float", "half", "to", "type_as", "contiguous", "clone", "tanh",
     "relu", "dropout", "exp", "transpose",
@@ -56,6 +57,11 @@ SAME_SHAPE = (
 ORDERED = (
     "contiguous", "cat", "stack", "bmm", "matmul", "zeros", "ones", "rand", "randn",
     "randint", "arange", "tensor",
+)  # fmt: skip
+# In the name of a layer: it has no parameters.
+BARE = (
+    "Identity", "Dropout", "DropPath", "Pool", "LU", "Activation", "Act", "ish", "Sigmoid", "Tanh",
+    "Softmax", "Flatten", "Rearrange", "Lambda",
 )  # fmt: skip
 CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict")
 
@@ -121,7 +127,7 @@ def layers_in_a_list_never_train(code: Code) -> Iterator[Hit]:
         if is_dead(code, node):
             continue
         layer = _layer_in(code, node.value) or _appended(code, owner, node)
-        if layer and not _registers(code, owner, node) and _is_read(owner, name):
+        if layer and not _registers(code, owner, node) and _is_read(code, owner, name):
             yield Hit(
                 node,
                 f"{name} is a plain {_kind(code, node.value)}: parameters(), to() and state_dict() "
@@ -174,10 +180,10 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
             and isinstance(name.ctx, ast.Load)
             and code.scope(name) is scope
             and code.value(name) is node.value
-            and (reader := _reader(code, name)) is not None
+            and (reader := _taker(code, name)) is not None
         ]
         for name, reader in readers:
-            if not isinstance(reader, ast.Call) or not _is_made_optimizer(code, reader):
+            if not isinstance(reader, ast.Call) or last_name(reader.func) not in OPTIMIZERS:
                 continue
             before = [
                 one
@@ -185,10 +191,13 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
                 if place(other) < place(name) and not _leaves_before(code, one, reader)
             ]
             if before:
+                taker = source(before[0], 50)
+                if isinstance(before[0], ast.For):
+                    taker = f"the loop of line {before[0].lineno}"
                 yield Hit(
                     reader,
-                    f"{name.id} yields its parameters once, and {source(before[0], 50)} has taken "
-                    "them: the optimizer gets none",
+                    f"{name.id} yields its parameters once, and {taker} has taken them: the "
+                    "optimizer gets none",
                 )
 
 
@@ -262,8 +271,9 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
         elif (
             not inits
             and not code.calls_in(function, "super")  # of a misspelt name: that raises first
+            and not any(code.owner(call) is owner for call in code.calls.get("__init__", ()))
             and owner is not None
-            and _is_plain(code, owner)
+            and _is_direct_module(code, owner)
         ):
             yield Hit(node, f"{owner.name} never calls super().__init__(): {name} = ... raises")
 
@@ -376,7 +386,7 @@ def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
         return False
     if is_dead(code, call):
         return False
-    if _is_for_training(code, call) or _trains(function.name):
+    if _is_for_training(code, call) or _is_named_for_training(function.name):
         return False
     if without_grad(code, call) or any(word in owner.name.lower() for word in ALWAYS_DROP):
         return False
@@ -388,8 +398,8 @@ def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
     return not callers or not all(_is_for_training(code, one) for one in callers)
 
 
-def _trains(function: str) -> bool:
-    return function == "__init__" or "train" in function or "loss" in function
+def _is_named_for_training(function: str) -> bool:
+    return function == "__init__" or any(word in function for word in ("train", "loss", "augment"))
 
 
 def _is_for_training(code: Code, node: ast.AST) -> bool:
@@ -460,10 +470,14 @@ def _may_have_parameters(code: Code, node: ast.AST) -> bool:
         return False
     if code.torch(value.func):
         return _has_parameters(code, value)
-    return last_name(value.func)[:1].isupper() and not any(
-        word in last_name(value.func)
-        for word in ("Identity", "Dropout", "DropPath", "Pool", "LU", "Activation", "Act")
-    )
+    name = last_name(value.func)
+    for owner in _classes(code, name):
+        made = [one for one in ast.walk(owner) if isinstance(one, ast.Call)]
+        if _is_direct_module(code, owner) and not any(
+            last_name(one.func)[:1].isupper() or "register" in last_name(one.func) for one in made
+        ):
+            return False
+    return name[:1].isupper() and not any(word in name for word in BARE)
 
 
 def _layer_in(code: Code, value: ast.AST | None) -> ast.AST | None:
@@ -534,15 +548,19 @@ def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign
         ):
             return True
         handed = {path(part) for given in one.args for part in ast.walk(given)}
-        made = code.torch(one.func) in CONTAINERS or last_name(one.func) == "__init__"
-        if made and handed & wanted:
+        name = last_name(one.func)  # ModuleList, or a container of the project
+        if (name[:1].isupper() or name == "__init__") and handed & wanted:
             return True
     return False
 
 
-def _is_read(owner: ast.ClassDef, name: str) -> bool:
+def _is_read(code: Code, owner: ast.ClassDef, name: str) -> bool:
+    """Also where gradients are taken: a teacher may be kept out on purpose."""
     return any(
-        isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load) and path(one) == name
+        isinstance(one, ast.Attribute)
+        and isinstance(one.ctx, ast.Load)
+        and path(one) == name
+        and not without_grad(code, one)
         for one in ast.walk(owner)
     )
 
@@ -559,11 +577,11 @@ def _is_iterator(code: Code, value: ast.expr) -> bool:
     return bool(parameters) and yields_once(code, value)
 
 
-def _reader(code: Code, name: ast.Name) -> ast.AST | None:
+def _taker(code: Code, name: ast.Name) -> ast.AST | None:
     """What takes all that the iterator yields."""
     above = code.parent[name]
     if isinstance(above, ast.For) and above.iter is name:
-        return above.iter
+        return None if ends_early(code, above) else above
     if isinstance(above, ast.comprehension) and above.iter is name:
         made = code.parent[above]
         if isinstance(made, ast.GeneratorExp):
@@ -585,12 +603,8 @@ def _takes_all(code: Code, call: ast.Call) -> bool:
     return (
         code.full(call.func) in ("sum", "list", "tuple", "set", "sorted", "max", "min", "dict")
         or last_name(call.func) in ("clip_grad_norm_", "clip_grad_value_", "parameters_to_vector")
-        or _is_made_optimizer(code, call)
+        or last_name(call.func) in OPTIMIZERS
     )
-
-
-def _is_made_optimizer(code: Code, call: ast.Call) -> bool:
-    return last_name(call.func) in OPTIMIZERS
 
 
 def _leaves_before(code: Code, one: ast.AST, other: ast.AST) -> bool:
@@ -632,7 +646,7 @@ def _is_torch_module(code: Code, value: ast.AST) -> bool:
     )
 
 
-def _is_plain(code: Code, owner: ast.AST) -> bool:
+def _is_direct_module(code: Code, owner: ast.AST) -> bool:
     """Whether nothing but torch's Module is above the class."""
     return isinstance(owner, ast.ClassDef) and [code.full(base) for base in owner.bases] in (
         ["torch.nn.Module"],
@@ -644,7 +658,7 @@ def _lacks(code: Code, owner: ast.AST, method: str) -> bool:
     """Whether it is a class whose method of this name is Module's."""
     return (
         isinstance(owner, ast.ClassDef)
-        and _is_plain(code, owner)
+        and _is_direct_module(code, owner)
         and not any(
             (isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and one.name == method)
             or (isinstance(one, ast.Assign) and path(one.targets[0]) == method)

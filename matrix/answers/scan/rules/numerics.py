@@ -22,10 +22,13 @@ from ..code import (
 )
 from ..training import (
     OPTIMIZERS,
+    ends_early,
     in_a_test,
     is_dead,
     is_fragment,
     is_optimizer,
+    is_scaler,
+    is_scheduler,
     optimizer_steps,
     softened,
     without_grad,
@@ -55,7 +58,7 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
                 continue
             kind = f"{source(name)} is an iterator (line {place(made)[0]})"
             edits = (inserted(place(made), "list("), inserted(end(made), ")"))
-            early = _first_read(code, made, call)
+            early = _drained_before(code, made, call)
             if early is not None:
                 yield Hit(
                     call,
@@ -117,11 +120,11 @@ def _iterator(code: Code, name: ast.expr) -> ast.expr | None:
     return value if isinstance(value, ast.expr) and yields_once(code, value) else None
 
 
-def _first_read(code: Code, made: ast.expr, call: ast.Call) -> ast.AST | None:
+def _drained_before(code: Code, made: ast.expr, call: ast.Call) -> ast.AST | None:
     """What reads the iterator to its end before this call does."""
     here = code.function(call)
     for name in _uses(code, made):
-        reader = _reader(code, name)
+        reader = _drained_by(code, name)
         if reader is None or reader is call or code.excludes(reader, call):
             continue
         if call in ast.walk(reader):  # the call is in the loop over the iterator
@@ -148,23 +151,23 @@ def _uses(code: Code, made: ast.expr) -> list[ast.expr]:
     ]
 
 
-def _reader(code: Code, name: ast.AST) -> ast.AST | None:
+def _drained_by(code: Code, name: ast.AST) -> ast.AST | None:
     """The call or loop that reads the iterator to its end, if what becomes of it is certain."""
     inner, above = name, code.parent[name]
     while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword, ast.Starred, ast.IfExp)):
         inner, above = above, code.parent[above]
     if isinstance(above, ast.For) and inner is above.iter:
-        return above
+        return None if ends_early(code, above) else above
     if isinstance(above, ast.comprehension) and inner is above.iter:
         above = code.parent[above]
-        return above if not isinstance(above, ast.GeneratorExp) else _reader(code, above)
+        return above if not isinstance(above, ast.GeneratorExp) else _drained_by(code, above)
     if isinstance(above, ast.Call) and inner is not above.func:
         called = last_name(above.func)
         if called in ("chain", "filter", "map"):
-            return _reader(code, above)
+            return _drained_by(code, above)
         if called in READERS and inner is name:
             return above
-        if called in (*CLIPS, *OPTIMIZERS) or "optim" in called.lower():
+        if called in CLIPS or _is_optimizer_call(above):
             return above
         if "ema" in called.lower() or "optim" in path(above.func).lower():
             return above
@@ -176,7 +179,7 @@ def _reader(code: Code, name: ast.AST) -> ast.AST | None:
             for one in code.within(code.function(above), ast.Name)
             if one.id == groups and isinstance(one.ctx, ast.Load) and place(one) > place(above)
         ]
-        readers = (_reader(code, one) for one in later)
+        readers = (_drained_by(code, one) for one in later)
         return next((one for one in readers if _is_optimizer_call(one)), None)
     return None
 
@@ -199,6 +202,7 @@ def smape_zero_over_zero(code: Code) -> Iterator[Hit]:
             and _has_difference(code, node.left, sizes)
             and not any(last_name(one.func) in CARES for one in code.calls_in(function))
             and not _is_asked_or_changed(code, node.right, function)
+            and not _is_of_chosen_rows(code, node.right)
             and not in_a_test(code, node)
         ):
             yield Hit(node, f"{source(node)} is 0/0, nan, in a row where both are 0")
@@ -256,21 +260,31 @@ def _is_asked_or_changed(code: Code, node: ast.expr, function: ast.AST) -> bool:
     return False
 
 
+def _is_of_chosen_rows(code: Code, divisor: ast.expr) -> bool:
+    """Whether it is of a[mask], which may leave out the rows where both are 0."""
+    found = (code.value(one) for one in ast.walk(code.value(divisor) or divisor))
+    kinds = (ast.Name, ast.Compare, ast.UnaryOp, ast.BinOp)
+    return any(isinstance(one, ast.Subscript) and isinstance(one.slice, kinds) for one in found)
+
+
 @needs("state_dict()", "best")
 def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("state_dict", ()):
         model = receiver(call)
-        if call.args or call.keywords or not path(model) or is_optimizer(code, model):
+        if call.args or call.keywords or not path(model):
+            continue
+        if any(kind(code, model) for kind in (is_optimizer, is_scheduler, is_scaler)):
             continue
         statement = code.statement(call)
-        kept = _kept_in(code, call, statement)
+        kept = _kept_in(call, statement)
         if kept is None or not _is_best(code, kept, statement):
             continue
         if in_a_test(code, call) or is_dead(code, call):
             continue
         if not _goes_on(code, model, kept, statement):
             continue
-        if is_fragment(code) or _outlives_its_pass(code, kept, statement):
+        alone = is_fragment(code) and not _is_only_saved(code, kept, statement)
+        if alone or _outlives_its_pass(code, kept, statement):
             yield Hit(
                 call,
                 f"{source(kept)} refers to the weights of {source(model)} itself, and training "  # type: ignore[arg-type]
@@ -278,7 +292,7 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
             )
 
 
-def _kept_in(code: Code, call: ast.Call, statement: ast.stmt) -> ast.expr | None:
+def _kept_in(call: ast.Call, statement: ast.stmt) -> ast.expr | None:
     """The name that is given the state, or a .copy() of its dictionary."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
@@ -333,31 +347,45 @@ def _hands_out_copies(above: ast.AST) -> bool:
 
 def _is_new_in(code: Code, model: ast.AST | None, loop: ast.AST) -> bool:
     """Whether each pass of the loop has a model of its own."""
-    first = path(model).partition(".")[0]
-    if isinstance(loop, (ast.For, ast.AsyncFor)) and first in names(loop.target):
-        return True
-    return any(
-        first in {path(part) for target in one.targets for part in ast.walk(target)}
-        and first not in names(one.value)
-        for one in code.within(loop, ast.Assign)
-    )
+    first, _, rest = path(model).partition(".")
+    if first == "self":  # self.model of self.model.module
+        first = f"self.{rest.partition('.')[0]}"
+    for one in code.within(loop, (ast.Name, ast.Attribute)):
+        if path(one) != first or not isinstance(one.ctx, ast.Store):
+            continue
+        above = code.parent[one]
+        while isinstance(above, (ast.Tuple, ast.List, ast.Starred)):
+            above = code.parent[above]
+        # of an assignment, of `with`, of the loop itself or one in it
+        given = (getattr(above, name, None) for name in ("value", "context_expr", "iter"))
+        value = next((part for part in given if part is not None), None)
+        if value is not None and last_name(one) not in names(value):
+            return True
+    return False
 
 
 def _outlives_its_pass(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
     """Whether the state is read where training may have gone on since."""
-    uses = _reads(code, kept, statement)
+    uses = _reads_of_the_state(code, kept, statement)
     if any(_is_copied(code, one) for one in uses):
         return False
     own = {id(part) for one in code.block(statement) for part in ast.walk(one)}
     return any(
         id(one) not in own
         and not _is_only_asked(code, one)
-        and (_is_loaded(code, one) or not _is_in_this_pass(code, one, statement))
+        and (_is_load_argument(code, one) or not _is_in_this_pass(code, one, statement))
         for one in uses
     )
 
 
-def _reads(code: Code, kept: ast.expr, statement: ast.stmt) -> list[ast.AST]:
+def _is_only_saved(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
+    uses = [code.parent[one] for one in _reads_of_the_state(code, kept, statement)]
+    return bool(uses) and all(
+        isinstance(one, ast.Call) and last_name(one.func) == "save" for one in uses
+    )
+
+
+def _reads_of_the_state(code: Code, kept: ast.expr, statement: ast.stmt) -> list[ast.AST]:
     """Where the name is read: one of a function there, self.best also as stopper.best."""
     function = code.function(statement)
     of_self = path(kept).startswith("self.")
@@ -385,7 +413,7 @@ def _is_only_asked(code: Code, node: ast.AST) -> bool:
     )
 
 
-def _is_loaded(code: Code, node: ast.AST) -> bool:
+def _is_load_argument(code: Code, node: ast.AST) -> bool:
     above = code.parent[node]
     return isinstance(above, ast.Call) and last_name(above.func) == "load_state_dict"
 
@@ -461,9 +489,16 @@ def _is_cared_for(code: Code, call: ast.Call) -> bool:
     """Whether something looks for what is not finite, or it is in a test, with its own numbers."""
     function = code.function(call)
     around = function if function is not code.tree else code.statement(call)
+    inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)
     return (
         in_a_test(code, call)
         or any(last_name(one.func) in CARES - MASKS for one in code.calls_in(around))
+        or any(
+            last_name(one.func).startswith(("clamp", "clip", "add"))
+            and last_name(one.func).endswith("_")
+            and path(receiver(one)) == path(inner) != ""
+            for one in code.calls_in(around)
+        )
         or any(
             isinstance(one, ast.Call) and last_name(one.func) in MASKS
             for one in code.ancestors(call)

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from ..code import (
-    FUNCTIONS,
-    LOOPS,
     Code,
     Hit,
     argument,
@@ -28,6 +26,8 @@ from ..training import (
     is_scaler,
     made,
     optimizer_steps,
+    rest_of_the_block,
+    stands_in,
 )
 from . import needs
 
@@ -42,7 +42,7 @@ QUIET |= {"clip_grad_norm_", "clip_grad_value_", "set_postfix", "set_description
 def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
     for clear in code.calls.get("zero_grad", ()):
         loops = code.loops(clear)
-        if not loops or not _stands_in(code, clear, loops[0]) or is_dead(code, clear):
+        if not loops or not stands_in(code, clear, loops[0]) or is_dead(code, clear):
             continue
         loop = loops[0]
         later = [
@@ -59,12 +59,12 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
             is_so = is_so and all(place(clear) < place(step) for step in steps)
             is_so = is_so and not all(_is_every_pass(code, step, loop) for step in steps)
         else:
-            reach = _steps_after(code, loop)
+            reach = _first_steps_after(code, loop)
             is_so = any(_is_of(code, clear, step) for step in reach)
-            is_so = is_so and not _is_one_pass(code, loop)
+            is_so = is_so and not _is_one_pass_unless_asked(code, loop)
         if (
             is_so
-            and any(_stands_in(code, call, loop) for call in later)
+            and any(stands_in(code, call, loop) for call in later)
             and not _reads_gradients(loop)
         ):
             yield Hit(
@@ -85,7 +85,7 @@ def zero_grad_before_the_step(code: Code) -> Iterator[Hit]:
         for later in block[at + 1 :]:
             steps = [step for step in optimizer_steps(code, later) if _is_of(code, clear, step)]
             if steps and isinstance(later, (ast.Expr, ast.Assign)):
-                if _is_plain(code, steps[0]) and _gradients_came(code, block[:at], clear):
+                if _has_no_closure(code, steps[0]) and _gradients_came(code, block[:at], clear):
                     yield Hit(
                         clear,
                         f"{source(clear, 40)} takes the gradients of this pass before "
@@ -98,14 +98,16 @@ def zero_grad_before_the_step(code: Code) -> Iterator[Hit]:
 
 @needs("backward", "step(")
 def missing_zero_grad(code: Code) -> Iterator[Hit]:
-    if _clears(code):
+    if _file_may_clear(code):
         return
     for step in code.calls.get("step", ()):
-        if step not in optimizer_steps(code, code.statement(step)) or not _is_plain(code, step):
+        if step not in optimizer_steps(code, code.statement(step)):
+            continue
+        if not _has_no_closure(code, step):
             continue
         optimizer = _optimizer(code, step)
         loops = code.loops(step)
-        if not loops or optimizer is None or not _is_of_torch(code, optimizer, loops):
+        if not loops or optimizer is None or not _is_torch_optimizer(code, optimizer, loops):
             continue
         if in_a_test(code, step) or is_dead(code, step):
             continue
@@ -134,7 +136,7 @@ def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
         if not isinstance(given, ast.Call) or last_name(given.func) != "parameters":
             continue
         model = path(receiver(given))
-        after = _after(code, node)
+        after = rest_of_the_block(code, node)
         for at, later in enumerate(after):
             if not _gives(code, later, optimizer) and not _gives(code, later, model):
                 continue
@@ -151,17 +153,6 @@ def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
 
 
 # --- what the rules above share -------------------------------------------------------------------
-
-
-def _stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
-    """Whether every pass of the loop comes by it: there is no branch between them."""
-    kinds = (ast.If, ast.IfExp, ast.Try, ast.Match, *LOOPS, *FUNCTIONS)
-    for above in code.ancestors(node):
-        if above is loop:
-            return True
-        if isinstance(above, kinds):
-            return False
-    return False
 
 
 def _branch(code: Code, step: ast.AST, loop: ast.AST) -> ast.AST:
@@ -191,7 +182,7 @@ def _is_every_pass(code: Code, step: ast.Call, loop: ast.AST) -> bool:
     return all(_is_one(code, window) for window in _windows(code, step, loop))
 
 
-def _is_one_pass(code: Code, loop: ast.AST) -> bool:
+def _is_one_pass_unless_asked(code: Code, loop: ast.AST) -> bool:
     """Whether it is for _ in range(1), or of a number that is 1 if nobody asks for more."""
     over = loop.iter if isinstance(loop, ast.For) else None
     return (
@@ -213,11 +204,11 @@ def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
         return False
     if path(value) and value is not None and value is not number:
         return _is_one(code, value, depth - 1)
-    found = [*_handed_in(code, number), *_options(code, number)]
+    found = [*_defaults_and_arguments(code, number), *_options(code, number)]
     return bool(found) and all(_is_one(code, one, depth - 1) for one in found)
 
 
-def _handed_in(code: Code, number: ast.AST) -> list[ast.expr]:
+def _defaults_and_arguments(code: Code, number: ast.AST) -> list[ast.expr]:
     """The default of a parameter, and what calls in this file give instead."""
     function = code.function(number)
     if not isinstance(function, ast.FunctionDef):
@@ -278,7 +269,7 @@ def _is_of(code: Code, clear: ast.Call, step: ast.Call) -> bool:
     )
 
 
-def _is_plain(code: Code, step: ast.Call) -> bool:
+def _has_no_closure(code: Code, step: ast.Call) -> bool:
     """Whether it has no closure, which may clear and compute the gradients."""
     return not step.keywords and len(step.args) == int(is_scaler(code, receiver(step)))
 
@@ -294,7 +285,11 @@ def _reads_gradients(node: ast.AST) -> bool:
 
 def _is_quiet(statement: ast.stmt) -> bool:
     calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)]
-    return not _reads_gradients(statement) and all(last_name(one.func) in QUIET for one in calls)
+    return not _reads_gradients(statement) and all(
+        last_name(one.func) in QUIET
+        and (one.args or one.keywords or last_name(one.func) != "update")
+        for one in calls  # update() of nothing may put gradients back
+    )
 
 
 def _gradients_came(code: Code, before: list[ast.stmt], clear: ast.Call) -> bool:
@@ -309,7 +304,7 @@ def _gradients_came(code: Code, before: list[ast.stmt], clear: ast.Call) -> bool
     return False
 
 
-def _clears(code: Code) -> bool:
+def _file_may_clear(code: Code) -> bool:
     """Whether something in the file may clear gradients."""
     words = ("zero", "reset", "clear", "clean", "none")
     used = {one.attr for one in code.nodes.get(ast.Attribute, []) if isinstance(one, ast.Attribute)}
@@ -322,13 +317,16 @@ def _clears(code: Code) -> bool:
     )
 
 
-def _is_of_torch(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
+def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
     """Whether it is one of torch.optim's, by all that is known, and made before these loops."""
     if path(optimizer) and code.torch(optimizer):  # of a fragment
         return True
     if _is_parameter(code, optimizer):  # of a function that trains what it is given
-        maker = made(code, optimizer)
-        return maker is None or code.torch(maker.func) in OPTIMIZERS or _is_configured(maker)
+        makers = _made_by_callers(code, optimizer)
+        return bool(makers) and all(
+            one is not None and (code.torch(one.func) in OPTIMIZERS or _is_configured(one))
+            for one in makers
+        )
     values = code.values(optimizer)
     return bool(values) and all(
         isinstance(one, ast.Call)
@@ -338,9 +336,21 @@ def _is_of_torch(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
     )
 
 
-def _steps_after(code: Code, loop: ast.stmt) -> list[ast.Call]:
+def _made_by_callers(code: Code, parameter: ast.expr) -> list[ast.Call | None]:
+    """What the calls of its function in this file hand in, where that is not None."""
+    function = code.function(parameter)
+    assert isinstance(function, ast.FunctionDef)
+    places = [one.arg for one in function.args.posonlyargs + function.args.args]
+    at = places.index(path(parameter)) if path(parameter) in places else -1
+    at -= at > 0 and isinstance(code.parent[function], ast.ClassDef)  # self
+    given = [argument(call, at, path(parameter)) for call in code.calls.get(function.name, ())]
+    known = [one for one in given if one is not None and ast.unparse(one) != "None"]
+    return [made(code, one) for one in known]
+
+
+def _first_steps_after(code: Code, loop: ast.stmt) -> list[ast.Call]:
     """The steps of the first statement after the loop with any; none if backward() comes first."""
-    for one in _after(code, loop):
+    for one in rest_of_the_block(code, loop):
         steps = optimizer_steps(code, one)
         if steps or backwards(code, one) or code.calls_in(one, "zero_grad"):
             return [] if backwards(code, one) or code.calls_in(one, "zero_grad") else steps
@@ -358,10 +368,6 @@ def _is_parameter(code: Code, node: ast.expr) -> bool:
         return False
     arguments = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
     return path(node) in [one.arg for one in arguments]
-
-
-def _after(code: Code, statement: ast.stmt) -> list[ast.stmt]:
-    return [one for one in code.block(statement) if place(one) > place(statement)]
 
 
 def _gives(code: Code, statement: ast.stmt, name: str) -> bool:
@@ -383,7 +389,7 @@ def _is_new(code: Code, value: ast.expr, model: str) -> bool:
     return (
         isinstance(value, ast.Call)
         and last_name(value.func)[:1].isupper()
-        and not any(path(part) == model for part in ast.walk(value))
+        and not any(model in (path(part), path(code.value(part))) for part in ast.walk(value))
     )
 
 

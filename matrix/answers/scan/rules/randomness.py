@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from ..code import (
-    FUNCTIONS,
-    LOOPS,
     Code,
     Hit,
     constant,
@@ -18,7 +16,14 @@ from ..code import (
     receiver,
     source,
 )
-from ..training import backwards, functions_called, is_fragment, optimizer_steps, without_grad
+from ..training import (
+    backwards,
+    functions_called,
+    is_fragment,
+    optimizer_steps,
+    stands_in,
+    without_grad,
+)
 from . import needs
 
 SEEDS = ("manual_seed", "manual_seed_all", "seed_everything", "set_seed")
@@ -39,7 +44,7 @@ def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
         loop = loops[0]
         if (
             not _counts(loop)
-            or not _stands_in(code, call, loop)
+            or not stands_in(code, call, loop)
             or not _is_the_same(code, call, loop)
             or without_grad(code, call)
             or code.within(loop, ast.Assert)
@@ -80,19 +85,11 @@ def _counts(loop: ast.For) -> bool:
     is_range = isinstance(over, ast.Call) and last_name(over.func) in ("range", "trange")
     if not is_range:
         return any(word in last_name(over).lower() for word in ("loader", "batches"))
+    counter = last_name(loop.target).lower()
+    if counter.startswith(("num_", "n_", "max_")) or counter.endswith("s"):
+        return False  # for num_epochs in range(10, 60, 10): one run for each
     counted = names(loop.target) | names(loop.iter)
     return any(part in word.lower() for word in counted for part in COUNTED)
-
-
-def _stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
-    """Whether every pass of the loop comes by it: there is no branch between them."""
-    kinds = (ast.If, ast.IfExp, ast.Try, *LOOPS, *FUNCTIONS)
-    for above in code.ancestors(node):
-        if above is loop:
-            return True
-        if isinstance(above, kinds):
-            return False
-    return False
 
 
 def _is_the_same(code: Code, call: ast.Call, loop: ast.For) -> bool:
@@ -169,6 +166,13 @@ def _is_kept(code: Code, mapping: ast.DictComp) -> bool:
     statement = code.statement(mapping)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     kept = {path(target) for target in targets}
+    function = code.function(mapping)
+    for one in code.within(function, ast.Return):  # the caller may write them out
+        if one.value is mapping or path(one.value) in kept - {""}:
+            for call in code.calls.get(getattr(function, "name", ""), ()):
+                above = code.parent[call]
+                given = above.targets if isinstance(above, ast.Assign) else []
+                kept |= {path(part) for target in given for part in ast.walk(target)} - {""}
     return any(
         "dump" in name or "save" in name or "write" in name
         for name, calls in code.calls.items()

@@ -37,7 +37,7 @@ LENGTHS = ("per_epoch", "iter", "step", "batch", "len", "size", "sample", "data"
 def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
     for step in code.calls.get("step", ()):
         statement = code.statement(step)
-        if not _is_bare(code, step) or not _is_of_torch(code, receiver(step)):
+        if not _is_bare(code, step) or not _is_torch_scheduler(code, receiver(step)):
             continue
         if not isinstance(statement, ast.Expr) or statement.value is not step:
             continue
@@ -48,12 +48,12 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
         ]
         block = code.block(statement)
         at = next(number for number, one in enumerate(block) if one is statement)
-        if earlier or any(_trains(code, one) for one in block[:at]):
+        if earlier or any(_steps_optimizer(code, one) for one in block[:at]):
             continue
         # A function that steps both once may be called by a loop that has stepped before.
         if code.function(step) is not code.tree and not code.loops(step):
             continue
-        if any(_trains(code, one) for one in block[at + 1 :]) and not is_dead(code, step):
+        if any(_steps_optimizer(code, one) for one in block[at + 1 :]) and not is_dead(code, step):
             yield Hit(
                 step,
                 f"{source(step, 40)} comes before the first step of the optimizer: the schedule is "
@@ -75,8 +75,8 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
             continue
         tests = {path(scheduler), "isinstance", "type", "hasattr", "ReduceLROnPlateau"}
         for one in those:
-            tests |= {name for test in _tests(code, one or step) for name in names(test)}
-        around = _tests(code, step)
+            tests |= _decided_by(code, one or step)
+        around = _tests(code, step) + _early_ways_out(code, step)
         if any(names(test) & tests or source(scheduler) in source(test, 999) for test in around):
             continue
         if not any(isinstance(above, ast.Try) for above in code.ancestors(step)):
@@ -152,7 +152,7 @@ def _is_maker(code: Code, node: ast.AST | None) -> bool:
     return code.torch(node.func) in SCHEDULERS or (name.startswith("get_") and "schedule" in name)
 
 
-def _is_of_torch(code: Code, scheduler: ast.expr | None) -> bool:
+def _is_torch_scheduler(code: Code, scheduler: ast.expr | None) -> bool:
     """Whether all that the name is given are schedulers that have set the first rate at once."""
     if scheduler is None or not path(scheduler):
         return False
@@ -166,7 +166,7 @@ def _is_of_torch(code: Code, scheduler: ast.expr | None) -> bool:
     )
 
 
-def _trains(code: Code, statement: ast.stmt) -> bool:
+def _steps_optimizer(code: Code, statement: ast.stmt) -> bool:
     """Whether it steps an optimizer, itself or in a function of this file that it calls."""
     if optimizer_steps(code, statement):
         return True
@@ -176,6 +176,36 @@ def _trains(code: Code, statement: ast.stmt) -> bool:
 def _tests(code: Code, node: ast.AST) -> list[ast.expr]:
     """The tests of all `if`s that it is in, in whichever branch."""
     return [one.test for one in code.ancestors(node) if isinstance(one, (ast.If, ast.IfExp))]
+
+
+def _decided_by(code: Code, maker: ast.AST) -> set[str]:
+    """The names that tell whether this maker ran: those of the tests that it stands under, what
+    else is given one of those tests, and the flags that are set beside it.
+    """
+    tests = _tests(code, maker)
+    kinds = (ast.Name, ast.Attribute, ast.Compare)
+    parts = {ast.dump(one) for test in tests for one in ast.walk(test) if isinstance(one, kinds)}
+    statement = code.statement(maker)
+    beside = code.block(statement) if isinstance(code.parent[statement], ast.If) else []
+    told = {
+        last_name(one.targets[0])
+        for one in code.nodes.get(ast.Assign, ())
+        if isinstance(one, ast.Assign)
+        and (
+            (isinstance(one.value, kinds) and ast.dump(one.value) in parts)
+            or (one in beside and isinstance(one.value, ast.Constant))
+        )
+    }
+    return told.union(*(names(test) for test in tests)) - {""}
+
+
+def _early_ways_out(code: Code, step: ast.Call) -> list[ast.expr]:
+    """The tests before it in whose branch the pass, or the function, ends."""
+    return [
+        one.test
+        for one in code.within(code.function(step), ast.If)
+        if place(one) < place(step) and isinstance(one.body[-1], (ast.Continue, ast.Return))
+    ]
 
 
 def _makers(code: Code, name: str) -> list[ast.Call]:
@@ -203,7 +233,7 @@ def _stepped_per_epoch(code: Code, maker: ast.Call, length: ast.expr) -> ast.AST
     if not steps:
         found = _configured(code, maker, "epoch")
         return found[0] if found and _counts_batches(code, length) else None
-    if len(per_epoch) < len(steps) or _is_handed_on(code, steps[0]):
+    if len(per_epoch) < len(steps) or _scheduler_leaves(code, steps[0]):
         return None
     loop = code.loops(steps[0])[0]
     if _counts_batches(code, length) or _is_multiple(code, length, loop):
@@ -230,7 +260,7 @@ def _is_of_epochs(word: str) -> bool:
     return "epoch" in word and not any(one in word for one in LENGTHS)
 
 
-def _is_handed_on(code: Code, step: ast.Call) -> bool:
+def _scheduler_leaves(code: Code, step: ast.Call) -> bool:
     """Whether a function of another file is given the scheduler, and may step it too."""
     name = path(receiver(step))
     own = {getattr(one, "name", "") for one in code.nodes.get(ast.FunctionDef, ())}
@@ -247,7 +277,10 @@ def _is_over_batches(loop: ast.AST) -> bool:
     words = {word.lower() for word in names(loop.iter)}
     if path(loop.iter).lower().endswith("loaders"):  # one pass is all batches of one of them
         return False
-    return any("loader" in word or "batches" in word for word in words)
+    return any(
+        ("loader" in word or "batches" in word) and "epoch" not in word  # loader_per_epoch
+        for word in words
+    )
 
 
 def _is_per_batch(code: Code, step: ast.Call, length: ast.expr) -> bool:

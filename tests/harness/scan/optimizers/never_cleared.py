@@ -26,6 +26,26 @@ def train(cfg, model, loader):
         train_epoch(model, loader, optimizer)
 
 
+def run_epoch(model, loader, optimizer):
+    for x in loader:
+        loss = model(x).sum()
+        if optimizer is not None:
+            loss.backward()
+            optimizer.step()  # finds missing_zero_grad
+
+
+def fit_and_validate(model, loader, held_out):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    run_epoch(model, loader, optimizer)
+    run_epoch(model, held_out, None)
+
+
+def of_whatever_class(model, loader, optimizer):
+    for x in loader:
+        model(x).sum().backward()
+        optimizer.step()
+
+
 def one_step(model, x):
     optimizer = torch.optim.Adam(model.parameters())
     model(x).sum().backward()
