@@ -19,6 +19,7 @@ from . import files
 from .code import Code, Edit, Hit, TooLong, end, place
 
 SECONDS = 10.0  # of CPU that the rules may take for one file
+LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
 FEW = 40  # files that are read faster than processes are started
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _IGNORE = re.compile(r"#\s*torch-repros:\s*ignore(?:\[([^\]]*)\])?")
@@ -123,7 +124,7 @@ def scan_file(path: Path, those: list[Rule]) -> Result:
 def scan_text(
     text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
 ) -> list[Finding]:
-    """Raises what ast.parse() raises, TooLong and RuleError."""
+    """Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
         tree = ast.parse(text)
@@ -131,6 +132,9 @@ def scan_text(
     if not likely:
         return []
     code = Code(tree, text, SECONDS)
+    numbers = (getattr(one, "value", None) for one in code.nodes.get(ast.Constant, ()))
+    if any(isinstance(one, int) and one.bit_length() > LONGEST for one in numbers):
+        raise files.Unreadable("it has a number that is too long to be written")
     lines = text.split("\n")
     found: dict[tuple[str, int, int], Finding] = {}
     for rule in likely:

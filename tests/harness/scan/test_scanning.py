@@ -107,6 +107,7 @@ def test_a_notebook_is_read_as_one_program(tmp_path):
         ("a.py", b"torch(" + b"(" * 5000 + b")" * 5001, "not Python"),
         ("a.py", b"torch" + b".a" * 100_000 + b".scaler.step(GradScaler)", "nested too deeply"),
         ("a.py", b"torch = scaler" + b"+1" * 100_000, "nested too deeply"),
+        ("a.py", b"torch.ModuleList([Linear(2, 2)] * 0x1%s)" % (b"0" * 4000), "too long to be"),
         ("a.ipynb", b"{}", "not a notebook"),
         ("a.ipynb", b"[" * 100_000, "not a notebook"),
         ("a.ipynb", b'{"cells": [{"cell_type": "code", "source": 3}]}', "not a notebook"),

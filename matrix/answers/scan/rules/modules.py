@@ -737,7 +737,7 @@ def _gaps(code: Code, node: ast.AST) -> int:
     if name == "permute" and len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)):
         given = given[0].elts
     axes = [one for one in map(constant, given) if isinstance(one, int)]
-    if len(axes) != len(given):
+    if len(axes) != len(given) or any(abs(axis) > 64 for axis in axes):  # torch has no more
         return 0
     if name == "permute":
         order = [axis % len(axes) for axis in axes]
