@@ -131,7 +131,7 @@ def scan(
     for one in passed:
         click.echo(f"passed over: {one.path}: {one.why}", err=True)
     if fix:
-        found = _fix(found, write)
+        found = _fix(found, rules, write)
     by_id = {one.id: one for one in reproducers}
     _show(found, passed, by_id, form, version, folder)
     status = options.FINDINGS if any(one.level != "note" for one in found) else options.OK
@@ -214,7 +214,7 @@ def _show(
     click.echo(f"\n{counts}{hint}" if found else "nothing found")
 
 
-def _fix(found: list[Finding], write: bool) -> list[Finding]:
+def _fix(found: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
     """Shows or makes the edits; returns the findings that are still there."""
     by_path: dict[Path, list[Finding]] = defaultdict(list)
     for one in found:
@@ -223,7 +223,7 @@ def _fix(found: list[Finding], write: bool) -> list[Finding]:
     left = list(found)
     for path, those in by_path.items():
         try:
-            before, after, kept = fixing.fixed(path, those)
+            before, after, kept = fixing.fixed(path, those, rules)
             if write:
                 fixing.write(path, after)
         except (fixing.NotFixed, OSError) as error:

@@ -10,7 +10,7 @@ import ast
 import math
 import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -348,6 +348,16 @@ def inserted(at: tuple[int, int], text: str) -> Edit:
 
 def replaced(node: ast.AST, text: str) -> Edit:
     return Edit(*place(node), *end(node), text)
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with these edits, which do not overlap, made in it."""
+    lines = text.split("\n")
+    for edit in sorted(edits, reverse=True):  # what comes before keeps its place
+        first = lines[edit.line - 1].encode()[: edit.column].decode()
+        last = lines[edit.end_line - 1].encode()[edit.end_column :].decode()
+        lines[edit.line - 1 : edit.end_line] = (first + edit.text + last).split("\n")
+    return "\n".join(lines)
 
 
 def path(node: ast.AST | None) -> str:

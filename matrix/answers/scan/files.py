@@ -85,19 +85,27 @@ def read(path: Path) -> Source:
     notebook = path.suffix == ".ipynb"
     if len(data) > (NOTEBOOK if notebook else LARGEST):
         raise Unreadable(f"larger than {(NOTEBOOK if notebook else LARGEST) // 2**20} MiB")
-    return _notebook(data) if notebook else Source(_decoded(data), [])
+    return _notebook(data) if notebook else Source(universal(decoded(data)[0]), [])
 
 
-def _decoded(data: bytes) -> str:
-    """As Python reads a file: UTF-8, or what its first lines declare."""
+def decoded(data: bytes) -> tuple[str, str]:
+    """As Python reads a file: UTF-8, or what its first lines declare; and what that is.
+
+    Raises Unreadable.
+    """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+    except (SyntaxError, ValueError, LookupError):
         raise Unreadable("not in UTF-8, or in the encoding that it declares") from None
     if "\0" in text:
         raise Unreadable("not text: it has NUL characters")
-    return io.StringIO(text, newline=None).read()  # \r\n and \r as Python reads them
+    return text, encoding
+
+
+def universal(text: str) -> str:
+    """With \\r\\n and \\r as Python reads them."""
+    return io.StringIO(text, newline=None).read()
 
 
 def _notebook(data: bytes) -> Source:

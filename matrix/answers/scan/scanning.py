@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ...catalog import Reproducer
 from . import files
-from .code import Code, Edit, Hit, TooLong, end, place
+from .code import Code, Edit, Hit, TooLong, edited, end, place
 
 SECONDS = 10.0  # of CPU that the rules may take for one file
 LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
@@ -125,9 +125,7 @@ def scan_text(
     text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
 ) -> list[Finding]:
     """Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
-        tree = ast.parse(text)
+    tree = _parsed(text)
     likely = [rule for rule in those if _has_words(text, function(rule.id))]
     if not likely:
         return []
@@ -140,9 +138,25 @@ def scan_text(
     for rule in likely:
         for hit in _hits(rule, code):
             if not _ignored(code, hit, rule.id, lines):
+                if hit.edits and not is_python(edited(text, hit.edits)):
+                    hit = hit._replace(edits=())  # of what stands in parentheses, for one
                 finding = _finding(hit, rule, path, lines, cells or [])
                 found.setdefault((rule.id, finding.line, finding.cell), finding)
     return list(found.values())
+
+
+def is_python(text: str) -> bool:
+    try:
+        _parsed(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
+        return ast.parse(text)
 
 
 @cache

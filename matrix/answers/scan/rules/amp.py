@@ -47,7 +47,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
                 clip,
                 f"{source(clip.func, 40)}() shortens gradients that are still multiplied by the "
                 "loss scale: the step is shorter by that factor",
-                _unscaled_before(code, clip, steps),
+                () if unscaled else _unscaled_before(code, clip, scaled, steps),
             )
 
 
@@ -244,22 +244,34 @@ def default_scaler_is_off(code: Code) -> Iterator[Hit]:
 # --- what the rules above share -------------------------------------------------------------------
 
 
-def _unscaled_before(code: Code, clip: ast.Call, steps: list[ast.Call]) -> tuple[Edit, ...]:
-    """The line that is missing, where every clip has its step: a call for each batch of a window
-    would raise.
+def _unscaled_before(
+    code: Code, clip: ast.Call, scaled: list[ast.Call], steps: list[ast.Call]
+) -> tuple[Edit, ...]:
+    """The line that is missing, before the first clip of the one step: a call for each batch of a
+    window, or for each of several clips, would raise, and one for another optimizer be wrong.
     """
-    statement = code.statement(clip)
-    column = place(statement)[1]
-    above: ast.AST = statement
-    while isinstance(above, ast.stmt):
-        for step in steps:
-            if any(code.statement(step) is one for one in code.block(above)) and path(step.args[0]):
-                scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
-                missing = f"{scaler}.unscale_({optimizer})\n{' ' * column}"
-                return (inserted(place(statement), missing),)
+    if len(steps) != 1 or not path(steps[0].args[0]):
+        return ()
+    step, statement = steps[0], code.statement(clip)
+    clips = [
+        one
+        for one in code.calls_in(code.function(clip), *CLIPS)
+        if place(one) < place(step) and not code.excludes(one, clip)
+    ]
+    if not _one_before(code, scaled, clips[0]) or _one_before(code, clips[:1], *scaled):
+        return ()
+    if any(code.statement(one) not in code.block(statement) for one in clips):
+        return ()
+    line, column = place(code.statement(clips[0]))
+    indent = code.text.split("\n")[line - 1][:column]
+    above = statement
+    while not indent.strip():  # else it is not the first of its line
+        if code.statement(step) in code.block(above):
+            scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
+            return (inserted((line, column), f"{scaler}.unscale_({optimizer})\n{indent}"),)
         if not isinstance(code.parent[above], ast.If):
             break
-        above = code.parent[above]
+        above = code.statement(code.parent[above])
     return ()
 
 

@@ -148,15 +148,19 @@ def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
                         product,
                         f"{source(product)} is {source(one, 40)} {source(count, 20)} times: one "
                         "set of weights",
-                        _one_for_each(product, several, count),
+                        _one_for_each(code, product, several, count),
                     )
 
 
-def _one_for_each(product: ast.BinOp, several: ast.List, count: ast.expr) -> tuple[Edit, ...]:
-    """[x] * n as [x for _ in range(n)]."""
+def _one_for_each(
+    code: Code, product: ast.BinOp, several: ast.List, count: ast.expr
+) -> tuple[Edit, ...]:
+    """[f()] * n as [f() for _ in range(n)]; of a name, that would be the same layer again."""
     if several is not product.left or len(several.elts) != 1:
         return ()
-    rest = f" for _ in range({ast.unparse(count)})]"
+    if not isinstance(several.elts[0], ast.Call):
+        return ()
+    rest = f" for _ in range({ast.get_source_segment(code.text, count)})]"
     return (Edit(*end(several.elts[0]), *end(product), rest),)
 
 
