@@ -121,7 +121,7 @@ def scan(
         own = settings.load(Path.cwd())
         changes = changed.since(base, Path.cwd()) if base is not None else None
     except settings.SettingsError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.UsageError(str(error)) from None
     except changed.GitError as error:
         raise click.UsageError(f"--diff: {error}") from None
     rules = _rules(reproducers, select or own.select, (*ignore, *own.ignore), level)

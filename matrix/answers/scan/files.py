@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import io
 import json
@@ -9,6 +10,7 @@ import os
 import re
 import stat
 import tokenize
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +20,11 @@ NOTEBOOK = 16 * 2**20  # bytes; most of a notebook is pictures
 ENDINGS = (".py", ".ipynb")
 # Folders that hold other people's code, or copies of this one's.
 PASSED = {"__pycache__", "build", "dist", "node_modules", "site-packages", "dist-packages"}
-_MAGIC = re.compile(r"^(\s*)(?:[%!?]|.*\?\s*$)")
+# What IPython adds to Python, and what stands for it: a statement that is timed, what a command
+# gives, a command, a question about a name.
+_TIMED = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^\s-])")
+_GIVEN = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
+_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.*]+\?\??\s*$)")
 
 
 class Unreadable(Exception):
@@ -122,10 +128,38 @@ def _notebook(data: bytes) -> Source:
     lines: list[str] = []
     places: list[Cell] = []
     for number, text in found:
-        own = text.split("\n")
-        if own[0].startswith("%%"):  # another language, mostly
-            continue
-        for at, line in enumerate(own, 1):
-            lines.append(_MAGIC.sub(r"\1pass #", line) if _MAGIC.match(line) else line)
-            places.append(Cell(number, at))
+        own = _plain(text)
+        lines += own
+        places += [Cell(number, at) for at in range(1, len(own) + 1)]
     return Source("\n".join(lines) + "\n", places)
+
+
+def _plain(text: str) -> list[str]:
+    """The lines of a cell as Python; empty ones where it is none: another language, an error."""
+    own = text.split("\n")
+    if is_python(text):
+        return own
+    lines: list[str] = []
+    goes_on = False
+    for line in own:
+        plain = "" if goes_on or line.startswith("%%") else _TIMED.sub(r"\1", line)
+        plain = _MAGIC.sub(r"\1pass #", _GIVEN.sub(r"\1None #", plain))
+        goes_on = plain != line and line.endswith("\\")
+        lines.append(plain)
+    other = own[0].startswith("%%") and not own[0].startswith(("%%time", "%%capture"))
+    return lines if not other and is_python("\n".join(lines)) else [""] * len(own)
+
+
+def parsed(text: str) -> ast.Module:
+    """Raises what ast.parse() raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
+        return ast.parse(text)
+
+
+def is_python(text: str) -> bool:
+    try:
+        parsed(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

@@ -60,7 +60,7 @@ def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]
         if (
             finding.edits
             and not any(_touch(one, other) for one in new for other in made)
-            and scanning.is_python(edited(text, both))
+            and files.is_python(edited(text, both))
         ):
             made = both
             done.append(finding)
@@ -97,7 +97,14 @@ def diff(path: Path, before: bytes, after: bytes) -> bytes:
 def _found(text: str, rules: list[scanning.Rule], path: Path) -> list[Finding]:
     try:
         return scanning.scan_text(text, rules, path)
-    except (SyntaxError, files.Unreadable, scanning.RuleError, RecursionError, TooLong) as error:
+    except (
+        SyntaxError,
+        ValueError,
+        files.Unreadable,
+        scanning.RuleError,
+        RecursionError,
+        TooLong,
+    ) as error:
         raise NotFixed(f"{path}: {error or 'it takes too long'}") from None
 
 

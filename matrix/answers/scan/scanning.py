@@ -6,7 +6,6 @@ import ast
 import importlib
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ SECONDS = 10.0  # of CPU that the rules may take for one file
 LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
 FEW = 40  # files that are read faster than processes are started
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
+_LINE = re.compile(r"\bline (\d{1,9})\b")  # of what a rule says
 _IGNORE = re.compile(r"#\s*torch-repros:\s*ignore(?:\[([^\]]*)\])?")
 
 
@@ -113,6 +113,8 @@ def scan_file(path: Path, those: list[Rule]) -> Result:
         return path, str(error)
     except SyntaxError as error:
         return path, f"not Python: {error.msg} (line {error.lineno})"
+    except ValueError:
+        return path, "not text: it has half of a surrogate pair"
     except (RecursionError, MemoryError):
         return path, "nested too deeply"
     except TooLong:
@@ -125,7 +127,7 @@ def scan_text(
     text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
 ) -> list[Finding]:
     """Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
-    tree = _parsed(text)
+    tree = files.parsed(text)
     likely = [rule for rule in those if _has_words(text, function(rule.id))]
     if not likely:
         return []
@@ -138,25 +140,11 @@ def scan_text(
     for rule in likely:
         for hit in _hits(rule, code):
             if not _ignored(code, hit, rule.id, lines):
-                if hit.edits and not is_python(edited(text, hit.edits)):
+                if hit.edits and not files.is_python(edited(text, hit.edits)):
                     hit = hit._replace(edits=())  # of what stands in parentheses, for one
                 finding = _finding(hit, rule, path, lines, cells or [])
                 found.setdefault((rule.id, finding.line, finding.cell), finding)
     return list(found.values())
-
-
-def is_python(text: str) -> bool:
-    try:
-        _parsed(text)
-    except SyntaxError:
-        return False
-    return True
-
-
-def _parsed(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
-        return ast.parse(text)
 
 
 @cache
@@ -187,19 +175,27 @@ def _finding(
     (line, column), (end_line, end_column) = place(hit.node), end(hit.node)
     column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
     cell = cells[line - 1] if cells else files.Cell(0, line)
+    what = _LINE.sub(lambda one: _in_its_cell(one, cells), hit.what) if cells else hit.what
     return Finding(
         path,
         cell.line,
         column + 1,
         rule.id,
         rule.level,
-        hit.what,
+        what,
         rule.when,
         cell.line + end_line - line,
         end_column + 1,
         cell.number,
         hit.edits if not cells else (),
     )
+
+
+def _in_its_cell(found: re.Match[str], cells: list[files.Cell]) -> str:
+    number = int(found[1])
+    if not 0 < number <= len(cells):
+        return found[0]
+    return f"line {cells[number - 1].line} of cell {cells[number - 1].number}"
 
 
 def _characters(lines: list[str], line: int, column: int) -> int:

@@ -96,6 +96,64 @@ def test_a_notebook_is_read_as_one_program(tmp_path):
     assert found.where == f"{path}:cell 4:3:{COLUMN}"
 
 
+LOOP = """\
+import torch
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for x in loader:
+    optimizer.zero_grad()%s
+    model(x).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [LOOP % "  # needed?"],
+        [(LOOP % "").replace("optimizer.zero", "%time optimizer.zero")],
+        [(LOOP % "").replace("import torch\n", "import torch\nx = 1\n?x\n")],
+        [(LOOP % "").replace("    optimizer.zero_grad()\n", "    clear()\n"),
+         "%%time\ndef clear():\n    optimizer.zero_grad()"],
+    ],
+)  # fmt: skip
+def test_what_ipython_adds_hides_no_python(tmp_path, cells):
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook(*[("code", one) for one in cells]), encoding="utf-8")
+    assert scan(path) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "f(\n    1,  # why?\n    2)",
+        "print('%s %s'\n   % (1, 2))",
+        "out = !nvidia-smi\nprint(out)",
+        "!pip install a \\\n    b c",
+        "this is not python",
+        "%%bash\nls",
+        "x = '\ud800'",
+    ],
+)
+def test_a_cell_costs_no_other(tmp_path, cell):
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook(("code", cell), ("code", f"%%capture\n{BAD}")), encoding="utf-8")
+    (found,), passed = scan(path)
+    assert (found.cell, found.line, passed) == (2, 6, [])
+
+
+def test_lines_that_are_spoken_of_are_those_of_their_cells(tmp_path):
+    first, second = (
+        GENERATORS.replace("g, d = a", "g = a")
+        .replace(", b.parameters()", "")
+        .replace("(d, 1.0)", "([], 1.0)")
+        .split("for ")
+    )
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook(("code", "x"), ("code", first), ("code", f"for {second}")))
+    (found,), _ = scan(path)
+    assert "(line 2 of cell 2)" in found.what
+
+
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
@@ -108,6 +166,8 @@ def test_a_notebook_is_read_as_one_program(tmp_path):
         ("a.py", b"torch" + b".a" * 100_000 + b".scaler.step(GradScaler)", "nested too deeply"),
         ("a.py", b"torch = scaler" + b"+1" * 100_000, "nested too deeply"),
         ("a.py", b"torch.ModuleList([Linear(2, 2)] * 0x1%s)" % (b"0" * 4000), "too long to be"),
+        ("a.py", b"# coding: undefined\ntorch", "not in UTF-8"),
+        ("a.py", b"# coding: raw_unicode_escape\n# \\ud800\ntorch", "surrogate"),
         ("a.ipynb", b"{}", "not a notebook"),
         ("a.ipynb", b"[" * 100_000, "not a notebook"),
         ("a.ipynb", b'{"cells": [{"cell_type": "code", "source": 3}]}', "not a notebook"),
