@@ -119,14 +119,17 @@ def scan(
     reproducers = options.load()
     try:
         own = settings.load(Path.cwd())
-        changes = changed.since(base, Path.cwd()) if base is not None else None
+        changes: changed.Lines | None = None if base is None else {}
+        for place in {one if one.is_dir() else one.parent for one in paths or (Path(),)}:
+            if base is not None and changes is not None:
+                changes |= changed.since(base, place)  # each in its own repository
     except settings.SettingsError as error:
         raise click.UsageError(str(error)) from None
     except changed.GitError as error:
         raise click.UsageError(f"--diff: {error}") from None
     rules = _rules(reproducers, select or own.select, (*ignore, *own.ignore), level)
     found, passed = _scan(
-        list(paths) or [Path()], (*exclude, *own.exclude), rules, changes, jobs or 0
+        list(paths) or [Path()], (*exclude, *own.exclude), own.folder, rules, changes, jobs or 0
     )
     for one in passed:
         click.echo(f"passed over: {one.path}: {one.why}", err=True)
@@ -164,13 +167,14 @@ def _names(given: tuple[str, ...]) -> list[str]:
 def _scan(
     paths: list[Path],
     exclude: tuple[str, ...],
+    root: Path | None,
     rules: list[scanning.Rule],
     changes: changed.Lines | None,
     jobs: int,
 ) -> tuple[list[Finding], list[PassedOver]]:
     from . import table
 
-    named = list(files.find(paths, exclude))
+    named = list(files.find(paths, exclude, root))
     if changes is not None:
         named = [path for path in named if str(path.resolve()) in changes]
     try:

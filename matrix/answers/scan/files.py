@@ -43,17 +43,20 @@ class Source(NamedTuple):
     cells: list[Cell]  # of each line of a notebook; empty for a file of Python
 
 
-def find(paths: list[Path], exclude: tuple[str, ...] = ()) -> Iterator[Path]:
+def find(
+    paths: list[Path], exclude: tuple[str, ...] = (), root: Path | None = None
+) -> Iterator[Path]:
     """The files that are named, and those of Python in the folders that are named, sorted.
 
     Hidden folders, virtual environments and installed packages are left out, and what `exclude`
-    matches: a glob of the path, or of one of its parts.
+    matches: a glob of the path, or of one of its parts. The path is both that which is given and
+    that from root.
     """
     seen: set[str] = set()
     for path in paths:
         for one in _walk(path) if path.is_dir() else [path]:
             real = os.path.realpath(one)
-            if real not in seen and not _excluded(one, exclude):
+            if real not in seen and not _excluded(one, exclude, root):
                 seen.add(real)
                 yield one
 
@@ -71,11 +74,15 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield from (here / name for name in sorted(files) if name.endswith(ENDINGS))
 
 
-def _excluded(path: Path, patterns: tuple[str, ...]) -> bool:
+def _excluded(path: Path, patterns: tuple[str, ...], root: Path | None) -> bool:
+    forms, whole = [path], path.absolute()
+    if root is not None and whole.is_relative_to(root):
+        forms.append(whole.relative_to(root))
     return any(
-        fnmatch.fnmatch(path.as_posix(), pattern)
-        or any(fnmatch.fnmatch(part, pattern) for part in path.parts)
-        for pattern in patterns
+        fnmatch.fnmatch(text, pattern)
+        for form in forms
+        for text in (form.as_posix(), *(one.as_posix() for one in form.parents), *form.parts)
+        for pattern in (one.rstrip("/") for one in patterns)
     )
 
 

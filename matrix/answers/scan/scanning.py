@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import io
 import os
 import re
+import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 dig
 FEW = 40  # files that are read faster than processes are started
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d{1,9})\b")  # of what a rule says
-_IGNORE = re.compile(r"#\s*torch-repros:\s*ignore(?:\[([^\]]*)\])?")
+_IGNORE = re.compile(r"#\s*torch-repros:\s*ignore\b(?:\s*\[([^\]]*)\])?")
 
 
 class Rule(NamedTuple):
@@ -135,11 +137,11 @@ def scan_text(
     numbers = (getattr(one, "value", None) for one in code.nodes.get(ast.Constant, ()))
     if any(isinstance(one, int) and one.bit_length() > LONGEST for one in numbers):
         raise files.Unreadable("it has a number that is too long to be written")
-    lines = text.split("\n")
+    lines, silenced = text.split("\n"), _silenced(text)
     found: dict[tuple[str, int, int], Finding] = {}
     for rule in likely:
         for hit in _hits(rule, code):
-            if not _ignored(code, hit, rule.id, lines):
+            if not _ignored(code, hit, rule.id, silenced):
                 if hit.edits and not files.is_python(edited(text, hit.edits)):
                     hit = hit._replace(edits=())  # of what stands in parentheses, for one
                 finding = _finding(hit, rule, path, lines, cells or [])
@@ -204,15 +206,26 @@ def _characters(lines: list[str], line: int, column: int) -> int:
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
-def _ignored(code: Code, hit: Hit, id: str, lines: list[str]) -> bool:
+def _silenced(text: str) -> dict[int, list[str]]:
+    """The ids and families that a comment silences, by line; all where it names none."""
+    if "torch-repros:" not in text:
+        return {}
+    found = {}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and (comment := _IGNORE.search(token.string)):
+            named = comment[1]
+            found[token.start[0]] = [] if named is None else re.split(r"[\s,]+", named.strip())
+    return found
+
+
+def _ignored(code: Code, hit: Hit, id: str, silenced: dict[int, list[str]]) -> bool:
     """Whether a comment at the place, or at the first line of its statement, says so."""
     node = hit.node if isinstance(hit.node, ast.AST) else code.tree
     places = {place(node)[0], end(node)[0]}
     if node in code.parent:
         places.add(place(code.statement(node))[0])
-    for number in places:
-        if 0 < number <= len(lines) and (comment := _IGNORE.search(lines[number - 1])):
-            named = comment[1]
-            if named is None or id in re.split(r"[\s,]+", named):
-                return True
-    return False
+    family = id.partition("/")[0]
+    return any(
+        not silenced[line] or {id, family} & set(silenced[line])
+        for line in places & silenced.keys()
+    )

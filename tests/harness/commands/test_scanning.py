@@ -157,7 +157,7 @@ def test_other_programs_get_their_form(project, form):
         assert result.stdout.startswith("::error file=train.py,line=5,")
 
 
-def test_only_what_a_branch_changed(project):
+def test_only_what_a_branch_changed(project, monkeypatch):
     def git(*arguments):
         own = ["-c", "user.name=a", "-c", "user.email=a@b"]
         subprocess.run(["git", *own, *arguments], check=True, capture_output=True)
@@ -167,6 +167,8 @@ def test_only_what_a_branch_changed(project):
     git("commit", "-m", "one")
     result = call("scan", "--diff", "main", "--format", "json")
     assert ids(result) == {TEXTS}  # untracked
+    monkeypatch.chdir("/")
+    assert ids(call("scan", "--diff", "main", "--format", "json", str(project))) == {TEXTS}
 
 
 def test_what_was_found_is_run_on_the_torch_of_an_interpreter(project):

@@ -61,6 +61,9 @@ def test_columns_are_counted_in_characters():
         (f"torch-repros: ignore[amp/unscale_twice, {ID}]", True),
         ("torch-repros: ignore", True),
         ("torch-repros: ignore[amp/unscale_twice]", False),
+        ("torch-repros: ignore[amp]", True),
+        ("torch-repros:ignore [amp/unscale_twice]", False),
+        (f"torch-repros: ignore [ {ID} ]", True),
         ("noqa", False),
     ],
 )
@@ -73,6 +76,12 @@ def test_a_comment_silences_its_line(comment, silent):
     assert (scanning.scan_text(wrapped, RULES) == []) is silent
     elsewhere = f"# {comment}\n{BAD}"
     assert scanning.scan_text(elsewhere, RULES)
+
+
+def test_a_text_silences_nothing():
+    assert scanning.scan_text(
+        BAD.replace("    torch.nn", "    '# torch-repros: ignore'; torch.nn"), RULES
+    )
 
 
 def notebook(*cells):
@@ -227,6 +236,9 @@ def test_other_people_s_code_is_left_out_unless_it_is_named(tmp_path):
     assert list(files.find([tmp_path, tmp_path / "src/train.py"])) == [tmp_path / "src/train.py"]
     assert list(files.find([tmp_path], ("src",))) == []
     assert list(files.find([tmp_path], ("*/src/tr*.py",))) == []
+    assert list(files.find([tmp_path], ("src/",))) == []
+    assert list(files.find([tmp_path / "src"], ("src/tr*.py",), tmp_path)) == []
+    assert list(files.find([tmp_path / "src"], ("src/tr*.py",))) == [tmp_path / "src/train.py"]
 
 
 def test_many_files_take_as_many_processes_and_give_the_same(tmp_path):
@@ -498,6 +510,21 @@ def test_only_changed_lines_count(repository):
     (folder / "touched.py").write_text(f"{BAD}\n# a comment\n", encoding="utf-8")
     kept = [one.path.name for one in changed.only(scan(folder)[0], changed.since("main", folder))]
     assert kept == ["new ä.py", "untracked.py"]  # the line is the old one again
+
+
+def test_no_line_and_no_name_is_taken_for_a_header(repository):
+    folder, git = repository
+    (folder / ".gitattributes").write_text("*.py diff=odd\n", encoding="utf-8")
+    git("config", "diff.odd.textconv", "sed 1,3d")
+    git("add", ".")
+    git("commit", "-m", "two")
+    text = BAD.replace("1.0)", "2.0)").replace("import torch\n", "import torch\n++ b/other.py\n")
+    (folder / "touched.py").write_text(text, encoding="utf-8")
+    (folder / 'a "b".py').write_text(BAD, encoding="utf-8")
+    git("add", ".")
+    changes = changed.since("main", folder)
+    assert changes[str(folder / "touched.py")] == [range(2, 3), range(6, 7)]
+    assert str(folder / 'a "b".py') in changes
 
 
 def test_what_main_changed_meanwhile_does_not_count(repository):
