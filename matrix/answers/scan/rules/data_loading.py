@@ -49,7 +49,7 @@ def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
             name = path(target)
             if made is None or not name.startswith("self.") or len(code.values(target)) != 1:
                 continue
-            uses = [use for use in _reached(code, methods) if path(use) == name]
+            uses = [use for use in _reached(methods) if path(use) == name]
             if not uses or any(_reseeds(code, use) for use in ast.walk(owner)):
                 continue
             if all(_in_a_while(code, use) for use in uses):  # another row instead of a broken one
@@ -83,7 +83,7 @@ def _generator(code: Code, value: ast.expr | None) -> ast.Call | None:
     return _generator(code, inner) if last_name(value.func) == "manual_seed" else None
 
 
-def _reached(code: Code, methods: dict[str, ast.FunctionDef]) -> Iterator[ast.Attribute]:
+def _reached(methods: dict[str, ast.FunctionDef]) -> Iterator[ast.Attribute]:
     """The attributes that __getitem__ reads, also by way of other methods."""
     seen, todo = set(), ["__getitem__"]
     while todo:

@@ -118,7 +118,7 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
         tried = code.parent[handler]
         if not isinstance(tried, ast.Try) or not isinstance(handler, ast.ExceptHandler):
             continue
-        if not _is_for_memory(code, handler) or in_a_test(code, handler):
+        if not _is_for_memory(handler) or in_a_test(code, handler):
             continue
         first = {path(call.func) for one in tried.body for call in code.calls_in(one)} - {""}
         for statement in handler.body:
@@ -131,7 +131,7 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
                     )
 
 
-def _is_for_memory(code: Code, handler: ast.ExceptHandler) -> bool:
+def _is_for_memory(handler: ast.ExceptHandler) -> bool:
     """Whether it handles running out of memory: by its class, its text or what it cleans up."""
     if handler.type is None:
         return False

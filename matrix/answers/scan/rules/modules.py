@@ -181,7 +181,7 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
             and (reader := _reader(code, name)) is not None
         ]
         for name, reader in readers:
-            if not isinstance(reader, ast.Call) or not _is_made_optimizer(code, reader):
+            if not isinstance(reader, ast.Call) or not _is_made_optimizer(reader):
                 continue
             before = [
                 one
@@ -589,11 +589,11 @@ def _takes_all(code: Code, call: ast.Call) -> bool:
     return (
         code.full(call.func) in ("sum", "list", "tuple", "set", "sorted", "max", "min", "dict")
         or last_name(call.func) in ("clip_grad_norm_", "clip_grad_value_", "parameters_to_vector")
-        or _is_made_optimizer(code, call)
+        or _is_made_optimizer(call)
     )
 
 
-def _is_made_optimizer(code: Code, call: ast.Call) -> bool:
+def _is_made_optimizer(call: ast.Call) -> bool:
     return last_name(call.func) in OPTIMIZERS
 
 

@@ -267,7 +267,7 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
         if call.args or call.keywords or not path(model) or is_optimizer(code, model):
             continue
         statement = code.statement(call)
-        kept = _kept_in(code, call, statement)
+        kept = _kept_in(call, statement)
         if kept is None or not _is_best(code, kept, statement):
             continue
         if in_a_test(code, call) or is_dead(code, call):
@@ -282,7 +282,7 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
             )
 
 
-def _kept_in(code: Code, call: ast.Call, statement: ast.stmt) -> ast.expr | None:
+def _kept_in(call: ast.Call, statement: ast.stmt) -> ast.expr | None:
     """The name that is given the state, or a .copy() of its dictionary."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None

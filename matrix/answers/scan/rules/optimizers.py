@@ -141,7 +141,7 @@ def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
             if (
                 isinstance(later, ast.Assign)
                 and path(later.targets[0]) == model
-                and _is_new(code, later.value, model)
+                and _is_new(later.value, model)
                 and _is_stepped(code, after[at + 1 :], optimizer)
             ):
                 yield Hit(
@@ -373,7 +373,7 @@ def _gives(code: Code, statement: ast.stmt, name: str) -> bool:
     )
 
 
-def _is_new(code: Code, value: ast.expr, model: str) -> bool:
+def _is_new(value: ast.expr, model: str) -> bool:
     """Whether it builds a model from nothing of the one before: Net(3).to(device)."""
     while isinstance(value, ast.Call) and last_name(value.func) in MOVES:
         above = receiver(value)
