@@ -41,6 +41,7 @@ class Cell(NamedTuple):
 class Source(NamedTuple):
     text: str
     cells: list[Cell]  # of each line of a notebook; empty for a file of Python
+    odd: list[int]  # cells that were to be Python and are not
 
 
 def find(
@@ -98,7 +99,7 @@ def read(path: Path) -> Source:
     notebook = path.suffix == ".ipynb"
     if len(data) > (NOTEBOOK if notebook else LARGEST):
         raise Unreadable(f"larger than {(NOTEBOOK if notebook else LARGEST) // 2**20} MiB")
-    return _notebook(data) if notebook else Source(universal(decoded(data)[0]), [])
+    return _notebook(data) if notebook else Source(universal(decoded(data)[0]), [], [])
 
 
 def decoded(data: bytes) -> tuple[str, str]:
@@ -134,11 +135,14 @@ def _notebook(data: bytes) -> Source:
         raise Unreadable("not a notebook of format 4") from None
     lines: list[str] = []
     places: list[Cell] = []
+    odd: list[int] = []
     for number, text in found:
         own = _plain(text)
+        if text.strip() and not any(own) and not text.startswith("%%"):
+            odd.append(number)
         lines += own
         places += [Cell(number, at) for at in range(1, len(own) + 1)]
-    return Source("\n".join(lines) + "\n", places)
+    return Source("\n".join(lines) + "\n", places, odd)
 
 
 def _plain(text: str) -> list[str]:

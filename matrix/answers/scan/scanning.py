@@ -64,7 +64,7 @@ class RuleError(Exception):
     """A rule that failed: a fault of ours, which costs one file and not the others."""
 
 
-Result = tuple[Path, "list[Finding] | str"]  # the findings of a file, or why it was passed over
+Result = tuple[Path, "list[Finding]", str]  # of a file; why it, or a part, was passed over
 
 
 def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
@@ -83,11 +83,10 @@ def scan(
     """
     found: list[Finding] = []
     passed: list[PassedOver] = []
-    for done, (path, result) in enumerate(_results(list(paths), those, jobs), 1):
-        if isinstance(result, str):
-            passed.append(PassedOver(path, result))
-        else:
-            found += result
+    for done, (path, findings, why) in enumerate(_results(list(paths), those, jobs), 1):
+        found += findings
+        if why:
+            passed.append(PassedOver(path, why))
         progress(done)
     return sorted(found), sorted(passed)
 
@@ -109,20 +108,23 @@ def scan_file(path: Path, those: list[Rule]) -> Result:
     for rule in those:
         function(rule.id)  # first: a SyntaxError of ours must not be taken for one of the file
     try:
-        text, cells = files.read(path)
-        return path, scan_text(text, those, path, cells) if _TORCH.search(text) else []
+        text, cells, odd = files.read(path)
+        if not _TORCH.search(text):
+            return path, [], ""
+        why = f"not Python: cell {', '.join(map(str, odd))}" if odd else ""
+        return path, scan_text(text, those, path, cells), why
     except files.Unreadable as error:
-        return path, str(error)
+        return path, [], str(error)
     except SyntaxError as error:
-        return path, f"not Python: {error.msg} (line {error.lineno})"
+        return path, [], f"not Python: {error.msg} (line {error.lineno})"
     except ValueError:
-        return path, "not text: it has half of a surrogate pair"
+        return path, [], "not text: it has half of a surrogate pair"
     except (RecursionError, MemoryError):
-        return path, "nested too deeply"
+        return path, [], "nested too deeply"
     except TooLong:
-        return path, f"takes the rules more than {SECONDS:g} s"
+        return path, [], f"takes the rules more than {SECONDS:g} s"
     except RuleError as error:
-        return path, f"{error}: please report it"
+        return path, [], f"{error}: please report it"
 
 
 def scan_text(
