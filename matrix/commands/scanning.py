@@ -119,19 +119,22 @@ def scan(
     reproducers = options.load()
     try:
         own = settings.load(Path.cwd())
-        changes = changed.since(base, Path.cwd()) if base is not None else None
+        changes: changed.Lines | None = None if base is None else {}
+        for place in {one if one.is_dir() else one.parent for one in paths or (Path(),)}:
+            if base is not None and changes is not None:
+                changes |= changed.since(base, place)  # each in its own repository
     except settings.SettingsError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.UsageError(str(error)) from None
     except changed.GitError as error:
         raise click.UsageError(f"--diff: {error}") from None
     rules = _rules(reproducers, select or own.select, (*ignore, *own.ignore), level)
     found, passed = _scan(
-        list(paths) or [Path()], (*exclude, *own.exclude), rules, changes, jobs or 0
+        list(paths) or [Path()], (*exclude, *own.exclude), own.folder, rules, changes, jobs or 0
     )
     for one in passed:
         click.echo(f"passed over: {one.path}: {one.why}", err=True)
     if fix:
-        found = _fix(found, write)
+        found = _fix(found, rules, write)
     by_id = {one.id: one for one in reproducers}
     _show(found, passed, by_id, form, version, folder)
     status = options.FINDINGS if any(one.level != "note" for one in found) else options.OK
@@ -164,13 +167,14 @@ def _names(given: tuple[str, ...]) -> list[str]:
 def _scan(
     paths: list[Path],
     exclude: tuple[str, ...],
+    root: Path | None,
     rules: list[scanning.Rule],
     changes: changed.Lines | None,
     jobs: int,
 ) -> tuple[list[Finding], list[PassedOver]]:
     from . import table
 
-    named = list(files.find(paths, exclude))
+    named = list(files.find(paths, exclude, root))
     if changes is not None:
         named = [path for path in named if str(path.resolve()) in changes]
     try:
@@ -214,7 +218,7 @@ def _show(
     click.echo(f"\n{counts}{hint}" if found else "nothing found")
 
 
-def _fix(found: list[Finding], write: bool) -> list[Finding]:
+def _fix(found: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
     """Shows or makes the edits; returns the findings that are still there."""
     by_path: dict[Path, list[Finding]] = defaultdict(list)
     for one in found:
@@ -223,7 +227,7 @@ def _fix(found: list[Finding], write: bool) -> list[Finding]:
     left = list(found)
     for path, those in by_path.items():
         try:
-            before, after, kept = fixing.fixed(path, those)
+            before, after, kept = fixing.fixed(path, those, rules)
             if write:
                 fixing.write(path, after)
         except (fixing.NotFixed, OSError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from .scanning import Finding
 
-_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 Lines = dict[str, "list[range] | None"]  # real path -> the lines that changed; None: all are new
 
 
@@ -26,17 +27,23 @@ def since(base: str, folder: Path) -> Lines:
     fork = _git(top, "merge-base", base, "HEAD").strip()
     text = _git(
         top, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff",
-        "--no-prefix", "--no-renames", fork, "--",
+        "--no-textconv", "--no-prefix", "--no-renames", fork, "--",
     )  # fmt: skip
     changed: Lines = {}
     lines: list[range] = []
+    left = 0  # lines of this hunk, which may look like anything
     for line in text.split("\n"):
-        if line.startswith("+++ "):
-            lines = []
-            changed[os.path.realpath(top / line[4:].rstrip("\t"))] = lines
+        if left and line.startswith(("+", "-")):
+            left -= 1
+        elif line.startswith("+++ "):
+            lines, name = [], line[4:].rstrip("\t")
+            if name.startswith('"'):  # of a quote or a control character, as C writes them
+                name = ast.literal_eval(name)
+            changed[os.path.realpath(top / name)] = lines
         elif found := _HUNK.match(line):
-            first, count = int(found[1]), int(found[2] or 1)
+            gone, first, count = int(found[1] or 1), int(found[2]), int(found[3] or 1)
             lines.append(range(first, first + count))
+            left = gone + count
     others = _git(top, "ls-files", "--others", "--exclude-standard", "-z")
     changed.update({os.path.realpath(top / name): None for name in others.split("\0") if name})
     return changed

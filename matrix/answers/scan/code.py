@@ -397,6 +397,16 @@ def replaced(node: ast.AST, text: str) -> Edit:
     return Edit(*place(node), *end(node), text)
 
 
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with these edits, which do not overlap, made in it."""
+    lines = text.split("\n")
+    for edit in sorted(edits, reverse=True):  # what comes before keeps its place
+        first = lines[edit.line - 1].encode()[: edit.column].decode()
+        last = lines[edit.end_line - 1].encode()[edit.end_column :].decode()
+        lines[edit.line - 1 : edit.end_line] = (first + edit.text + last).split("\n")
+    return "\n".join(lines)
+
+
 def path(node: ast.AST | None) -> str:
     """ "self.model" of that expression, "" of what is no name."""
     parts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import io
 import json
@@ -9,6 +10,7 @@ import os
 import re
 import stat
 import tokenize
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +20,11 @@ NOTEBOOK = 16 * 2**20  # bytes; most of a notebook is pictures
 ENDINGS = (".py", ".ipynb")
 # Folders that hold other people's code, or copies of this one's.
 PASSED = {"__pycache__", "build", "dist", "node_modules", "site-packages", "dist-packages"}
-_MAGIC = re.compile(r"^(\s*)(?:[%!?]|.*\?\s*$)")
+# What IPython adds to Python, and what stands for it: a statement that is timed, what a command
+# gives, a command, a question about a name.
+_TIMED = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^\s-])")
+_GIVEN = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
+_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.*]+\?\??\s*$)")
 
 
 class Unreadable(Exception):
@@ -35,19 +41,23 @@ class Cell(NamedTuple):
 class Source(NamedTuple):
     text: str
     cells: list[Cell]  # of each line of a notebook; empty for a file of Python
+    odd: list[int]  # cells that were to be Python and are not
 
 
-def find(paths: list[Path], exclude: tuple[str, ...] = ()) -> Iterator[Path]:
+def find(
+    paths: list[Path], exclude: tuple[str, ...] = (), root: Path | None = None
+) -> Iterator[Path]:
     """The files that are named, and those of Python in the folders that are named, sorted.
 
     Hidden folders, virtual environments and installed packages are left out, and what `exclude`
-    matches: a glob of the path, or of one of its parts.
+    matches: a glob of the path, or of one of its parts. The path is both that which is given and
+    that from root.
     """
     seen: set[str] = set()
     for path in paths:
         for one in _walk(path) if path.is_dir() else [path]:
             real = os.path.realpath(one)
-            if real not in seen and not _excluded(one, exclude):
+            if real not in seen and not _excluded(one, exclude, root):
                 seen.add(real)
                 yield one
 
@@ -65,11 +75,15 @@ def _walk(folder: Path) -> Iterator[Path]:
         yield from (here / name for name in sorted(files) if name.endswith(ENDINGS))
 
 
-def _excluded(path: Path, patterns: tuple[str, ...]) -> bool:
+def _excluded(path: Path, patterns: tuple[str, ...], root: Path | None) -> bool:
+    forms, whole = [path], path.absolute()
+    if root is not None and whole.is_relative_to(root):
+        forms.append(whole.relative_to(root))
     return any(
-        fnmatch.fnmatch(path.as_posix(), pattern)
-        or any(fnmatch.fnmatch(part, pattern) for part in path.parts)
-        for pattern in patterns
+        fnmatch.fnmatch(text, pattern)
+        for form in forms
+        for text in (form.as_posix(), *(one.as_posix() for one in form.parents), *form.parts)
+        for pattern in (one.rstrip("/") for one in patterns)
     )
 
 
@@ -85,19 +99,27 @@ def read(path: Path) -> Source:
     notebook = path.suffix == ".ipynb"
     if len(data) > (NOTEBOOK if notebook else LARGEST):
         raise Unreadable(f"larger than {(NOTEBOOK if notebook else LARGEST) // 2**20} MiB")
-    return _notebook(data) if notebook else Source(_decoded(data), [])
+    return _notebook(data) if notebook else Source(universal(decoded(data)[0]), [], [])
 
 
-def _decoded(data: bytes) -> str:
-    """As Python reads a file: UTF-8, or what its first lines declare."""
+def decoded(data: bytes) -> tuple[str, str]:
+    """As Python reads a file: UTF-8, or what its first lines declare; and what that is.
+
+    Raises Unreadable.
+    """
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
+    except (SyntaxError, ValueError, LookupError):
         raise Unreadable("not in UTF-8, or in the encoding that it declares") from None
     if "\0" in text:
         raise Unreadable("not text: it has NUL characters")
-    return io.StringIO(text, newline=None).read()  # \r\n and \r as Python reads them
+    return text, encoding
+
+
+def universal(text: str) -> str:
+    """With \\r\\n and \\r as Python reads them."""
+    return io.StringIO(text, newline=None).read()
 
 
 def _notebook(data: bytes) -> Source:
@@ -113,11 +135,42 @@ def _notebook(data: bytes) -> Source:
         raise Unreadable("not a notebook of format 4") from None
     lines: list[str] = []
     places: list[Cell] = []
+    odd: list[int] = []
     for number, text in found:
-        own = text.split("\n")
-        if own[0].startswith("%%"):  # another language, mostly
-            continue
-        for at, line in enumerate(own, 1):
-            lines.append(_MAGIC.sub(r"\1pass #", line) if _MAGIC.match(line) else line)
-            places.append(Cell(number, at))
-    return Source("\n".join(lines) + "\n", places)
+        own = _plain(text)
+        if text.strip() and not any(own) and not text.startswith("%%"):
+            odd.append(number)
+        lines += own
+        places += [Cell(number, at) for at in range(1, len(own) + 1)]
+    return Source("\n".join(lines) + "\n", places, odd)
+
+
+def _plain(text: str) -> list[str]:
+    """The lines of a cell as Python; empty ones where it is none: another language, an error."""
+    own = text.split("\n")
+    if is_python(text):
+        return own
+    lines: list[str] = []
+    goes_on = False
+    for line in own:
+        plain = "" if goes_on or line.startswith("%%") else _TIMED.sub(r"\1", line)
+        plain = _MAGIC.sub(r"\1pass #", _GIVEN.sub(r"\1None #", plain))
+        goes_on = plain != line and line.endswith("\\")
+        lines.append(plain)
+    other = own[0].startswith("%%") and not own[0].startswith(("%%time", "%%capture"))
+    return lines if not other and is_python("\n".join(lines)) else [""] * len(own)
+
+
+def parsed(text: str) -> ast.Module:
+    """Raises what ast.parse() raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
+        return ast.parse(text)
+
+
+def is_python(text: str) -> bool:
+    try:
+        parsed(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import os
-import tokenize
+from collections import Counter
 from collections.abc import Iterable
-from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from .code import Edit
+from . import files, scanning
+from .code import Edit, TooLong, edited
 from .scanning import Finding
 
 
@@ -19,60 +18,95 @@ class NotFixed(Exception):
     """Why a file is left as it is."""
 
 
-def fixed(path: Path, findings: Iterable[Finding]) -> tuple[bytes, bytes, list[Finding]]:
+def fixed(
+    path: Path, findings: list[Finding], rules: list[scanning.Rule]
+) -> tuple[bytes, bytes, list[Finding]]:
     """A file before and after, and the findings that were fixed. Raises NotFixed.
 
     Edits that touch each other's text are left for the next call.
     """
     try:
-        before = path.read_bytes()
-        encoding, _ = tokenize.detect_encoding(BytesIO(before).readline)
-        text = before.decode(encoding)
-    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+        data = path.read_bytes()
+        text, encoding = files.decoded(data)
+    except (OSError, files.Unreadable) as error:
         raise NotFixed(f"{path}: {error}") from None
     newline = "\r\n" if "\r\n" in text else "\n"
     if text.replace(newline, "").count("\n") or "\r" in text.replace("\r\n", ""):
         raise NotFixed(f"{path}: its lines end in different ways")
-    lines = text.split(newline)
-    done: list[Finding] = []
-    taken: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    for finding in sorted(findings, reverse=True):
-        spans = [((one.line, one.column), (one.end_line, one.end_column)) for one in finding.edits]
-        if finding.edits and not any(_touch(span, other) for span in spans for other in taken):
-            for edit in sorted(finding.edits, reverse=True):
-                _apply(lines, edit)
-            taken += spans
-            done.append(finding)
-    after = newline.join(lines)
+    before = text.replace(newline, "\n")
+    known = _found(before, rules, path)
+    if not set(findings) <= set(known):
+        raise NotFixed(f"{path}: it has changed since it was read")
+    after, done = applied(before, findings)
+    left = Counter(one.id for one in known if one not in done)
+    if not Counter(one.id for one in _found(after, rules, path)) <= left:
+        raise NotFixed(f"{path}: something would still be found in it, or anew")
     try:
-        ast.parse(after.replace(newline, "\n"))
-    except SyntaxError as error:
-        raise NotFixed(f"{path}: the edit would break it in line {error.lineno}") from None
-    return before, after.encode(encoding), done
+        return data, after.replace("\n", newline).encode(encoding), done
+    except UnicodeEncodeError as error:
+        raise NotFixed(f"{path}: {error}") from None
+
+
+def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]:
+    """The text with the edits made that do not touch each other, and whose they are.
+
+    Two findings may have one edit: it is made once.
+    """
+    made: set[Edit] = set()
+    done: list[Finding] = []
+    for finding in findings:
+        new = set(finding.edits) - made
+        both = made | new
+        if (
+            finding.edits
+            and not any(_touch(one, other) for one in new for other in made)
+            and files.is_python(edited(text, both))
+        ):
+            made = both
+            done.append(finding)
+    return edited(text, made), done
 
 
 def write(path: Path, data: bytes) -> None:
-    """Whole or not at all; the file keeps its permissions."""
+    """Whole or not at all; the file keeps its permissions. Raises OSError and NotFixed."""
+    mode = path.stat().st_mode
+    if not mode & 0o222:
+        raise NotFixed(f"{path}: it is read-only")
     with NamedTemporaryFile(dir=path.resolve().parent, prefix=".", delete=False) as file:
-        file.write(data)
-    os.chmod(file.name, path.stat().st_mode)
-    os.replace(file.name, path.resolve())
+        try:
+            file.write(data)
+            file.close()
+            os.chmod(file.name, mode)
+            os.replace(file.name, path.resolve())
+        except OSError:
+            os.unlink(file.name)
+            raise
 
 
-def diff(path: Path, before: bytes, after: bytes) -> str:
-    old, new = (data.decode("utf-8", "replace").splitlines(True) for data in (before, after))
-    name = path.as_posix().lstrip("/")
-    found = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in found)
+def diff(path: Path, before: bytes, after: bytes) -> bytes:
+    """As `git apply` takes it."""
+    old, new = (data.splitlines(True) for data in (before, after))  # at b"\n" and b"\r" alone
+    name = path.as_posix().lstrip("/").encode(errors="surrogateescape")
+    found = difflib.diff_bytes(difflib.unified_diff, old, new, b"a/" + name, b"b/" + name)
+    return b"".join(
+        line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+        for line in found
+    )
 
 
-def _touch(
-    one: tuple[tuple[int, int], tuple[int, int]], other: tuple[tuple[int, int], tuple[int, int]]
-) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
+def _found(text: str, rules: list[scanning.Rule], path: Path) -> list[Finding]:
+    try:
+        return scanning.scan_text(text, rules, path)
+    except (
+        SyntaxError,
+        ValueError,
+        files.Unreadable,
+        scanning.RuleError,
+        RecursionError,
+        TooLong,
+    ) as error:
+        raise NotFixed(f"{path}: {error or 'it takes too long'}") from None
 
 
-def _apply(lines: list[str], edit: Edit) -> None:
-    first = lines[edit.line - 1].encode()[: edit.column].decode()
-    last = lines[edit.end_line - 1].encode()[edit.end_column :].decode()
-    lines[edit.line - 1 : edit.end_line] = (first + edit.text + last).split("\n")
+def _touch(one: Edit, other: Edit) -> bool:
+    return one[:2] <= other[2:4] and other[:2] <= one[2:4]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +13,6 @@ from .. import text
 from .scanning import Finding, PassedOver
 
 HOME = "https://github.com/torch-repros/torch-repros"
-Facts = Callable[[Reproducer], "list[str]"]  # what was measured, a line per device
 
 
 def sentence(finding: Finding) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ... import toml
@@ -19,6 +19,7 @@ class Settings:
     select: tuple[str, ...] = ()  # ids and families to look for; all when empty
     ignore: tuple[str, ...] = ()  # ids and families not to look for
     exclude: tuple[str, ...] = ()  # globs of files and folders that are not read
+    folder: Path | None = field(default=None, compare=False)  # that the globs start from
 
 
 def load(folder: Path) -> Settings:
@@ -45,4 +46,4 @@ def _read(file: Path) -> Settings:
             raise SettingsError(f"{file}: unknown key {key!r}; expected one of {', '.join(KEYS)}")
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise SettingsError(f"{file}: {key}: {value!r} is not a list of strings")
-    return Settings(**{key: tuple(value) for key, value in section.items()})
+    return Settings(**{key: tuple(value) for key, value in section.items()}, folder=file.parent)

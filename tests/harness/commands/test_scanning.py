@@ -115,7 +115,7 @@ def test_wrong_use_is_told(project, arguments, status, said):
 def test_settings_that_mean_nothing_end_it(project):
     (project / "pyproject.toml").write_text("[tool.torch-repros.scan]\nx = []", encoding="utf-8")
     result = call("scan")
-    assert result.exit_code == 1
+    assert result.exit_code == 2  # 1 would say that something was found
     assert "pyproject.toml: unknown key 'x'" in result.output
 
 
@@ -157,7 +157,7 @@ def test_other_programs_get_their_form(project, form):
         assert result.stdout.startswith("::error file=train.py,line=5,")
 
 
-def test_only_what_a_branch_changed(project):
+def test_only_what_a_branch_changed(project, monkeypatch):
     def git(*arguments):
         own = ["-c", "user.name=a", "-c", "user.email=a@b"]
         subprocess.run(["git", *own, *arguments], check=True, capture_output=True)
@@ -167,6 +167,8 @@ def test_only_what_a_branch_changed(project):
     git("commit", "-m", "one")
     result = call("scan", "--diff", "main", "--format", "json")
     assert ids(result) == {TEXTS}  # untracked
+    monkeypatch.chdir("/")
+    assert ids(call("scan", "--diff", "main", "--format", "json", str(project))) == {TEXTS}
 
 
 def test_what_was_found_is_run_on_the_torch_of_an_interpreter(project):

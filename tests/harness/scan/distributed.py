@@ -105,3 +105,10 @@ def on_one_process(model, dataset, optimizer):
     for _epoch in range(3):
         for x in loader:
             model(x).sum().backward()
+
+
+def until_it_is_stopped(model, dataset, optimizer):
+    loader = DataLoader(dataset, sampler=DistributedSampler(dataset))  # finds sampler_without_set_epoch
+    for _epoch in range(99999999999999999999):
+        for x in loader:
+            model(x).sum().backward()

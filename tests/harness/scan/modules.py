@@ -478,6 +478,7 @@ def views(n, other):
     x.transpose(1, 2).transpose(1, 2).view(n, -1)
     x.transpose(0, 1).view(torch.int32)
     x.permute(n, 1, 2).view(-1)
+    x.transpose(0, 999999).view(1, 2)
     x.t().view(-1)
     other.transpose(1, 2).view(n, -1)
     total = (other.permute(0, 2, 1) + x).permute(0, 2, 1)

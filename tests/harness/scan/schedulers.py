@@ -355,3 +355,12 @@ def one_cycle_in_epochs(model, train_loader, optimizer, epochs):
     for epoch in range(epochs):
         one_epoch(model, train_loader, optimizer)
         scheduler.step()
+
+
+def step_when_the_loop_has_ended(model, loader, optimizer, epochs):
+    scheduler = OneCycleLR(optimizer, 0.1, total_steps=epochs)
+    for epoch in range(epochs):
+        one_epoch(model, loader, optimizer)
+        scheduler.step()
+    else:
+        optimizer.step()

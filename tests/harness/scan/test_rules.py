@@ -46,7 +46,7 @@ def test_what_was_fixed_is_found_no_more(path, tmp_path):
     copy.write_bytes(path.read_bytes())
     found = fixable = scanning.scan_text(copy.read_text(encoding="utf-8"), RULES, copy)
     while fixable := [one for one in fixable if one.edits]:  # those that touch are left for later
-        _, after, done = fixing.fixed(copy, fixable)
+        _, after, done = fixing.fixed(copy, fixable, RULES)
         assert done
         copy.write_bytes(after)
         fixable = scanning.scan_text(after.decode(), RULES, copy)

@@ -61,6 +61,9 @@ def test_columns_are_counted_in_characters():
         (f"torch-repros: ignore[amp/unscale_twice, {ID}]", True),
         ("torch-repros: ignore", True),
         ("torch-repros: ignore[amp/unscale_twice]", False),
+        ("torch-repros: ignore[amp]", True),
+        ("torch-repros:ignore [amp/unscale_twice]", False),
+        (f"torch-repros: ignore [ {ID} ]", True),
         ("noqa", False),
     ],
 )
@@ -73,6 +76,12 @@ def test_a_comment_silences_its_line(comment, silent):
     assert (scanning.scan_text(wrapped, RULES) == []) is silent
     elsewhere = f"# {comment}\n{BAD}"
     assert scanning.scan_text(elsewhere, RULES)
+
+
+def test_a_text_silences_nothing():
+    assert scanning.scan_text(
+        BAD.replace("    torch.nn", "    '# torch-repros: ignore'; torch.nn"), RULES
+    )
 
 
 def notebook(*cells):
@@ -96,6 +105,66 @@ def test_a_notebook_is_read_as_one_program(tmp_path):
     assert found.where == f"{path}:cell 4:3:{COLUMN}"
 
 
+LOOP = """\
+import torch
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for x in loader:
+    optimizer.zero_grad()%s
+    model(x).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [LOOP % "  # needed?"],
+        [(LOOP % "").replace("optimizer.zero", "%time optimizer.zero")],
+        [(LOOP % "").replace("import torch\n", "import torch\nx = 1\n?x\n")],
+        [(LOOP % "").replace("    optimizer.zero_grad()\n", "    clear()\n"),
+         "%%time\ndef clear():\n    optimizer.zero_grad()"],
+    ],
+)  # fmt: skip
+def test_what_ipython_adds_hides_no_python(tmp_path, cells):
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook(*[("code", one) for one in cells]), encoding="utf-8")
+    assert scan(path) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "f(\n    1,  # why?\n    2)",
+        "print('%s %s'\n   % (1, 2))",
+        "out = !nvidia-smi\nprint(out)",
+        "!pip install a \\\n    b c",
+        "this is no python",
+        "%%bash\nls",
+        "x = '\ud800'",
+    ],
+)
+def test_a_cell_costs_no_other(tmp_path, cell):
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook(("code", cell), ("code", f"%%capture\n{BAD}")), encoding="utf-8")
+    (found,), passed = scan(path)
+    assert (found.cell, found.line) == (2, 6)
+    odd = cell.startswith(("this", "x"))
+    assert [why for _, why in passed] == ["not Python: cell 1"] * odd
+
+
+def test_lines_that_are_spoken_of_are_those_of_their_cells(tmp_path):
+    first, second = (
+        GENERATORS.replace("g, d = a", "g = a")
+        .replace(", b.parameters()", "")
+        .replace("(d, 1.0)", "([], 1.0)")
+        .split("for ")
+    )
+    path = tmp_path / "a.ipynb"
+    path.write_text(notebook(("code", "x"), ("code", first), ("code", f"for {second}")))
+    (found,), _ = scan(path)
+    assert "(line 2 of cell 2)" in found.what
+
+
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
@@ -107,6 +176,9 @@ def test_a_notebook_is_read_as_one_program(tmp_path):
         ("a.py", b"torch(" + b"(" * 5000 + b")" * 5001, "not Python"),
         ("a.py", b"torch" + b".a" * 100_000 + b".scaler.step(GradScaler)", "nested too deeply"),
         ("a.py", b"torch = scaler" + b"+1" * 100_000, "nested too deeply"),
+        ("a.py", b"torch.ModuleList([Linear(2, 2)] * 0x1%s)" % (b"0" * 4000), "too long to be"),
+        ("a.py", b"# coding: undefined\ntorch", "not in UTF-8"),
+        ("a.py", b"# coding: raw_unicode_escape\n# \\ud800\ntorch", "surrogate"),
         ("a.ipynb", b"{}", "not a notebook"),
         ("a.ipynb", b"[" * 100_000, "not a notebook"),
         ("a.ipynb", b'{"cells": [{"cell_type": "code", "source": 3}]}', "not a notebook"),
@@ -185,6 +257,9 @@ def test_other_people_s_code_is_left_out_unless_it_is_named(tmp_path):
     assert list(files.find([tmp_path, tmp_path / "src/train.py"])) == [tmp_path / "src/train.py"]
     assert list(files.find([tmp_path], ("src",))) == []
     assert list(files.find([tmp_path], ("*/src/tr*.py",))) == []
+    assert list(files.find([tmp_path], ("src/",))) == []
+    assert list(files.find([tmp_path / "src"], ("src/tr*.py",), tmp_path)) == []
+    assert list(files.find([tmp_path / "src"], ("src/tr*.py",))) == [tmp_path / "src/train.py"]
 
 
 def test_many_files_take_as_many_processes_and_give_the_same(tmp_path):
@@ -242,12 +317,12 @@ def test_a_fix_keeps_all_else_and_is_found_no_more(tmp_path, newline, encoding):
     path.write_bytes(text.replace("\n", newline).encode(encoding))
     path.chmod(0o750)
     found, _ = scan(path)
-    before, after, done = fixing.fixed(path, found)
+    before, after, done = fixing.fixed(path, found, RULES)
     assert done == found
     missing = "    scaler.unscale_(optimizer)\n"
     wanted = text.replace("    torch.nn.utils", f"{missing}    torch.nn.utils")
     assert after == wanted.replace("\n", newline).encode(encoding)
-    assert "+    scaler.unscale_(optimizer)" in fixing.diff(path, before, after)
+    assert b"+    scaler.unscale_(optimizer)" in fixing.diff(path, before, after)
     fixing.write(path, after)
     assert path.stat().st_mode & 0o777 == 0o750
     assert list(tmp_path.iterdir()) == [path]
@@ -259,20 +334,165 @@ def test_a_file_with_two_kinds_of_line_ends_is_left_alone(tmp_path):
     path.write_bytes(BAD.replace("\n", "\r\n", 1).encode())
     found, _ = scan(path)
     with pytest.raises(fixing.NotFixed, match="end in different ways"):
-        fixing.fixed(path, found)
+        fixing.fixed(path, found, RULES)
 
 
-def test_edits_that_touch_each_other_are_made_one_at_a_time(tmp_path):
-    path = tmp_path / "a.py"
-    path.write_text("abc\n", encoding="utf-8")
+def test_edits_that_touch_each_other_are_made_one_at_a_time():
     (finding,) = scanning.scan_text(BAD, RULES)
-    edits = [(Edit(1, 0, 1, 2, "X"),), (Edit(1, 1, 1, 3, "Y"),)]
     both = [
-        dataclasses.replace(finding, column=column, edits=edit)
-        for column, edit in enumerate(edits, 1)
+        dataclasses.replace(finding, edits=(edit,))
+        for edit in (Edit(1, 0, 1, 2, "X"), Edit(1, 1, 1, 3, "Y"))
     ]
-    _, after, done = fixing.fixed(path, both)
-    assert (after, done) == (b"aY\n", both[1:])
+    assert fixing.applied("abc\n", both) == ("Xc\n", both[:1])
+
+
+def test_an_edit_that_breaks_the_file_costs_no_other():
+    (finding,) = scanning.scan_text(BAD, RULES)
+    both = [
+        dataclasses.replace(finding, edits=(edit,))
+        for edit in (Edit(1, 0, 1, 1, "("), Edit(2, 0, 2, 1, "Y"))
+    ]
+    assert fixing.applied("a\nb\n", both) == ("a\nY\n", both[1:])
+
+
+TWO = """\
+import torch
+def clips(scaler, optimizer, encoder, decoder, loss):
+    scaler.scale(loss).backward()
+    torch.nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
+    torch.nn.utils.clip_grad_norm_(decoder.parameters(), 1.0)
+    scaler.step(optimizer)
+    scaler.update()
+"""
+GAN = """\
+import torch
+def clips(scaler, opt_d, opt_g, D, G, x):
+    scaler.scale(D(x).mean()).backward()
+    torch.nn.utils.clip_grad_norm_(D.parameters(), 1.0)
+    scaler.step(opt_d)
+    scaler.scale(D(G(x)).mean()).backward()
+    torch.nn.utils.clip_grad_norm_(G.parameters(), 1.0)
+    scaler.step(opt_g)
+"""
+TOO_LATE = BAD.replace("    scaler.step", "    scaler.unscale_(optimizer)\n    scaler.step")
+IN_THE_ARM = BAD.replace("    torch.nn", "    if model: torch.nn")
+NAME = "import torch\nlayer = Linear(2, 2)\nx = torch.nn.ModuleList([layer] * 3)\n"
+PARENTHESES = """\
+import torch.nn.functional as F
+from torch import nn
+class Net(nn.Module):
+    def forward(self, x):
+        return F.dropout(x, (0.5))
+"""
+READ_BY_NEXT = """\
+import torch
+params = model.parameters()
+device = next(params).device
+for x in loader:
+    torch.nn.utils.clip_grad_norm_(params, 1.0)
+"""
+
+
+@pytest.mark.parametrize("text", [GAN, TOO_LATE, IN_THE_ARM, NAME, PARENTHESES, READ_BY_NEXT])
+def test_what_is_not_certain_has_no_edit(text):
+    found = scanning.scan_text(text, RULES)
+    assert found
+    assert not any(one.edits for one in found)
+
+
+GENERATORS = """\
+import torch
+g, d = a.parameters(), b.parameters()
+for x in loader:
+    torch.nn.utils.clip_grad_norm_(d, 1.0)
+    torch.nn.utils.clip_grad_norm_(g, 1.0)
+"""
+LAYERS = """\
+import torch
+x = torch.nn.ModuleList([Linear(2, 2)] * µ)
+"""
+UNSCALE = "    scaler.unscale_(optimizer)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (
+            TWO,
+            "    torch.nn.utils.clip_grad_norm_(e",
+            f"{UNSCALE}    torch.nn.utils.clip_grad_norm_(e",
+        ),
+        (BAD.replace("    ", "\t"), "\ttorch.nn", f"{UNSCALE}    torch.nn".replace("    ", "\t")),
+        (
+            GENERATORS,
+            "a.parameters(), b.parameters()",
+            "list(a.parameters()), list(b.parameters())",
+        ),
+        (LAYERS, "] * µ", " for _ in range(µ)]"),
+    ],
+)
+def test_all_of_it_is_fixed_in_one_go(tmp_path, text, old, new):
+    path = tmp_path / "a.py"
+    path.write_bytes(f"# coding: latin-1\n{text}".encode("latin-1"))
+    found, _ = scan(path)
+    _, after, done = fixing.fixed(path, found, RULES)
+    assert done == found
+    assert after.decode("latin-1") == f"# coding: latin-1\n{text.replace(old, new)}"
+
+
+@pytest.mark.parametrize("text", [f"\n{BAD}", "import torch\n", "torch(", "torch\0"])
+def test_a_file_that_has_changed_meanwhile_is_left_alone(tmp_path, text):
+    path = tmp_path / "a.py"
+    path.write_text(BAD, encoding="utf-8")
+    found, _ = scan(path)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(fixing.NotFixed):
+        fixing.fixed(path, found, RULES)
+
+
+def test_an_edit_after_which_something_else_is_found_is_not_made(tmp_path, monkeypatch):
+    path = tmp_path / "a.py"
+    path.write_text(BAD, encoding="utf-8")
+    (finding,), _ = scan(path)
+    again = [dataclasses.replace(finding, id="amp/unscale_twice")]
+    results = iter([[finding], again])
+    monkeypatch.setattr(scanning, "scan_text", lambda *_: next(results))
+    with pytest.raises(fixing.NotFixed, match="found in it, or anew"):
+        fixing.fixed(path, [finding], RULES)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        BAD.encode(),
+        BAD.replace("\n", "\r\n").encode(),
+        f"{BAD}\f\n# \u2028 ".encode(),
+        f"# coding: latin-1\n# ä\n{BAD}".encode("latin-1"),
+        BAD.replace("(optimizer)\n    scaler.update()\n", "(optimizer); scaler.update()").encode(),
+    ],
+)
+def test_git_applies_the_diff(tmp_path, monkeypatch, data):
+    monkeypatch.chdir(tmp_path)
+    path = Path("a b.py")
+    path.write_bytes(data)
+    before, after, _ = fixing.fixed(path, scan(path)[0], RULES)
+    patch = fixing.diff(path, before, after)
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    subprocess.run(["git", "apply", "--whitespace=nowarn"], input=patch, check=True)
+    assert path.read_bytes() == after
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    path = tmp_path / "a.py"
+    path.touch()
+    path.chmod(0o444)
+    with pytest.raises(fixing.NotFixed, match="read-only"):
+        fixing.write(path, b"x")
+    path.chmod(0o644)
+    monkeypatch.setattr(os, "replace", lambda *_: (tmp_path / "gone").stat())
+    with pytest.raises(FileNotFoundError):
+        fixing.write(path, b"x")
+    assert list(tmp_path.iterdir()) == [path]
 
 
 # --- what a branch changed ------------------------------------------------------------------------
@@ -311,6 +531,21 @@ def test_only_changed_lines_count(repository):
     (folder / "touched.py").write_text(f"{BAD}\n# a comment\n", encoding="utf-8")
     kept = [one.path.name for one in changed.only(scan(folder)[0], changed.since("main", folder))]
     assert kept == ["new ä.py", "untracked.py"]  # the line is the old one again
+
+
+def test_no_line_and_no_name_is_taken_for_a_header(repository):
+    folder, git = repository
+    (folder / ".gitattributes").write_text("*.py diff=odd\n", encoding="utf-8")
+    git("config", "diff.odd.textconv", "sed 1,3d")
+    git("add", ".")
+    git("commit", "-m", "two")
+    text = BAD.replace("1.0)", "2.0)").replace("import torch\n", "import torch\n++ b/other.py\n")
+    (folder / "touched.py").write_text(text, encoding="utf-8")
+    (folder / 'a "b".py').write_text(BAD, encoding="utf-8")
+    git("add", ".")
+    changes = changed.since("main", folder)
+    assert changes[str(folder / "touched.py")] == [range(2, 3), range(6, 7)]
+    assert str(folder / 'a "b".py') in changes
 
 
 def test_what_main_changed_meanwhile_does_not_count(repository):

@@ -27,6 +27,7 @@ from ..training import (
     is_optimizer,
     is_scaler,
     optimizer_steps,
+    rest_of_the_block,
 )
 from . import needs
 
@@ -57,7 +58,7 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
                 clip,
                 f"{source(clip.func, 40)}() shortens gradients that are still multiplied by the "
                 "loss scale: the step is shorter by that factor",
-                _unscaled_before(code, clip, steps),
+                () if unscaled else _unscaled_before(code, clip, scaled, steps),
             )
 
 
@@ -67,7 +68,7 @@ def backward_after_unscale(code: Code) -> Iterator[Hit]:
         others = code.calls_in(code.function(call), "unscale_")
         if len({ast.dump(one) for one in others}) > 1:
             continue  # each optimizer has its own gradients
-        for later in _rest_of_the_block(code, call):
+        for later in rest_of_the_block(code, call):
             if any(
                 is_scaler(code, receiver(step)) for step in code.calls_in(later, "step", "update")
             ):
@@ -264,22 +265,34 @@ def default_scaler_is_off(code: Code) -> Iterator[Hit]:
 # --- what the rules above share -------------------------------------------------------------------
 
 
-def _unscaled_before(code: Code, clip: ast.Call, steps: list[ast.Call]) -> tuple[Edit, ...]:
-    """The line that is missing, where every clip has its step: a call for each batch of a window
-    would raise.
+def _unscaled_before(
+    code: Code, clip: ast.Call, scaled: list[ast.Call], steps: list[ast.Call]
+) -> tuple[Edit, ...]:
+    """The line that is missing, before the first clip of the one step: a call for each batch of a
+    window, or for each of several clips, would raise, and one for another optimizer be wrong.
     """
-    statement = code.statement(clip)
-    column = place(statement)[1]
-    above: ast.AST = statement
-    while isinstance(above, ast.stmt):
-        for step in steps:
-            if any(code.statement(step) is one for one in code.block(above)) and path(step.args[0]):
-                scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
-                missing = f"{scaler}.unscale_({optimizer})\n{' ' * column}"
-                return (inserted(place(statement), missing),)
+    if len(steps) != 1 or not path(steps[0].args[0]):
+        return ()
+    step, statement = steps[0], code.statement(clip)
+    clips = [
+        one
+        for one in code.calls_in(code.function(clip), *CLIPS)
+        if place(one) < place(step) and not code.excludes(one, clip)
+    ]
+    if not _one_before(code, scaled, clips[0]) or _one_before(code, clips[:1], *scaled):
+        return ()
+    if any(code.statement(one) not in code.block(statement) for one in clips):
+        return ()
+    line, column = place(code.statement(clips[0]))
+    indent = code.text.split("\n")[line - 1][:column]
+    above = statement
+    while not indent.strip():  # else it is not the first of its line
+        if code.statement(step) in code.block(above):
+            scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
+            return (inserted((line, column), f"{scaler}.unscale_({optimizer})\n{indent}"),)
         if not isinstance(code.parent[above], ast.If):
             break
-        above = code.parent[above]
+        above = code.statement(code.parent[above])
     return ()
 
 
@@ -315,11 +328,6 @@ def _one_before(code: Code, earlier: list[ast.Call], *later: ast.Call) -> bool:
         for one in earlier
         for other in later
     )
-
-
-def _rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
-    statement = code.statement(node)
-    return [one for one in code.block(statement) if place(one) > place(statement)]
 
 
 def _is_in(code: Code, node: ast.AST, above: ast.AST) -> bool:
@@ -373,7 +381,7 @@ def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
     """Whether the rest of the block takes a step for what is left."""
     return loop is not None and any(
         optimizer_steps(code, part)
-        for one in _rest_of_the_block(code, loop)
+        for one in rest_of_the_block(code, loop)
         for part in (one, *functions_called(code, one))
     )
 

@@ -65,7 +65,8 @@ def _is_one_pass(code: Code, loop: ast.For) -> bool:
         return False
     bounds = [constant(code.value(one)) for one in loop.iter.args]
     whole = [one for one in bounds if isinstance(one, int)]
-    return whole == bounds and len(range(*whole)) <= 1
+    # not len() of all: a number may be larger than it can say
+    return whole == bounds and len(range(*whole)[:2]) <= 1
 
 
 def _iterated(node: ast.expr) -> ast.expr:

@@ -154,15 +154,19 @@ def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
                         product,
                         f"{source(product)} is {source(one, 40)} {source(count, 20)} times: one "
                         "set of weights",
-                        _one_for_each(product, several, count),
+                        _one_for_each(code, product, several, count),
                     )
 
 
-def _one_for_each(product: ast.BinOp, several: ast.List, count: ast.expr) -> tuple[Edit, ...]:
-    """[x] * n as [x for _ in range(n)]."""
+def _one_for_each(
+    code: Code, product: ast.BinOp, several: ast.List, count: ast.expr
+) -> tuple[Edit, ...]:
+    """[f()] * n as [f() for _ in range(n)]; of a name, that would be the same layer again."""
     if several is not product.left or len(several.elts) != 1:
         return ()
-    rest = f" for _ in range({ast.unparse(count)})]"
+    if not isinstance(several.elts[0], ast.Call):
+        return ()
+    rest = f" for _ in range({ast.get_source_segment(code.text, count)})]"
     return (Edit(*end(several.elts[0]), *end(product), rest),)
 
 
@@ -751,7 +755,7 @@ def _gaps(code: Code, node: ast.AST) -> int:
     if name == "permute" and len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)):
         given = given[0].elts
     axes = [one for one in map(constant, given) if isinstance(one, int)]
-    if len(axes) != len(given):
+    if len(axes) != len(given) or any(abs(axis) > 64 for axis in axes):  # torch has no more
         return 0
     if name == "permute":
         order = [axis % len(axes) for axis in axes]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..code import (
     COMPREHENSIONS,
     Code,
+    Edit,
     Hit,
     argument,
     constant,
@@ -57,7 +58,10 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
             if made is None:
                 continue
             kind = f"{source(name)} is an iterator (line {place(made)[0]})"
-            edits = (inserted(place(made), "list("), inserted(end(made), ")"))
+            edits: tuple[Edit, ...] = (inserted(place(made), "list("), inserted(end(made), ")"))
+            drawn = [one for use in code.calls.get("next", ()) for one in use.args[:1]]
+            if any(_iterator(code, one) is made for one in drawn):
+                edits = ()  # next() takes no list
             early = _drained_before(code, made, call)
             if early is not None:
                 yield Hit(

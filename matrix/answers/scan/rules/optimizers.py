@@ -48,7 +48,7 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
         later = [
             call
             for call in backwards(code, loop)
-            if place(call) > place(clear) and code.loops(call)[0] is loop
+            if place(call) > place(clear) and code.loops(call)[:1] == [loop]
         ]
         steps = optimizer_steps(code, loop)
         if steps:  # those of every n-th pass

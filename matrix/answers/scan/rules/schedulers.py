@@ -250,7 +250,7 @@ def _is_per_epoch(code: Code, step: ast.Call) -> bool:
     return (
         any(_is_of_epochs(word) for word in words)
         and not _is_over_batches(loops[0])
-        and not any(code.loops(one)[0] is loops[0] for one in beside)  # one pass is one batch
+        and not any(code.loops(one)[:1] == loops[:1] for one in beside)  # one pass is one batch
     )
 
 
