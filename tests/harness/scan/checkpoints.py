@@ -178,6 +178,10 @@ def another_class_may_load_it_itself(predictor):
     predictor.load_state_dict("weights/predictor.pth")
 
 
+def of_another_name(discriminator):
+    discriminator.load_state_dict("discriminator.bin")  # finds load_state_dict_of_a_path
+
+
 def nothing_in_the_other_branch(model, path):
     if os.path.isfile(path):
         state = torch.load(path, map_location="cpu")

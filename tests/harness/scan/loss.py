@@ -411,5 +411,15 @@ def in_one_column(student, teacher, loss):
     return loss + F.kl_div(student.reshape(-1, 1), teacher.reshape(-1, 1))
 
 
+def in_one_column_by_now(y_pred, y_true, weight):
+    y_pred = y_pred.view(-1, 1)
+    clamped = torch.clamp(y_pred, 1e-7, 1.0)
+    return weight * F.kl_div(torch.log(clamped), y_true)
+
+
+def uses_both(y_pred, y_true):
+    return in_one_column_by_now(y_pred, y_true, 0.5)
+
+
 def uses_one_column(student, teacher):
     return in_one_column(student, teacher, 0.0)

@@ -367,3 +367,22 @@ def entropy_from_logs(logits):
 def entropy_of_clamped(logits):
     p = F.softmax(logits, dim=-1).clamp_min(1e-8)
     return -(p * p.log()).sum(-1)
+
+
+class SavesAtOnce:
+    def train(self):
+        best = 0
+        for epoch in range(self.epochs):
+            accuracy = self.train_one_epoch(epoch)
+            if accuracy > best:
+                if self.parallel:
+                    state = self.model.module.state_dict()
+                else:
+                    state = self.model.state_dict()
+                self.save({"state": state})
+            if accuracy > best + 0.1:
+                if self.parallel:
+                    state = self.model.module.state_dict()
+                else:
+                    state = self.model.state_dict()
+                self.save({"state": state})

@@ -182,3 +182,12 @@ def switched_by_a_helper(model, loader, epochs):
             optimizer.step()
         model.eval()
         print(model(x))
+
+
+def unwrapped_by_a_helper(model, loader, accelerator):
+    optimizer = torch.optim.Adam(model.parameters())
+    for x in loader:
+        model(x).sum().backward()
+        optimizer.step()
+        model.eval()  # finds predict_leaves_eval_mode
+        print(accelerator.unwrap_model(model))

@@ -38,6 +38,7 @@ FILES = ("os.path.join", "pathlib.Path", "str", "os.fspath")
 OTHERS = ("state_dict", "script", "trace", "freeze", "symbolic_trace", "convert", "export")
 MOVES = ("to", "cuda", "cpu", "half", "float", "eval", "train")
 WHOLES = ("model", "net", "module", "optim", "sched")
+NETWORKS = ("model", "net", "coder", "backbone", "crimin", "generator", "critic", "optim", "sched")
 
 
 @needs("load_state_dict", "strict")
@@ -142,7 +143,7 @@ def _is_of_torch(code: Code, node: ast.expr) -> bool:
     if isinstance(value, ast.Call) and code.full(value.func).startswith("torch."):
         return True
     words = path(node.func if isinstance(node, ast.Call) else node).lower()
-    return any(word in words for word in ("model", "net", "optim", "sched", "coder", "backbone"))
+    return any(word in words for word in NETWORKS)
 
 
 def _is_test(code: Code, node: ast.AST) -> bool:

@@ -254,12 +254,16 @@ def _is_weighed(code: Code, made: ast.Call) -> bool:
 
 def _is_one_column(code: Code, call: ast.Call) -> bool:
     """Whether what is compared is flattened to one column: as many elements as rows."""
+    return any(_is_flattened(code, one) for one in call.args[:2])
+
+
+def _is_flattened(code: Code, node: ast.AST, depth: int = 4) -> bool:
+    value = code.value(node) or node
     return any(
-        isinstance(one, ast.Call)
-        and last_name(one.func) in ("view", "reshape")
-        and [constant(size) for size in one.args] == [-1, 1]
-        for given in call.args[:2]
-        for one in ast.walk(code.value(given) or given)
+        [constant(size) for size in one.args] == [-1, 1]
+        if isinstance(one, ast.Call) and last_name(one.func) in ("view", "reshape")
+        else depth and one is not node and path(one) and _is_flattened(code, one, depth - 1)
+        for one in ast.walk(value)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..code import (
     COMPREHENSIONS,
+    LOOPS,
     Code,
     Edit,
     Hit,
@@ -373,12 +374,34 @@ def _outlives_its_pass(code: Code, kept: ast.expr, statement: ast.stmt) -> bool:
     uses = _reads_of_the_state(code, kept, statement)
     if any(_is_copied(code, one) for one in uses):
         return False
-    own = {id(part) for one in code.block(statement) for part in ast.walk(one)}
     return any(
-        id(one) not in own
+        not _is_given_just_before(code, one, kept)
         and not _is_only_asked(code, one)
         and (_is_load_argument(code, one) or not _is_in_this_pass(code, one, statement))
         for one in uses
+    )
+
+
+def _is_given_just_before(code: Code, use: ast.AST, kept: ast.expr) -> bool:
+    """Whether a statement before it, in its block or around that, gives it a state in any case."""
+    here = code.statement(use)
+    while True:
+        if any(_gives(one, kept) for one in code.block(here) if place(one) < place(here)):
+            return True
+        above = code.parent[here]
+        if not isinstance(above, ast.stmt) or isinstance(above, (*LOOPS, ast.FunctionDef)):
+            return False
+        here = above
+
+
+def _gives(statement: ast.stmt, kept: ast.expr) -> bool:
+    if isinstance(statement, ast.If):
+        branches = (statement.body, statement.orelse)
+        return all(any(_gives(one, kept) for one in branch) for branch in branches)
+    return (
+        isinstance(statement, ast.Assign)
+        and "state_dict" in names(statement.value)
+        and any(path(one) == path(kept) for part in statement.targets for one in ast.walk(part))
     )
 
 

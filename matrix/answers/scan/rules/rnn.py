@@ -123,7 +123,7 @@ def _goes_back(code: Code, loop: ast.AST, model: str) -> bool:
         ):
             return True
         handed = any(path(one) == model for one in call.args)
-        if handed and ("train" in name or "mode" in name):
+        if handed and {"train", "mode"} & set(name.split("_")):
             return True
         if name in defined and any(
             last_name(one.func) == "train"
