@@ -228,3 +228,21 @@ def emptied_again_further_on(model, x):
     gc.collect()
     if model.large:
         torch.cuda.empty_cache()
+
+
+def makes_them_smaller(paths):
+    models = []
+    for path in paths:
+        model = torch.load(path)
+        model.eval()
+        models.append(model.half())
+    return models
+
+
+class Decodes(torch.nn.Module):
+    def predict(self, batches):
+        self.eval()
+        texts = []
+        for batch in batches:
+            texts.append(self.tokenizer.decode(batch))
+        return texts

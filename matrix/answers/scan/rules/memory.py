@@ -188,11 +188,7 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
         evals = [
             call
             for call in code.calls.get("eval", ())
-            if (
-                f"{model}.".startswith(f"{path(receiver(call)) or '?'}.")  # self of self.model
-                or path(receiver(call)) == f"self.{model}"
-                or is_fragment(code)
-            )
+            if (_is_called_as(path(receiver(call)), model) or is_fragment(code))
             and place(call) < place(output)
             and code.function(call) is function
         ]
@@ -209,6 +205,13 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
                 put,
                 f"{kept} keeps the graph of each output of {model}(): eval() leaves autograd on",
             )
+
+
+def _is_called_as(evaluated: str, name: str) -> bool:
+    """Whether a call of this name is a forward of what eval() was called on."""
+    if evaluated == "self":
+        return name in ("self", "self.forward", "self.model", "self.net", "self.network")
+    return name in (evaluated, f"{evaluated}.forward") or evaluated == f"self.{name}"
 
 
 def _is_called_without_grad(code: Code, function: ast.AST) -> bool:
