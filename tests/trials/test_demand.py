@@ -77,4 +77,6 @@ def test_the_table_in_the_docs_is_what_is_answered_now() -> None:
     strangers = len((demand.HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
     table = demand.render(found, known, len(explained), len(near), strangers)
     assert demand.TABLE.read_text(encoding="utf-8") == table
+    readme = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
+    assert demand.figure(found, len(explained), strangers) in readme
     assert demand.problems(found, explained, near) == []

@@ -113,6 +113,17 @@ def test_the_tables_name_each_place_and_each_rule() -> None:
     assert "It fails when AMP is on" in page
 
 
+def test_the_readme_says_what_the_fresh_places_were_when_they_were_first_read() -> None:
+    fresh = [one for one in trial.labels() if one.set == "fresh"]
+    readme = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
+    assert trial.figure(fresh) in readme
+    serious = {one.id for one in RULED if one.rule != "note"}
+    read = [one for one in fresh if one.id in serious]
+    true = [one for one in read if one.label == TRUE]
+    assert (len(read), len(true)) == (trial.FIRST_READ, trial.FIRST_TRUE)
+    assert sum(not one.reached for one in true) == trial.FIRST_DEAD
+
+
 def test_copies_in_one_repository_are_summed_up() -> None:
     places = [label(TRUE, path=f"{number}.py") for number in range(trial.SHOWN + 4)]
     page = trial.found_in_code(places, found(*places), RULED)

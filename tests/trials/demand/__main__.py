@@ -176,7 +176,7 @@ def figure(found: dict[str, list[Asked]], explained: int, strangers: int) -> str
     pasted = [one for one in asked if one.pasted]
     symptoms = [one for one in asked if not one.pasted]
     return (
-        f"- Of {len(asked)} public threads that the messages were not written for, `explain` names the cause of "
+        f"- Of {len(asked)} public threads that were not looked at while messages were written, `explain` names the cause of "
         f"{percent(pasted, RIGHT):.0f} % of\n  the {len(pasted)} with an error text, `search` that of "
         f"{percent(symptoms, RIGHT):.0f} % of the {len(symptoms)} with a symptom alone; of {strangers} texts "
         f"about something else,\n  `explain` answers {explained} ([docs/demand.md]({PAGE}))."

@@ -41,6 +41,8 @@ TRUE, HARMLESS, FALSE = KINDS = ("true", "harmless", "false")
 SHOWN = 3  # places of one repository and rule on the page: the others are mostly copies
 PER_REPOSITORY = 3  # fresh places of a rule: more are copies
 NEAR = 3  # lines: a reader may name the next line of a statement
+# Errors and warnings of the fresh set when they were first read; what they taught is in since.
+FIRST_READ, FIRST_TRUE, FIRST_DEAD = 132, 119, 22
 PRECISE = {"tuning": 90, "fresh": 85}  # percent true of what is no note
 
 
@@ -224,7 +226,11 @@ def render(
         "share, with the dead ones counted as harmless. Recall is the share of the true ones that are",
         "found (of those that anybody has seen: nobody knows all of them). *Tuning*: repositories that",
         "were looked at while the rules were written. *Fresh*: repositories that were fetched after the",
-        f"rules were done; at most {PER_REPOSITORY} places of a rule and a repository were read.",
+        f"rules were done; at most {PER_REPOSITORY} places of a rule and a repository were read. When they were",
+        f"first read, {FIRST_TRUE} of their {FIRST_READ} errors and warnings were true "
+        f"({_share(FIRST_TRUE):.0f} %; where run {_share(FIRST_TRUE - FIRST_DEAD):.0f} %); the rules",
+        "have learnt from the others since. Of two earlier fresh sets, which belong to tuning now, 56 % and",
+        "75 % were, with the dead ones counted as harmless.",
         "",
     ]
     serious = {one.id for one in reproducers if one.rule != "note"}
@@ -255,15 +261,17 @@ def _numbers(counted: Counted) -> tuple[object, ...]:
     return (*kinds, precision, where_run, counted.missed, recall, counted.unread)
 
 
-def figure(
-    places: list[Label], found: dict[tuple[str, str, str], list[Finding]], ids: set[str]
-) -> str:
-    """The sentence of README.md: of the places that nobody tuned on."""
-    counted = count(places, found, ids)
+def _share(true: int) -> float:
+    return 100 * true / FIRST_READ
+
+
+def figure(places: list[Label]) -> str:
+    """The sentence of README.md: of the places that nobody tuned on, as they were first read."""
     repositories = len({label.repository for label in places})
     return (
-        f"- Of {counted.found.total()} errors and warnings of `scan` in {repositories} public repositories that "
-        f"its rules were not written for, {counted.precision or 0:.0f} %\n  are true ([docs/scan.md]({address(TABLE)}))."
+        f"- Of {FIRST_READ} errors and warnings of `scan` in {repositories} public repositories that its rules "
+        f"were not written for,\n  {_share(FIRST_TRUE):.0f} % were true "
+        f"({_share(FIRST_TRUE - FIRST_DEAD):.0f} % in code that something runs) ([docs/scan.md]({address(TABLE)}))."
     )
 
 
@@ -327,8 +335,7 @@ def main(mirrors: Path | None, cache: Path, verbose: bool) -> None:
         _explain(every, found)
     write(TABLE, render(sets, found, reproducers))
     write(FOUND, found_in_code(every, found, reproducers))
-    serious = {one.id for one in reproducers if one.rule != "note"}
-    write_figure("scan", figure(sets["fresh"], found, serious))
+    write_figure("scan", figure(sets["fresh"]))
     sys.exit(finish(problems(sets, found, reproducers)))
 
 
