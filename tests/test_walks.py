@@ -87,3 +87,12 @@ def test_is_my_torch_affected(types):
     changes = types(f"torch-repros compare 2.10 {mine}; true")
     fixed = changes.partition("Fixed by the change")[2].partition("\n\n")[0]
     assert (one.id in fixed) == (verdict == "absent")
+
+
+def test_the_answer_that_the_readme_shows_is_what_a_terminal_shows(types, tmp_path):
+    readme = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("```console\n")[2].partition("```")[0]
+    shown = re.fullmatch(r"\$ (tail .*)\n((?:.*\n)+)\$ (torch-repros .*)\n((?:.*\n)+)", block)
+    (tmp_path / "project/crash.log").write_text(shown[2], encoding="utf-8")
+    assert types(shown[1]) == shown[2]
+    assert types(shown[3]) == shown[4]
