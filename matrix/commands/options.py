@@ -65,6 +65,26 @@ class NameOrFile(Name):
         return super().shell_complete(context, parameter, incomplete)
 
 
+class Rules(click.ParamType):  # type: ignore[type-arg]
+    """Ids of rules, or families of them, with commas between them."""
+
+    name = "id"
+
+    def shell_complete(
+        self, context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        before, comma, begun = incomplete.rpartition(",")
+        repros = context.find_root().params.get("repros", catalog.REPROS)
+        ruled = [one for one in catalog.read(repros, values=False)[0] if one.rule]
+        items = {one.family: f"all rules of {one.family}" for one in ruled}
+        items |= {one.id: one.title for one in ruled}
+        return [
+            CompletionItem(f"{before}{comma}{name}", help=about)
+            for name, about in items.items()
+            if name.startswith(begun)
+        ]
+
+
 class Release(click.ParamType):  # type: ignore[type-arg]
     """A release that is measured: completed here, looked up by releases()."""
 
@@ -100,7 +120,7 @@ class Fix(click.ParamType):  # type: ignore[type-arg]
 
 
 ID, ID_OR_FAMILY, ID_OR_FILE = Name(), Name(families=True), NameOrFile()
-RELEASE, VERSION = Release(), TorchVersion()
+RELEASE, VERSION, RULES = Release(), TorchVersion(), Rules()
 INTERPRETER = click.Path()  # or the name of one on the PATH
 DEVICE = click.Choice(DEVICES)
 

@@ -25,11 +25,16 @@ FORMATS = ("text", "json", "sarif", "github")
 @click.option(
     "--select",
     multiple=True,
+    type=options.RULES,
     metavar="ID|FAMILY",
     help="Look for these alone; repeatable, or with commas.",
 )
 @click.option(
-    "--ignore", multiple=True, metavar="ID|FAMILY", help="Do not look for these; in the same way."
+    "--ignore",
+    multiple=True,
+    type=options.RULES,
+    metavar="ID|FAMILY",
+    help="Do not look for these; in the same way.",
 )
 @click.option(
     "--level",
@@ -59,6 +64,7 @@ FORMATS = ("text", "json", "sarif", "github")
 )
 @click.option(
     "--python",
+    type=options.INTERPRETER,
     default=sys.executable,
     metavar="PATH",
     help="With --run: the interpreter whose torch is used. Default: this one.",
@@ -95,10 +101,10 @@ def scan(
     --run). Without a PATH the current folder is read, without hidden folders and environments.
 
     \b
-    torch-repros scan src train.py              look for everything
-    torch-repros scan --diff main               only what a branch changed
-    torch-repros scan --run                     and show each failure on your own torch
-    torch-repros scan --fix --write             make the edits that are certain
+    torch-repros scan src train.py     look for everything
+    torch-repros scan --diff main      only what a branch changed
+    torch-repros scan --run            and show each failure on your own torch
+    torch-repros scan --fix --write    make the edits that are certain
 
     \b
     error    it raises, or trains or measures something wrong
@@ -132,7 +138,7 @@ def scan(
         list(paths) or [Path()], (*exclude, *own.exclude), own.folder, rules, changes, jobs or 0
     )
     for one in passed:
-        click.echo(f"passed over: {one.path}: {one.why}", err=True)
+        options.say(f"passed over: {one.path}: {one.why}", err=True)
     if fix:
         found = _fix(found, rules, write)
     by_id = {one.id: one for one in reproducers}
@@ -205,9 +211,9 @@ def _show(
         click.echo(json.dumps(render(found, passed, by_id, measured, version), indent=1))
         return
     for line in formats.lines(found):
-        click.echo(line)
+        options.say(line)
     for id in sorted({one.id for one in found}):
-        click.echo(f"\n{formats.about(by_id[id], measured, version)}")
+        options.say(["", *formats.about(by_id[id], measured, version)])
     counts = ", ".join(
         options.plural(count, level)
         for level in LEVELS
@@ -215,7 +221,7 @@ def _show(
     )
     fixable = sum(bool(one.edits) for one in found)
     hint = f"; `--fix` shows edits for {fixable}" if fixable else ""
-    click.echo(f"\n{counts}{hint}" if found else "nothing found")
+    options.say(["", f"{counts}{hint}"] if found else "nothing found")
 
 
 def _fix(found: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
@@ -231,7 +237,7 @@ def _fix(found: list[Finding], rules: list[scanning.Rule], write: bool) -> list[
             if write:
                 fixing.write(path, after)
         except (fixing.NotFixed, OSError) as error:
-            click.echo(f"not fixed: {error}", err=True)
+            options.say(f"not fixed: {error}", err=True)
             continue
         click.echo(fixing.diff(path, before, after), nl=False)
         if write:

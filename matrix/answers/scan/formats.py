@@ -10,6 +10,7 @@ from urllib.parse import quote
 from ... import __version__
 from ...catalog import LEVELS, Reproducer
 from .. import text
+from ..wrapping import Code
 from .scanning import Finding, PassedOver
 
 HOME = "https://github.com/torch-repros/torch-repros"
@@ -25,16 +26,16 @@ def lines(findings: list[Finding]) -> list[str]:
     return [f"{one.where}: {one.level}: {sentence(one)} [{one.id}]" for one in findings]
 
 
-def about(reproducer: Reproducer, measured: text.Measured, version: str | None) -> str:
+def about(reproducer: Reproducer, measured: text.Measured, version: str | None) -> list[str]:
     """What is known of a failure that was found."""
     facts = [
         f"{reproducer.id}: {reproducer.title}",
         f"  {measured.sentence(reproducer, version)}",
-        text.labelled("wrong", reproducer.wrong, 2),
+        Code(text.labelled("wrong", reproducer.wrong, 2)),
     ]
     if reproducer.right:
-        facts.append(text.labelled("right", reproducer.right, 2))
-    return "\n".join([*facts, f"  fix: {text.fix(reproducer)}"])
+        facts.append(Code(text.labelled("right", reproducer.right, 2)))
+    return [*facts, f"  fix: {text.fix(reproducer)}"]
 
 
 def as_json(
@@ -114,7 +115,7 @@ def sarif(
 
 
 def _rule(reproducer: Reproducer, measured: text.Measured, version: str | None) -> dict[str, Any]:
-    whole = about(reproducer, measured, version)
+    whole = "\n".join(about(reproducer, measured, version))
     return {
         "id": reproducer.id,
         "name": "".join(part.title() for part in reproducer.name.split("_")),

@@ -90,13 +90,19 @@ def test_another_folder_of_reproducers_is_completed_from(root):
     assert values("--repros", str(root), "show", "") == ["planted/one"]
 
 
+def test_rules_are_completed_after_a_comma_too():
+    assert "rnn" in values("scan", "--select", "")
+    assert values("scan", "--select", "amp,rnn/predict") == ["amp,rnn/predict_leaves_eval_mode"]
+    assert values("scan", "--ignore", "amp/autocast_cache") == []  # it has no rule
+
+
 def test_every_argument_that_takes_a_name_completes_it():
-    """A new command cannot forget it. scan reads names with commas between them."""
+    """A new command cannot forget it."""
     metavars = {"ID", "FAMILY", "VERSION", "OLD", "NEW", "PATH"}
     forgotten = []
     for name in commands.main.places:
         command = commands.main.get_command(None, name)
-        for parameter in command.params if name != "scan" else ():
+        for parameter in command.params:
             words = {*(parameter.metavar or "").strip("[].").replace("]", "").split("|")}
             if words & metavars and type(parameter.type) is type(click.STRING):
                 forgotten.append(f"{name} {parameter.name}")

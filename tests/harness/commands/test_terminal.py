@@ -25,7 +25,7 @@ def bad(root):
     return root
 
 
-# Each {name} is a folder of the test. scan prints by itself.
+# Each {name} is a folder of the test.
 CALLS = [
     "explain",
     f"explain '{MESSAGE}'",
@@ -35,6 +35,8 @@ CALLS = [
     "exec -- no-such-program",
     "search loss stays constant",
     "search xyzzy",
+    "scan tests/harness/scan/amp.py",
+    "scan --select ampp",
     f"show {LONGEST}",
     "show amp/unscale_twice --torch 2.6",
     "show repros/amp/unscale_twicee.py",
@@ -83,7 +85,7 @@ def arguments(line, bad, tmp_path):
 
 def test_every_command_is_called_here():
     called = {line.split()[0] for line in CALLS}
-    assert called == set(commands.main.places) - {"scan"}
+    assert called == set(commands.main.places)
 
 
 @pytest.mark.parametrize("line", CALLS)
@@ -125,6 +127,5 @@ def test_a_pipe_gets_no_colours_and_no_trailing_blanks_and_the_same_lines_in_eve
 
 @pytest.mark.parametrize("name", ["", *commands.main.places])
 def test_help_fits(name):
-    if name != "scan":
-        output = call(*filter(None, [name]), "--help", terminal_width=80).output
-        assert max(map(len, output.splitlines())) <= 80
+    output = call(*filter(None, [name]), "--help", terminal_width=80).output
+    assert max(map(len, output.splitlines())) <= 80
