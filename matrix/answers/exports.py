@@ -11,7 +11,7 @@ from typing import Any
 
 from ..catalog import HEADER_KEYS, KINDS, ORIGINS, Reproducer
 from ..devices import DEVICES
-from ..evidence.states import BY_NAME, EXPECTED
+from ..evidence.states import BY_NAME, EXPECTED, Standing
 from . import compare, ranges, wording
 from .text import Measured
 
@@ -157,19 +157,31 @@ _DID = {"breaks": "broke", "appears": "came", "fixed": "fixed", "disappears": "g
 def changes(reproducers: list[Reproducer], measured: Measured) -> list[Change]:
     """Of every release that changed something, the newest first."""
     found = []
+    rows = [
+        (reproducer, device, measured.states.standings(reproducer, device, measured.minors))
+        for reproducer in reproducers
+        for device in reproducer.devices
+    ]
     for before, torch in pairwise(measured.minors):
         changed: dict[str, dict[Reproducer, list[str]]] = {}
         dates = []
-        for reproducer in reproducers:
-            for device in reproducer.devices:
-                row = measured.states.standings(reproducer, device, [before, torch])
-                name = compare.BY_STATES.get((row[before].state, row[torch].state))
-                if name:
-                    changed.setdefault(name, {}).setdefault(reproducer, []).append(device)
-                    dates.append(row[torch].date)
+        for reproducer, device, row in rows:
+            name = compare.BY_STATES.get((row[before].state, row[torch].state))
+            if name and not _is_a_gap(row, before, torch):
+                changed.setdefault(name, {}).setdefault(reproducer, []).append(device)
+                dates.append(row[torch].date)
         if changed:
             ordered = {
                 name: list(changed[name].items()) for name in compare.CHANGES if name in changed
             }
             found.append(Change(before, torch, max(dates), ordered))
     return found[::-1]
+
+
+def _is_a_gap(row: dict[str, Standing], before: str, torch: str) -> bool:
+    """Whether the failure is there on both sides of a release on which it cannot be run."""
+    minors = list(row)
+    sides = (minors[: minors.index(torch)], minors[minors.index(torch) :])
+    return "unavailable" in (row[before].state, row[torch].state) and all(
+        any(row[one].state == "reproduced" for one in side) for side in sides
+    )

@@ -5,22 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 from .. import torches
 from ..catalog import FIXES, ORIGINS, Reproducer
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED
-from . import compare, ranges, wording
+from . import ranges, wording
 from .text import Measured
 
 SHOWN = 1_500  # characters of a recorded text: dispatcher errors run to 13,000, once a release
 TEXTS = 3  # recorded texts on a page: the newest wordings
 RELATED = 5  # of a family, where nothing else relates them
-WHY = 2  # sentences
-
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)\s+")
+# What differs from run to run and says nothing: a process, an address, a line.
+_OF_ONE_RUN = re.compile(r"0x[0-9a-f]+|(?<=line )\d+|\d{4,}", re.IGNORECASE)
 
 
 class Group:
@@ -110,30 +109,10 @@ class Failure:
     def popular_fix(self) -> str:
         return self.reproducer.function("popular_fix")
 
-    @cached_property
-    def _said(self) -> tuple[str, list[str], str]:
-        """Of the docstring: what is seen, the cause by sentences, and why the popular fix fails."""
-        paragraphs = [" ".join(one.split()) for one in self.reproducer.doc.split("\n\n")]
-        several = len(paragraphs) > 1
-        advice = paragraphs.pop() if several and "popular_fix" in self.reproducer.roles else ""
-        see = paragraphs.pop(0) if len(paragraphs) > 1 else ""
-        return see, _SENTENCE.split(" ".join(paragraphs)), advice
-
     @property
-    def see(self) -> str:
-        return self._said[0]
-
-    @property
-    def why(self) -> str:
-        return " ".join(self._said[1][:WHY])
-
-    @property
-    def more(self) -> str:
-        return " ".join(self._said[1][WHY:])
-
-    @property
-    def advice(self) -> str:
-        return self._said[2]
+    def why(self) -> list[str]:
+        """Its docstring, by paragraphs: what is seen, the cause, why the popular fix fails."""
+        return [" ".join(one.split()) for one in self.reproducer.doc.split("\n\n")]
 
     def left(self, found: list[tuple[Record, Measurement]]) -> Seen | None:
         """What the popular fix left on the newest torch that has the failure."""
@@ -178,7 +157,8 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
     lines: dict[tuple[str, ...], list[str]] = {}
     for record, one in fresh:
         if one.verdict == "reproduced":
-            texts.setdefault((compare.plain(one.text), record.device), []).append((record, one))
+            key = (_OF_ONE_RUN.sub("", one.text), record.device)
+            texts.setdefault(key, []).append((record, one))
         runs = f"{one.agreeing} of {one.runs}"
         lines.setdefault(
             (record.device, one.verdict, runs, one.date, _start(one.text or one.detail)), []

@@ -70,7 +70,7 @@ def parts(states: list[str], releases: list[torches.Torch]) -> list[Part]:
             found.append(Part(between, "quiet" if after else "bad"))
             if after == "absent":
                 found.append(Part(f"fixed in {releases[end].minor}", "good", change=True))
-            elif after == "unavailable":
+            elif after == "unavailable" and "reproduced" not in states[end:]:
                 found.append(Part(f"gone in {releases[end].minor}", "quiet", change=True))
         elif state not in ("", "absent", "unavailable"):
             found.append(Part(f"{state} on {between}", BY_NAME[state].tone))

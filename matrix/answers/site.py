@@ -98,7 +98,7 @@ def pages(
     written: list[str] = []
 
     def page(template: str, name: str, title: str, description: str, **values: Any) -> str:
-        address = url + name.removesuffix("index.html")
+        address = url + ("" if name == "index.html" else name)
         written.append(address)
         return environment.get_template(template).render(
             root="../" * name.count("/"),
@@ -119,7 +119,6 @@ def pages(
             f"have it: {len(shown)} failures of training, from torch {measured.minors[0]} to "
             f"{measured.minors[-1]}.",
             failures=shown,
-            run=sum(any(line.measured for line in one.ranges) for one in shown),
             families=list(dict.fromkeys(one.family for one in shown)),
             kinds=[kind for kind in KINDS if any(one.kind == kind for one in shown)],
             groups=groups,
@@ -138,7 +137,7 @@ def pages(
                 "failure.html",
                 f"bugs/{one.id}.html",
                 f"{one.title.replace('`', '')} - torch-repros",
-                f"{' / '.join([*texts, one.title])}. {one.why}".replace("`", ""),
+                f"{' / '.join([*texts, one.title])}. {' '.join(one.why)}".replace("`", ""),
                 failure=one,
                 draw=draw,
                 related=related(one, shown),
@@ -267,7 +266,7 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
         "entries": [
             {
                 **{key: getattr(one.reproducer, key) for key in ("id", *PAGE_KEYS)},
-                "why": one.why,
+                "why": " ".join(one.why),
                 "words": _words(one.reproducer),
                 "cells": one.cells,
             }

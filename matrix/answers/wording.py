@@ -20,6 +20,10 @@ _REPEATS = (code.MAX_REPEAT, code.MIN_REPEAT)
 def readable(pattern: str) -> str:
     """One of the texts that the pattern matches: N for a number, … for what differs."""
     text = _text(parser.parse(pattern))
+    text = re.sub(
+        r"^([^\s']+)'(?=\s)", r"'\1'", text
+    )  # a pattern may begin or end inside a quotation
+    text = re.sub(r"(?<=\s)'(\w+)$", r"'\1'", text)
     return re.sub(f" ?{GAP}(?:[ {GAP}]*{GAP})? ?", _spaced, text).strip()
 
 

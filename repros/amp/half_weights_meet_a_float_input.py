@@ -9,7 +9,7 @@
 # messages = [
 #     "expected scalar type (?:Half|BFloat16) but found (?:Float|Half|BFloat16)",
 #     "expected scalar type Float but found (?:Half|BFloat16)",
-#     "expected object of scalar type (?:Half|Float|BFloat16) but got scalar type (?:Half|BFloat16|Float) for argument",
+#     "expected object of scalar type (?:Float|Half|BFloat16) but got scalar type (?:Half|BFloat16|Float) for argument",
 #     "expected (?:m1 and m2|mat1 and mat2) to have the same dtype, but got: .{0,30}?(?:Half|BFloat16)",
 #     "mat1 and mat2 must have the same dtype(?:(?!,)|, but got (?:Half|BFloat16|\\w{3,8} and (?:Half|BFloat16)))",
 #     "Input type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,8}\\) and (?:weight|bias) type \\((?!torch\\.(?:cuda\\.)?Half)",

@@ -6,7 +6,7 @@
 # title = "Reentrant activation checkpointing leaves the first block untrained"
 # kind = "silent"
 # symptom = "checkpointed block has no gradient"
-# messages = ["None of the inputs have requires_grad=True. Gradients will be None"]
+# messages = ["None of the inputs have requires_grad=True\\. Gradients will be None"]
 # keywords = [
 #     "some layers do not learn",
 #     "gradient checkpointing layers not trained",

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "DistributedDataParallel is not needed when a module doesn't have any parameter"
 # messages = [
-#     "DistributedDataParallel is not needed when a module doesn.t have any parameters? that requires? a gradient",
+#     "DistributedDataParallel is not needed when a module doesn.t have any (?:parameter that requires|parameters? that requires?) a gradient",
 #     "tensors\\.size\\(\\) > 0 INTERNAL ASSERT FAILED .{0,120}?reducer\\.cpp",
 # ]
 # keywords = [

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "Could not run 'aten::(_foreach_norm.Scalar|linalg_vector_norm)'"
 # messages = [
-#     "Could not run 'aten::_foreach_norm.Scalar' with arguments from the 'Sparse",
+#     "Could not run 'aten::_foreach_norm\\.Scalar' with arguments from the 'Sparse",
 #     "Could not run 'aten::linalg_vector_norm' with arguments from the 'Sparse",
 # ]
 # keywords = [

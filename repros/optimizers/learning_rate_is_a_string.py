@@ -8,7 +8,7 @@
 # symptom = "'<=' not supported between instances of 'float' and 'str'"
 # messages = [
 #     ".<=. not supported between instances of .float. and .str.",
-#     "torch.optim.\\w{1,20}\\.py.{0,200}?.<. not supported between instances of .str. and .float.",
+#     "torch[/\\\\]optim[/\\\\]\\w{1,20}\\.py.{0,200}?.<. not supported between instances of .str. and .float.",
 # ]
 # keywords = [
 #     "learning rate from yaml config",

@@ -288,6 +288,9 @@ function fix(entry) {
   return ["Fix: ", code, ` of ${module}.py: `, element("code", `torch-repros vendor ${module} --into DIR`)];
 }
 
+// What is between backticks as code.
+const marked = (text) => text.split("`").map((part, at) => element(at % 2 ? "code" : "span", part));
+
 function showAnswers(text, data, where) {
   where.replaceChildren();
   if (!text.trim()) return;
@@ -299,7 +302,7 @@ function showAnswers(text, data, where) {
   for (const answer of answers) {
     const box = element("section");
     box.className = "answer";
-    box.append(element("h3", answer.title), element("p", "Matched: ", element("code", answer.matched)));
+    box.append(element("h3", "", ...marked(answer.title)), element("p", "Matched: ", element("code", answer.matched)));
     if (answer.line) box.append(element("p", "Your line: ", element("code", answer.line)));
     if (answer === answers[0]) box.append(...readings);
     const about = (id) => {
@@ -314,7 +317,7 @@ function showAnswers(text, data, where) {
     if (answer.causes.length) {
       const list = element("ol");
       for (const cause of answer.causes) {
-        const item = element("li", "", element("b", cause.cause), element("p", `Check: ${cause.check}`));
+        const item = element("li", "", element("b", "", ...marked(cause.cause)), element("p", "Check: ", ...marked(cause.check)));
         if (answer.named[cause.see]) item.append(element("p", "The text points to this one: ", element("code", answer.named[cause.see])));
         if (cause.see) item.append(about(cause.see));
         list.append(item);
@@ -324,7 +327,7 @@ function showAnswers(text, data, where) {
       box.append(element("p", "This message has several possible causes. Check these, most likely first:"), list, element("p", "", all));
     } else {
       const [id] = answer.ids;
-      box.append(element("p", `Why: ${byId(data).get(id).why}`), about(id), element("p", "", link(id, "Everything about it")));
+      box.append(element("p", "Why: ", ...marked(byId(data).get(id).why)), about(id), element("p", "", link(id, "Everything about it")));
     }
     where.append(box);
   }
@@ -356,7 +359,8 @@ function said(words, how) {
 
 function filter(data) {
   const words = value("words").toLowerCase().split(/\s+/).filter((word) => word && !data.ignored.includes(word));
-  const [minor, old] = [value("torch"), value("old")];
+  const old = value("old");
+  const minor = value("torch") || (value("standing") ? data.minors.at(-1) : "");  // there or fixed: where?
   const newer = minor || data.minors.at(-1);
   const counted = {};
   let [count, measured, expected] = [0, 0, 0];
@@ -390,10 +394,10 @@ function filter(data) {
     }
   }
   let sum = count === data.entries.length ? `${count} failures` : `${count} of ${data.entries.length} failures`;
-  if (minor && !old) sum += `${value("standing") ? "" : ", still there"}: ${measured} measured, ${expected} expected but not measured`;
+  if (minor && !old) sum += `${value("standing") ? "" : ", still there"} on torch ${minor}: ${measured} measured, ${expected} expected but not measured`;
   if (old) {
     const lists = Object.entries(data.headings).map(([change, heading]) => `${heading}: ${counted[change] || "nothing"}`);
-    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both: ${counted.same || "nothing"}`, `Not known, as it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
+    sum = `Torch ${old} to ${newer}: ${[...lists, `Fails on both, with the same message or another: ${counted.same || "nothing"}`, `Not known, as it was not measured on both: ${counted.unknown || "nothing"}`].join(". ")}.`;
   }
   document.getElementById("count").textContent = sum;
   const query = new URLSearchParams(CONTROLS.filter(value).map((id) => [id, value(id)]));
@@ -420,8 +424,10 @@ function sortRows(data) {
 // Whether there is anything to restore.
 function restore() {
   const found = [...new URLSearchParams(location.hash.slice(1))].filter(([id]) => CONTROLS.includes(id));
+  const list = found.length > 0 || location.hash === "#grid";
+  if (list) for (const id of CONTROLS) document.getElementById(id).value = "";
   for (const [id, value] of found) document.getElementById(id).value = value;
-  return found.length > 0;
+  return list;
 }
 
 // --- what a page starts with ---
@@ -484,6 +490,10 @@ function load() {
   const script = element("script");
   script.src = "data.js";
   script.addEventListener("load", () => start(DATA));
+  script.addEventListener("error", () => {  // the table can be read all the same
+    document.documentElement.className = "js ready";
+    document.getElementById("count").textContent = "The data did not load: filters and answers do not work. Reload the page.";
+  });
   document.head.append(script);
 }
 

@@ -22,6 +22,7 @@ def said(signs):
         ("aaRRRR", ["came in 2.12"]),
         ("RRRRaa", ["fixed in 2.14", "2.10 to 2.13"]),
         ("aRRRxx", ["gone in 2.14", "2.11 to 2.13"]),
+        ("RRxRRR", ["2.13 and later", "2.10, 2.11"]),  # it cannot be run on 2.12, and did not go
         ("RRaaRR", ["came in 2.14", "fixed in 2.12", "2.10, 2.11"]),
         ("aRRRa", ["fixed in 2.15", "2.12 to 2.14"]),
         ("RRRFF", ["flaky on 2.14, 2.15", "2.11 to 2.13"]),

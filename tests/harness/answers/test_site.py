@@ -152,15 +152,12 @@ def test_a_message_is_text_on_its_page_and_in_its_description(built):
     assert '<meta name="description" content="tensor N of … has no such thing / planted.' in page
 
 
-def test_the_cause_is_two_sentences_and_the_popular_fix_has_its_own(root):
-    code = RETURNS.format("boom") + "\n\ndef popular_fix(device):\n    return 'boom'\n"
-    path = plant(root, "amp/one", code)
-    doc = "It is seen.\n\nOne, e.g. this. Two. Three.\n\nIt does not help (pytorch#7)."
-    path.write_text(path.read_text().replace("Planted.", doc))
+def test_why_is_the_whole_docstring_whatever_its_paragraphs_hold(root, built):
+    path = plant(root, "amp/one", RETURNS.format("boom"))
+    path.write_text(path.read_text().replace("Planted.", "It is seen.\n\nOne.\nTwo (pytorch#7)."))
     (reproducer,) = catalog.load(root)
     found = failure.Failure(reproducer, text.Measured.load([]), [])
-    assert (found.see, found.why, found.more) == ("It is seen.", "One, e.g. this. Two.", "Three.")
-    assert found.advice == "It does not help (pytorch#7)."
+    assert found.why == ["It is seen.", "One. Two (pytorch#7)."]
 
 
 def test_what_a_docstring_calls_is_code_and_what_it_cites_is_a_link():
@@ -259,6 +256,16 @@ def test_the_feed_has_what_each_release_changed_the_newest_first(root):
     assert found[1].summary == "1 broke, 1 fixed"
 
 
+def test_a_release_on_which_it_cannot_be_run_is_no_change_of_the_failure(root):
+    plant(root, "amp/one", RETURNS.format("boom"))
+    (one,) = catalog.load(root)
+    there, gap = measurement(hash=one.hash), measurement("unavailable", text="", hash=one.hash)
+    rows = {"2.4.1": there, "2.5.1": gap, "2.6.0": there}
+    found = [record(torch, {"amp/one": each}) for torch, each in rows.items()]
+    assert exports.changes([one], text.Measured.load(found)) == []
+    assert len(exports.changes([one], text.Measured.load(found[:2]))) == 1
+
+
 def test_the_feed_the_sitemap_and_every_address_are_whole(whole):
     feed = ElementTree.parse(whole / "changes.xml").getroot()
     atom = "{http://www.w3.org/2005/Atom}"
@@ -269,7 +276,7 @@ def test_the_feed_the_sitemap_and_every_address_are_whole(whole):
     listed = re.findall("<loc>(.*?)</loc>", (whole / "sitemap.xml").read_text(encoding="utf-8"))
     pages = [path.relative_to(whole).as_posix() for path in whole.rglob("*.html")]
     assert sorted(listed) == sorted(
-        f"https://example.org/repros/{page.removesuffix('index.html')}" for page in pages
+        f"https://example.org/repros/{'' if page == 'index.html' else page}" for page in pages
     )
     assert "https://example.org/repros/sitemap.xml" in (whole / "robots.txt").read_text()
     for name, address in (("index.html", ""), ("bugs/amp/unscale_twice.html",) * 2):
