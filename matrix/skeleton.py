@@ -82,7 +82,10 @@ def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Pa
         raise SkeletonError(
             f"{id!r} is not FAMILY/NAME in lower case, such as amp/unscale_before_scale"
         )
-    listed = ids.read_text(encoding="utf-8").split()
+    try:
+        listed = ids.read_text(encoding="utf-8").split()
+    except OSError as error:
+        raise SkeletonError(f"{ids}: {error.strerror}") from None
     path = repros / f"{id}.py"
     if id in listed or path.exists():
         raise SkeletonError(f"{id} exists; ids are permanent: choose another name")
@@ -99,7 +102,7 @@ def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Pa
                 path.parent.rmdir()
         if isinstance(error, OSError):
             raise SkeletonError(
-                f"{error.filename}: {error.strerror}; nothing was written"
+                f"{error.filename or path}: {error.strerror}; nothing was written"
             ) from None
         raise
     return path

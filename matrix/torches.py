@@ -125,11 +125,12 @@ def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
 
 
 def span(minors: list[str], torches: list[Torch]) -> str:
-    """The releases in words:
-
-    "2.4 to 2.9" where none between them is left out, else each by name.
-    """
+    """The releases in words, oldest first: "2.1, 2.4 to 2.9"."""
     every = [torch.minor for torch in torches]
-    first = every.index(minors[0])
-    gapless = minors == every[first : first + len(minors)]
-    return f"{minors[0]} to {minors[-1]}" if gapless and len(minors) > 2 else ", ".join(minors)
+    runs: list[list[str]] = []
+    for minor in minors:
+        if runs and every.index(minor) == every.index(runs[-1][-1]) + 1:
+            runs[-1].append(minor)
+        else:
+            runs.append([minor])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)

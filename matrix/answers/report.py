@@ -47,6 +47,8 @@ def from_records(
 
     Of several devices the first on which it shows. Raises ReportError where nothing was measured.
     """
+    if reproducer.retired:
+        raise ReportError(f"{reproducer.id} is retired: {reproducer.retired}")
     affected = [name for name in reproducer.devices if reproducer.affected[name] != "never"]
     devices = [device] if device else affected or reproducer.devices
     found = [pair for name in devices for pair in fresh(records, reproducer, name)]
@@ -54,8 +56,10 @@ def from_records(
     found = [pair for pair in found if pair[0].minor == (minor or newest)]
     if not found:
         on = f" of torch {minor}" if minor else ""
+        how = f" --python PATH, an interpreter with torch {minor}" if minor else ""
         raise ReportError(
-            f"{reproducer.id} has no record{on} on {', '.join(devices)}: measure it with --run"
+            f"{reproducer.id} has no record{on} on {', '.join(devices)}; measure it: "
+            f"torch-repros cite {reproducer.id} --run{how}"
         )
     record, best = next((pair for pair in found if pair[1].verdict == "reproduced"), found[0])
     return Observation(
@@ -81,6 +85,8 @@ def report(
 
     Raises ReportError where there is nothing to report, or not there.
     """
+    if reproducer.retired:
+        raise ReportError(f"{reproducer.id} is retired: {reproducer.retired}")
     ours = reproducer.origin == "torch"
     venue = venue or ("github" if ours else "forum")
     whose = f"{reproducer.origin} ({ORIGINS[reproducer.origin]})"
@@ -114,7 +120,7 @@ def report(
 
 def _verdict(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
     """Where it was reproduced, and what was measured elsewhere."""
-    stand_in = reproducer.stand_in.get(seen.device, "")
+    stand_in = _escaped(reproducer.stand_in.get(seen.device, ""))
     device = f"{seen.device}; stand-in: {stand_in}" if stand_in else seen.device
     where = f"in {seen.record}; not run on my machine" if seen.record else "on my machine"
     sentences = [f"**Reproduced on torch {seen.torch} ({device})** {where}."]

@@ -10,7 +10,8 @@ from typing import TextIO
 
 WIDEST = 100  # columns; a longer line is hard to read
 # Kept on one line, to be copied: a command, and whatever stands in backquotes.
-_WHOLE = re.compile(r"torch-repros vendor \w+ --into DIR|`[^`\n]+`")
+_WORD = r"--[a-z-]+|\w+/[\w./]+|ID|DIR|PATH|forum|\d[\d.]*|(?<=vendor )\w+"
+_WHOLE = re.compile(rf"torch-repros [a-z]+(?: (?:{_WORD}))*|`[^`\n]+`")
 _MARGIN = re.compile(r" *(?:- |\d+\. )?")  # with the mark of a list
 
 

@@ -313,7 +313,7 @@ def compare(
     type=options.INTERPRETER,
     help="With --run: the interpreter whose torch is measured. Default: this one.",
 )
-@click.option("--device", type=options.DEVICE, help="Default: the first one it concerns.")
+@click.option("--device", type=options.DEVICE, help="Default: the first on which it shows.")
 @click.option(
     "--upstream",
     is_flag=True,
@@ -348,6 +348,8 @@ def cite(
 
     measured = text.Measured.load(records := options.records())
     if id is None:
+        if upstream and (venue or version or run_it or python or device):
+            raise click.UsageError("name one of the list: torch-repros cite ID --upstream --run")
         if not upstream:
             raise click.UsageError(
                 "name a reproducer: torch-repros cite amp/unscale_twice\n"

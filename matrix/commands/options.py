@@ -41,7 +41,7 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic o
         self, context: click.Context, parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Files where nothing begins so: their paths are taken too."""
-        repros = context.find_root().params.get("repros", catalog.REPROS)
+        repros = context.find_root().params.get("repros") or catalog.REPROS
         items = {}
         if self.families:
             items = {family: f"all of {family}" for family in catalog.families(repros)}
@@ -74,7 +74,7 @@ class Rules(click.ParamType):  # type: ignore[type-arg]
         self, context: click.Context, parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         before, comma, begun = incomplete.rpartition(",")
-        repros = context.find_root().params.get("repros", catalog.REPROS)
+        repros = context.find_root().params.get("repros") or catalog.REPROS
         ruled = [one for one in catalog.read(repros, values=False)[0] if one.rule]
         items = {one.family: f"all rules of {one.family}" for one in ruled}
         items |= {one.id: one.title for one in ruled}

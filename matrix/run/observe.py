@@ -21,9 +21,11 @@ from . import runner
 NAME = "repro.py"  # of the program, in its traceback
 LINES = 40  # of what a program printed: more is no report
 COLUMNS = 300
+_FRAME = re.compile(r'(?m)^ *File ".*\n(?:    .*\n)*')
 # Where a library or Python itself is installed names the user more often than the failure.
 _INSTALLED = re.compile(
-    r'(File ")[^"\n]*[/\\](?:site-packages[/\\]|lib[/\\](?=python\d))', re.IGNORECASE
+    r'(File "|^)[^"\s]*[/\\](?:site-packages[/\\]|lib[/\\](?=python\d))',
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -37,9 +39,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
         usable = [name for name in wanted if worker.devices[name]["ok"]]
         if not usable:
             why = "; ".join(unusable(name, worker.devices[name]["reason"]) for name in wanted)
-            raise NothingObserved(
-                f"{reproducer.id} concerns {', '.join(reproducer.affected)}: {why}"
-            )
+            raise runner.RunnerError(f"{reproducer.id} concerns {', '.join(wanted)}: {why}")
         report = runner.run([reproducer], worker, tuple(usable))
     ran = [result for result in report.results if result.runs]
     # the device on which it shows, where there is one
@@ -52,7 +52,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
         if not program.shows(printed, reproducer.symptom):
             raise NothingObserved(
                 f"{reproducer.id} is reproduced here, and its program does not show it: it is no "
-                f"report. It printed:\n{printed}"
+                f"report. It printed:\n{short(printed)}"
             )
     return Observation(
         verdict=best.verdict,
@@ -60,7 +60,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
         device=best.device,
         torch=report.build["torch"],
         versions=_collect_env(python, report.build),
-        printed=printed,
+        printed=short(printed),
     )
 
 
@@ -96,11 +96,15 @@ def run_program(text: str, python: str, seconds: float) -> str:
         printed += f"still running after {seconds + runner.STARTUP:g} s; killed\n"
     elif status < 0:
         printed += program.ending(printed, status)
-    return _short(_INSTALLED.sub(r"\1", printed).replace(str(Path.home()), "~"))
+    return _INSTALLED.sub(r"\1", printed).replace(str(Path.home()), "~")
 
 
-def _short(text: str) -> str:
-    lines = UNPRINTABLE.sub("", text).splitlines()
+def short(text: str) -> str:
+    """What a report has room for: of a long traceback the errors, without the frames."""
+    text = UNPRINTABLE.sub("", text)
+    if text.count("\n") > LINES:
+        text = _FRAME.sub("", text)
+    lines = text.splitlines()
     lines = [line for line in lines if not line.startswith("Extension modules: ")]  # faulthandler's
     lines = [line if len(line) <= COLUMNS else f"{line[:COLUMNS]} [...]" for line in lines]
     if len(lines) > LINES:

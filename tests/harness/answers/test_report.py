@@ -180,7 +180,9 @@ def test_what_is_absent_on_that_torch_is_not_reported(planted):
 def test_a_device_that_is_affected_is_picked(planted):
     reproducer = planted(affected='{ cpu = "never", cuda = ">=2.0" }')
     on_cpu = measured(reproducer, {"2.4.1": "absent"})
-    with pytest.raises(report.ReportError, match="has no record on cuda: measure it with --run"):
+    with pytest.raises(
+        report.ReportError, match="on cuda; measure it: torch-repros cite amp/one --run"
+    ):
         report.from_records(reproducer, on_cpu, None)
     on_cuda = measured(reproducer, {"2.4.1": "reproduced"}, "cuda")
     assert report.from_records(reproducer, on_cpu + on_cuda, None).device == "cuda"
@@ -301,11 +303,13 @@ def test_every_kind_of_failure_has_what_was_expected_instead():
         ),
         (("amp/no_such",), 2, "no reproducer or family 'amp/no_such'"),
         (("amp",), 2, "is a family"),
+        (("numerics/xavier_explodes_sooner",), 1, "is retired: "),
+        (("--upstream", "--run"), 2, "torch-repros cite ID --upstream --run"),
         (("amp/autocast_cache_under_no_grad", "--device", "mps"), 2, "does not concern mps"),
         (
             ("amp/unscale_twice", "--device", "mps"),
             1,
-            "has no record on mps: measure it with --run",
+            "has no record on mps; measure it: torch-repros cite amp/unscale_twice --run",
         ),
         (("amp/unscale_twice", "--python", "x"), 2, "--python goes with --run"),
         (("amp/unscale_twice", "--torch", "2.4", "--run"), 2, "--torch quotes a record"),

@@ -10,6 +10,7 @@ from helpers import RETURNS, plant
 from matrix import catalog
 from matrix.evidence.observation import NothingObserved
 from matrix.run import observe
+from matrix.run.runner import RunnerError
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
@@ -34,7 +35,7 @@ def test_the_device_on_which_the_bug_shows_is_reported(root, monkeypatch):
 
 def test_nothing_observed_says_why(root):
     plant(root, "planted/one", RETURNS.format("boom"), affected='{ mps = ">=1.13" }')
-    with pytest.raises(NothingObserved, match="concerns mps: .* the stub has no mps"):
+    with pytest.raises(RunnerError, match="concerns mps: .* the stub has no mps"):
         observe.measured_here(catalog.load(root)[0], sys.executable, None)
     plant(root, "planted/one", RETURNS.format("boom"), requires='">=99"')
     with pytest.raises(NothingObserved, match="cannot be run here: needs torch >=99"):
@@ -129,10 +130,16 @@ def test_the_signal_that_ends_a_program_is_named_with_its_function():
 
 def test_what_a_program_prints_names_no_user_and_is_no_book():
     program = "from pathlib import Path\nprint(Path.home() / 'a')\nfor i in range(100): print(i)\nprint('x' * 999)"
-    lines = observe.run_program(program, sys.executable, 5).splitlines()
+    lines = observe.short(observe.run_program(program, sys.executable, 5)).splitlines()
     assert lines[0].replace("\\", "/") == "~/a"
     assert lines[observe.LINES // 2] == f"[... {102 - observe.LINES} lines ...]"
     assert lines[-2:] == ["99", f"{'x' * observe.COLUMNS} [...]"]
+
+
+def test_of_a_long_traceback_the_errors_are_kept():
+    frames = '  File "a.py", line 1, in f\n    f()\n' * 30
+    shown = observe.short(f"Traceback:\n{frames}first\n\n{frames}RuntimeError: second\n")
+    assert shown == "Traceback:\nfirst\n\nRuntimeError: second\n"
 
 
 @pytest.mark.parametrize(
