@@ -97,4 +97,4 @@ def test_a_span_names_a_gap():
     releases = [torches.Torch(f"2.{number}.0", ">=3.8") for number in range(5)]
     assert torches.span(["2.1", "2.2", "2.3"], releases) == "2.1 to 2.3"
     assert torches.span(["2.1", "2.3", "2.4"], releases) == "2.1, 2.3, 2.4"
-    assert torches.span(["1.13", "2.1", "2.2", "2.3"], releases) == "1.13, 2.1 to 2.3"
+    assert torches.span(["2.0", "2.2", "2.3", "2.4"], releases) == "2.0, 2.2 to 2.4"
