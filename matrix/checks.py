@@ -124,6 +124,10 @@ def _snippets(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[s
                 problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
                 continue
             problems += [f"{where}: {what} is not in the code that is run" for what in missing]
+            if getattr(one, key).strip() == "pass":
+                problems.append(f"{where}: it does nothing")
+        if one.right and one.right.strip() == one.wrong.strip():
+            problems.append(f"{one.path}:{one.line_of('right')}: right: the same as wrong")
     return problems
 
 

@@ -163,6 +163,24 @@ def test_lines_that_do_what_was_never_run_are_a_problem(project, key, before, af
     assert found == [f"{key}: {what} is not in the code that is run" for what in missing]
 
 
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        ('wrong = "pass"\n', "wrong: it does nothing"),
+        (
+            'wrong = "reproduce(device)"\n# right = "reproduce(device)"\n',
+            "right: the same as wrong",
+        ),
+    ],
+)
+def test_lines_that_show_nothing_are_a_problem(project, header, problem):
+    path = project.repros / "amp/one.py"
+    lines = path.read_text().splitlines(True)
+    at = next(at for at, line in enumerate(lines) if line.startswith("# wrong"))
+    path.write_text("".join([*lines[:at], f"# {header}", *lines[at + 1 :]]))
+    assert [line.split(": ", 1)[1] for line in project.lint()] == [problem]
+
+
 def test_lines_that_are_no_python_are_a_problem(project):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace("reproduce(device)", "x = (", 1))
