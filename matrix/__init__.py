@@ -3,3 +3,4 @@ outcome.
 """
 
 __version__ = "0.1.0"
+HOME = "https://github.com/torch-repros/torch-repros"

@@ -72,7 +72,7 @@ def compare(
                 changes.append(Change(reproducer, device, change, history.sentence))
             elif before == after == "reproduced":
                 texts = [_text(records, reproducer, device, one.minor) for one in (old, new)]
-                if reproducer.kind == "error" and plain(texts[0]) != plain(texts[1]):
+                if reproducer.kind == "error" and _plain(texts[0]) != _plain(texts[1]):
                     changes.append(Change(reproducer, device, "message", "", *texts))
                 else:
                     same.append((reproducer, device))
@@ -88,7 +88,7 @@ def _text(records: list[Record], reproducer: Reproducer, device: str, minor: str
     return [one.text for record, one in found if record.minor == minor][-1]
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """Without what differs from run to run: addresses and numbers."""
     return re.sub(r"0x[0-9a-fA-F]+|\d+", "#", text)
 

@@ -47,8 +47,6 @@ def from_records(
 
     Of several devices the first on which it shows. Raises ReportError where nothing was measured.
     """
-    if reproducer.retired:
-        raise ReportError(f"{reproducer.id} is retired: {reproducer.retired}")
     affected = [name for name in reproducer.devices if reproducer.affected[name] != "never"]
     devices = [device] if device else affected or reproducer.devices
     found = [pair for name in devices for pair in fresh(records, reproducer, name)]
@@ -85,8 +83,6 @@ def report(
 
     Raises ReportError where there is nothing to report, or not there.
     """
-    if reproducer.retired:
-        raise ReportError(f"{reproducer.id} is retired: {reproducer.retired}")
     ours = reproducer.origin == "torch"
     venue = venue or ("github" if ours else "forum")
     whose = f"{reproducer.origin} ({ORIGINS[reproducer.origin]})"

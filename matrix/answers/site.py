@@ -16,14 +16,13 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
-from .. import __version__, causes, torches
+from .. import HOME, __version__, causes, torches
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
 from . import compare, explain, exports, markup
 from .failure import Failure, Group, evidence, fix_source, related
-from .scan.formats import HOME
 from .search import STOP_WORDS
 from .text import NOT_MEASURED, Measured
 

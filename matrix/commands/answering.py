@@ -358,6 +358,8 @@ def cite(
         _list_unreported(measured)
         return
     reproducer = options.select_one(id)
+    if reproducer.retired:
+        raise click.ClickException(f"{reproducer.id} is retired: {reproducer.retired}")
     if device and device not in reproducer.affected:
         concerns = ", ".join(reproducer.devices)
         raise click.BadParameter(

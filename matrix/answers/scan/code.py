@@ -231,8 +231,8 @@ class Code:
         first, _, rest = name.partition(".")
         if first == "self" and rest:
             return _only(self.values(node), name)
-        here = scope = self.scope(node)
-        here = scope = self._outer.get((scope, name), scope)
+        own = self.scope(node)
+        here = scope = self._outer.get((own, name), own)
         while True:
             found = self._assigned.get((scope, name), [])
             if (scope, name) in self._shared:
@@ -288,7 +288,8 @@ class Code:
             own = full.rpartition(".")[2]
             if own not in (name, ""):
                 calls = [one for one in self.calls.get(name, ()) if isinstance(one.func, ast.Name)]
-                self.calls.setdefault(own, []).extend(calls) if calls else None
+                if calls:
+                    self.calls.setdefault(own, []).extend(calls)
         for found in self.calls.values():
             found.sort(key=place)
         for assigned in self._assigned.values():
@@ -361,7 +362,7 @@ def _only(values: Iterable[ast.expr | None], name: str) -> ast.expr | None:
     """The value, where all say the same, but for None: not where one is not known, or is made of
     what the name held before (following that would never end).
     """
-    found = [value for value in values if value is None or not _is_none(value)]
+    found = [value for value in values if value is None or not is_none(value)]
     known = {ast.dump(value): value for value in found if value is not None}
     if len(known) != 1 or None in found:
         return None
@@ -371,10 +372,6 @@ def _only(values: Iterable[ast.expr | None], name: str) -> ast.expr | None:
 
 def _is_torch(name: str) -> bool:
     return name == "torch" or name.startswith("torch.")
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
 
 
 # --- nodes ----------------------------------------------------------------------------------------
@@ -452,6 +449,11 @@ def constant(node: ast.AST | None) -> object:
         value = constant(node.operand)
         return -value if isinstance(value, (int, float)) else None
     return node.value if isinstance(node, ast.Constant) else None
+
+
+def is_none(node: ast.AST | None) -> bool:
+    """Whether it is the literal None."""
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def source(node: ast.AST, most: int = 60) -> str:

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ... import __version__
+from ... import HOME, __version__
 from ...catalog import LEVELS, Reproducer
 from .. import text
 from ..wrapping import Code
 from .scanning import Finding, PassedOver
-
-HOME = "https://github.com/torch-repros/torch-repros"
 
 
 def sentence(finding: Finding) -> str:

@@ -11,6 +11,7 @@ from ..code import (
     argument,
     constant,
     has_unpacked,
+    is_none,
     last_name,
     names,
     path,
@@ -223,7 +224,7 @@ def _is_computed(code: Code, given: ast.expr) -> bool:
 
 
 def _is_left(option: ast.expr | None) -> bool:
-    return option is None or (isinstance(option, ast.Constant) and option.value is None)
+    return option is None or is_none(option)
 
 
 def _is_scaled(code: Code, call: ast.Call) -> bool:

@@ -11,6 +11,7 @@ from ..code import (
     argument,
     constant,
     has_unpacked,
+    is_none,
     last_name,
     names,
     path,
@@ -67,7 +68,7 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
         scheduler = receiver(step)
         if not _is_bare(code, step) or scheduler is None or not path(scheduler):
             continue
-        makers = [one for one in code.values(scheduler) if not _is_nothing(one)]
+        makers = [one for one in code.values(scheduler) if not is_none(one)]
         those = [one for one in makers if code.made_by(one, "ReduceLROnPlateau")]
         if not those or not all(isinstance(one, ast.Call) for one in makers):
             continue
@@ -104,7 +105,7 @@ def cosine_hardly_moves(code: Code) -> Iterator[Hit]:
 def one_cycle_stays_in_its_warmup(code: Code) -> Iterator[Hit]:
     for maker in _makers(code, "OneCycleLR"):
         total = argument(maker, 2, "total_steps")
-        if total is None or _is_nothing(total):
+        if total is None or is_none(total):
             total = argument(maker, 4, "steps_per_epoch")
         if total is None:
             continue
@@ -140,10 +141,6 @@ def _is_bare(code: Code, step: ast.Call) -> bool:
     return not step.args and not step.keywords and is_scheduler(code, receiver(step))
 
 
-def _is_nothing(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
 def _is_maker(code: Code, node: ast.AST | None) -> bool:
     """Whether it makes one of torch's schedulers, or one of transformers', which are LambdaLR."""
     if not isinstance(node, ast.Call):
@@ -158,7 +155,7 @@ def _is_torch_scheduler(code: Code, scheduler: ast.expr | None) -> bool:
         return False
     if code.torch(scheduler):  # of a fragment
         return True
-    makers = [one for one in code.values(scheduler) if not _is_nothing(one)]
+    makers = [one for one in code.values(scheduler) if not is_none(one)]
     if len(makers) == 1 and makers[0] is None:
         makers = [made(code, scheduler)]
     return bool(makers) and all(
