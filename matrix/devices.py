@@ -21,8 +21,7 @@ class Device:
     # programs or device files, one of which its driver brings; () for none
     drivers: tuple[str, ...]
     facts: dict[str, tuple[str, ...]]  # a fact that a record states -> the command that prints it
-    # the function of torch that waits for its work; "" where calls return when done
-    synchronize: str
+    asynchronous: bool  # calls return before their work is done
     runner: str  # the label of the GitHub Actions runner that has one
 
 
@@ -33,7 +32,7 @@ ROWS = (
         platform="",
         drivers=(),
         facts={},
-        synchronize="",
+        asynchronous=False,
         runner="ubuntu-24.04",
     ),
     Device(
@@ -42,7 +41,7 @@ ROWS = (
         platform="",
         drivers=("nvidia-smi", "/dev/nvidiactl", "/dev/kfd"),
         facts={"driver": ("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")},
-        synchronize="torch.cuda.synchronize",
+        asynchronous=True,
         runner="cuda",  # a self-hosted one
     ),
     Device(
@@ -54,7 +53,7 @@ ROWS = (
             "name": ("sysctl", "-n", "machdep.cpu.brand_string"),
             "virtual": ("sysctl", "-n", "kern.hv_vmm_present"),  # "1": not the chip's own GPU
         },
-        synchronize="torch.mps.synchronize",
+        asynchronous=True,
         runner="macos-15",
     ),
 )

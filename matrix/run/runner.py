@@ -355,7 +355,9 @@ class Schedule:
 
     def _start(self, job: Job) -> None:
         job.process, number = self.worker.start(job.place, job.request)
-        limit = job.request["timeout"] + (0 if self.worker.fork else STARTUP)
+        # off the CPU the worker may need a fresh interpreter though it was told to fork
+        forks = self.worker.fork and job.request["device"] == "cpu"
+        limit = job.request["timeout"] + (0 if forks else STARTUP)
         job.deadline = time.monotonic() + limit + GRACE
         self.running[number] = job
 

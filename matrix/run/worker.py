@@ -3,8 +3,8 @@
     python worker.py fork|fresh    (started by runner.py; JSON lines over stdin and stdout)
 
 It imports torch once and forks a child per run, which takes 10 to 40 ms; a fresh interpreter takes
-3 to 6 s. Where a fork is unsafe it starts fresh interpreters. It starts every job at once and keeps
-no queue: the runner schedules.
+3 to 6 s. Where a fork is unsafe or would lose the device, it starts fresh interpreters. It starts
+every job at once and keeps no queue: the runner schedules.
 
 A child has a time limit, a memory limit, a limit on the size of a file, one thread, and a session
 and a folder of its own; the folder is its temporary folder too. What it starts ends with it: its
@@ -30,6 +30,7 @@ if __name__ == "__main__":
 import contextlib
 import errno
 import faulthandler
+import functools
 import gc
 import importlib.util
 import json
@@ -190,6 +191,9 @@ def run_job(job: dict[str, Any], folder: str) -> None:
         # A result for the CPU means the same on a machine that has a GPU.
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         _limit_memory(job["memory"])
+    else:
+        # Torch before 2.9 sets it when CUDA starts: not a change that the reproducer makes.
+        os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
     _limit_files()
     Path(folder, "begun").touch()  # the time limit counts from here
     state, before = _global_state(), _resident()
@@ -692,6 +696,19 @@ def _children(since: int) -> set[int]:
     return found
 
 
+def cuda_is_lost_in_a_fork() -> bool:
+    """Whether CUDA cannot start in a child because the import of torch has asked for its devices.
+
+    Torch 2.3 asks CUDA itself where NVML does not answer.
+    """
+    import torch
+
+    lost = getattr(getattr(torch, "cuda", None), "_is_in_bad_fork", bool)
+    if (pid := os.fork()) == 0:
+        _exit(int(lost()))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0
+
+
 class Server:
     """Starts what the runner asks for and reports what became of it, until the runner has gone."""
 
@@ -729,11 +746,17 @@ class Server:
             if os.getppid() != self.runner:
                 return  # nobody is listening any more
 
+    def _forks(self, device: str) -> bool:
+        return self.fork and (device == "cpu" or not self.lost)
+
+    @functools.cached_property
+    def lost(self) -> bool:
+        return cuda_is_lost_in_a_fork()
+
     def _begin(self, job: dict[str, Any]) -> None:
+        folder, fork = self.scratch / str(job["job"]), self._forks(job["device"])
         try:
-            self.running.append(
-                Child(job, self.scratch / str(job["job"]), self.fork, self.startup, self.channel)
-            )
+            self.running.append(Child(job, folder, fork, self.startup, self.channel))
         except OSError as error:
             full = error.errno == errno.ENOSPC
             why = f"the disk that holds {self.scratch.parent} is full" if full else str(error)

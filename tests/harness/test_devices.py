@@ -17,9 +17,7 @@ def test_a_device_whose_platform_this_is_not_is_missing_with_the_reason(monkeypa
 def test_a_device_without_any_of_its_drivers_is_missing_and_with_one_it_is_not(
     monkeypatch, tmp_path, there
 ):
-    row = devices.Device(
-        "xpu", "xpu", "", ("xpu-smi", str(tmp_path / "node")), {}, "torch.xpu.synchronize", "xpu"
-    )
+    row = devices.Device("xpu", "xpu", "", ("xpu-smi", str(tmp_path / "node")), {}, True, "xpu")
     monkeypatch.setitem(devices.BY_NAME, "xpu", row)
     monkeypatch.setattr(devices.shutil, "which", lambda name: None)
     assert devices.missing("xpu").startswith(

@@ -389,6 +389,36 @@ def test_fresh_interpreters_give_the_same_verdicts(planted, scratch):
     assert list(scratch.iterdir()) == []
 
 
+ON_CUDA = """\
+import os
+import sys
+
+import torch
+
+
+def reproduce(device):
+    torch.arange(64).reshape(8, 8).to(device)  # torch starts CUDA
+    os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")  # and older ones do this as they do
+    return f"boom {sys.argv[1]}"
+"""
+
+
+@linux
+@pytest.mark.parametrize(("asked", "started"), [(False, "fork"), (True, "--one")])
+def test_a_run_on_cuda_is_forked_unless_that_would_lose_cuda(root, monkeypatch, asked, started):
+    monkeypatch.setenv("STUB_DEVICES", "cpu cuda")
+    monkeypatch.delenv("CUDA_MODULE_LOADING", raising=False)
+    if asked:
+        monkeypatch.setenv("STUB_ASKED_CUDA", "1")
+    plant(root, "planted/on_cuda", ON_CUDA, affected='{ cuda = ">=1.13" }')
+    with runner.Worker(sys.executable, ("cpu", "cuda")) as interpreter:
+        assert interpreter.devices["cuda"]["ok"], interpreter.devices
+        (result,) = runner.run(
+            catalog.select(catalog.load(root), ()), interpreter, ("cpu", "cuda")
+        ).results
+    assert (result.verdict, result.text, result.detail) == ("reproduced", f"boom {started}", "")
+
+
 @linux
 @pytest.mark.parametrize("ending", ["return 'boom'", "time.sleep(60)"])
 def test_what_a_run_started_may_tidy_up_after_it(root, tmp_path, ending):

@@ -1,16 +1,23 @@
 """What the worker asks of torch, and no more: the harness is tested in a second, without torch.
 
-STUB_TORCH in the environment is its version, STUB_DEVICES the devices that it can use.
+STUB_TORCH in the environment is its version, STUB_DEVICES the devices that it can use. With
+STUB_ASKED_CUDA, its import has asked for CUDA's devices, and a fork cannot use any but the CPU.
 """
 
 import os
 
 __version__ = os.environ.get("STUB_TORCH", "2.15.0+stub")
 _devices = os.environ.get("STUB_DEVICES", "cpu").split()
+_imported_by = os.getpid()
 
 
 class version:
     cuda = None
+
+
+class cuda:
+    def _is_in_bad_fork():
+        return "STUB_ASKED_CUDA" in os.environ and os.getpid() != _imported_by
 
 
 class backends:
@@ -52,6 +59,8 @@ class _Tensor:
     def to(self, device):
         if device not in _devices:
             raise AssertionError(f"the stub has no {device}")
+        if device != "cpu" and cuda._is_in_bad_fork():
+            raise RuntimeError(f"cannot initialise {device} in a fork")
         return self
 
     def cpu(self):
