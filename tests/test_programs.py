@@ -1,6 +1,5 @@
 """Every program of a report is run, and shows what its header says; control first."""
 
-import json
 import os
 import re
 import subprocess
@@ -9,67 +8,24 @@ import sys
 import pytest
 
 from matrix import catalog, program
+from tests.forked import Job, can_fork, run_all
 
 REPRODUCERS = catalog.select(catalog.load(), ())
-
-# Each in a process of its own, so that one which crashes or hangs ends alone. It imports nothing of
-# the project: any interpreter with torch can run it, on what the parent wrote.
-RUN_ALL = """
-import contextlib, json, os, runpy, signal, sys, traceback
-import torch
-with contextlib.suppress(ImportError):
-    import torch._dynamo
-torch.set_num_threads(1)
-jobs, found = json.load(sys.stdin), {}
-for path, seconds in jobs:
-    folder = os.path.dirname(path)
-    with open(os.path.join(folder, "printed"), "w+b") as printed:
-        pid = os.fork()
-        if not pid:
-            try:
-                os.setsid()
-                signal.alarm(int(seconds) + 30)
-                os.dup2(printed.fileno(), 1)
-                os.dup2(printed.fileno(), 2)
-                os.chdir(folder)
-                sys.argv[:] = [path]
-                runpy.run_path(path, run_name="__main__")
-            except BaseException:
-                sys.stdout.flush()
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(0)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # what it started
-        printed.seek(0)
-        found[path] = (status, printed.read().decode(errors="replace"))
-print(json.dumps({"torch": torch.__version__, "found": found}))
-"""
 
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory, device):
-    """id -> (exit status, what its program printed); torch is imported once for all."""
-    if not hasattr(os, "fork"):
+    """The torch, and id -> (exit status, what its program printed)."""
+    if not can_fork(device):
         pytest.skip("programs are run in forked processes: one interpreter each takes 20 minutes")
-    jobs = {}
-    for reproducer in REPRODUCERS:
-        if device in reproducer.affected:
-            path = tmp_path_factory.mktemp("program") / "repro.py"
-            path.write_text(reproducer.program(device), encoding="utf-8")
-            jobs[reproducer.id] = str(path), reproducer.timeout
-    done = subprocess.run(
-        [sys.executable, "-c", RUN_ALL],
-        input=json.dumps([*jobs.values()]),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    answer = json.loads(done.stdout.splitlines()[-1])
-    return answer["torch"], {id: answer["found"][path] for id, (path, _) in jobs.items()}
+    concerned = [one for one in REPRODUCERS if device in one.affected]
+    jobs = []
+    for reproducer in concerned:
+        path = tmp_path_factory.mktemp("program") / "repro.py"
+        path.write_text(reproducer.program(device), encoding="utf-8")
+        jobs.append(Job([str(path)], str(path.parent), reproducer.timeout))
+    torch, ended = run_all(jobs)
+    return torch, {one.id: answer for one, answer in zip(concerned, ended)}
 
 
 @pytest.mark.xdist_group("programs")

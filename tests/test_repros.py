@@ -1,16 +1,16 @@
 """Every reproducer on this torch and device, in all its roles, against its header."""
 
 import ast
-import json
-import os
 import statistics
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from matrix import catalog, checks, devices
 from matrix.run import runner
+from tests.forked import Job, can_fork, run_all
 
 REPRODUCERS = catalog.load()
 
@@ -83,47 +83,16 @@ def run_alone(path, *arguments):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory, device):
-    """id -> (exit status, what it printed), of every file; torch is imported once for all."""
-    if not hasattr(os, "fork"):
-        return {one.id: run_alone(one.path, device) for one in REPRODUCERS}
-    output = tmp_path_factory.mktemp("alone") / "output.json"
-    done = subprocess.run(
-        [sys.executable, "-c", RUN_ALL_ALONE, str(output), device],
-        input="\n".join(str(one.path) for one in REPRODUCERS),
-        text=True,
-        check=True,
-    )
-    assert done.returncode == 0
-    found = json.loads(output.read_text(encoding="utf-8"))
-    return {one.id: found[str(one.path)] for one in REPRODUCERS}
-
-
-RUN_ALL_ALONE = """
-import contextlib, io, json, os, runpy, sys, tempfile
-import torch
-with contextlib.suppress(ImportError):
-    import torch._dynamo
-torch.set_num_threads(1)
-found, (output, device) = {}, sys.argv[1:]
-for path in sys.stdin.read().splitlines():
-    with tempfile.TemporaryFile("w+") as printed:
-        pid = os.fork()
-        if not pid:
-            code = 1  # of a file that raises
-            try:
-                os.dup2(printed.fileno(), 1)
-                sys.argv[:] = [path, device]
-                runpy.run_path(path, run_name="__main__")
-            except SystemExit as ended:
-                code = int(ended.code)
-            finally:
-                sys.stdout.flush()
-                os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        printed.seek(0)
-        found[path] = (code, printed.read())
-json.dump(found, open(output, "w"))
-"""
+    """id -> (exit status, what it printed), of every file that concerns the device."""
+    concerned = [one for one in REPRODUCERS if device in one.affected]
+    if can_fork(device):
+        folder = str(tmp_path_factory.mktemp("alone"))
+        jobs = [Job([str(one.path), device], folder, one.timeout) for one in concerned]
+        _, ended = run_all(jobs)
+    else:
+        with ThreadPoolExecutor(runner.cores()) as pool:
+            ended = list(pool.map(lambda one: run_alone(one.path, device), concerned))
+    return {one.id: answer for one, answer in zip(concerned, ended)}
 
 
 @pytest.mark.xdist_group("repros")
@@ -139,7 +108,8 @@ def test_run_alone_it_says_what_it_saw_and_exits_as_git_bisect_run_expects(
         return
     assert status == STATUS.get(results[reproducer.id].verdict, 125)
     if status in STATUS.values():
-        lines = [line.split(": ")[0] for line in printed.splitlines()]
+        # a NUL ends what torch prints of a worker's signal
+        lines = [line.lstrip("\0").split(": ")[0] for line in printed.splitlines()]
         assert [line for line in lines if line in reproducer.roles] == list(reproducer.roles)
     else:
         assert "cannot tell: " in printed
@@ -157,52 +127,19 @@ def test_on_a_device_that_is_not_there_a_reproducer_cannot_tell(arguments):
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory, device):
     """path -> the lines of the file that ran, in all its processes that were forked."""
-    if not hasattr(os, "fork"):
+    if not can_fork(device):
         pytest.skip("the lines that ran are collected in forked processes")
-    output = tmp_path_factory.mktemp("traced")
-    paths = {str(one.path): output / str(n) for n, one in enumerate(REPRODUCERS)}
-    subprocess.run(
-        [sys.executable, "-c", TRACE_ALL, device],
-        input="\n".join(f"{path}\n{file}" for path, file in paths.items()),
-        text=True,
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    folder = tmp_path_factory.mktemp("traced")
+    concerned = [one for one in REPRODUCERS if device in one.affected]
+    lines = {one.path: folder / str(number) for number, one in enumerate(concerned)}
+    run_all(
+        [
+            Job([str(one.path), device], str(folder), one.timeout, role, str(lines[one.path]))
+            for one in concerned
+            for role in one.roles
+        ]
     )
-    return {path: {int(n) for n in file.read_text().split()} for path, file in paths.items()}
-
-
-TRACE_ALL = """
-import contextlib, os, runpy, sys, threading
-import torch
-with contextlib.suppress(ImportError):
-    import torch._dynamo
-torch.set_num_threads(1)
-names, device = sys.stdin.read().splitlines(), sys.argv[1]
-for path, output in zip(names[::2], names[1::2]):
-    for role in ("reproduce", "control", "popular_fix"):
-        pid = os.fork()
-        if not pid:
-            file, seen = os.open(output, os.O_CREAT | os.O_APPEND | os.O_WRONLY), set()
-
-            def line(frame, event, argument):
-                if frame.f_lineno not in seen:
-                    seen.add(frame.f_lineno)
-                    os.write(file, b"%d " % frame.f_lineno)
-                return line
-
-            def call(frame, event, argument):
-                if frame.f_code.co_filename == path:
-                    return line
-
-            threading.settrace(call)
-            sys.settrace(call)
-            try:
-                runpy.run_path(path).get(role, id)(device)
-            finally:
-                os._exit(0)
-        os.waitpid(pid, 0)
-"""
+    return {str(path): {int(n) for n in file.read_text().split()} for path, file in lines.items()}
 
 
 class Ran(ast.NodeTransformer):

@@ -646,6 +646,21 @@ def test_the_host_does_not_wait_for_the_device_unless_it_has_to():
         amp.optimizer_step(sgd([weight]), max_norm=1.0)
 
 
+@pytest.mark.parametrize("make", [torch.optim.SGD, torch.optim.AdamW])
+def test_the_host_does_not_wait_for_cuda(device, make):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    weight, seen = parameter_with([3.0, 4.0], device), []
+    optimizer, scaler = make([weight], lr=1.0), amp.make_grad_scaler(amp.choose_precision("cuda"))
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for each in (None, scaler):  # which is disabled
+            assert amp.optimizer_step(optimizer, each, before_step=lambda: seen.append(1)) is True
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert seen == [1, 1]
+
+
 def fused(make, parameters, **options):
     try:
         return make(parameters, fused=True, **options)

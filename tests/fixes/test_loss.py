@@ -3,6 +3,7 @@ import importlib
 import math
 import multiprocessing
 import re
+import warnings
 from collections import Counter, OrderedDict, UserDict, namedtuple
 from dataclasses import make_dataclass
 from types import MappingProxyType
@@ -447,6 +448,28 @@ def test_masked_mean_reads_from_the_device_once(device):
     assert reads.counts == {"tolist": 1}
 
 
+def waits(call):
+    """How often the host waits for CUDA in a call."""
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return sum("synchronizing CUDA operation" in str(one.message) for one in caught)
+
+
+def test_masked_mean_and_check_gradients_wait_once(device):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    values, model = torch.ones(3, device=device, requires_grad=True), nn.Linear(2, 1).to(device)
+    mask = values > 0
+    model(torch.ones(1, 2, device=device)).sum().backward()
+    assert waits(lambda: loss.masked_mean(values, mask)) == 1
+    assert waits(lambda: loss.check_gradients(model)) == 1
+
+
 @pytest.mark.skipif(not hasattr(torch, "vmap"), reason="torch 1.13 has no torch.vmap")
 def test_vmap_refuses_the_read():
     with pytest.raises(RuntimeError, match="data pointer|vmap"):
@@ -570,6 +593,21 @@ def test_running_mean_waits_for_no_device_before_it_is_computed():
         mean.update(value, weight)
     assert mean._sum.is_meta
     assert mean._weight.is_meta
+
+
+def test_running_mean_never_waits_for_cuda_before_it_is_computed(device):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    mean, here = loss.RunningMean(), torch.tensor(2.0)
+    number, count = torch.tensor(4.0, device=device), torch.tensor([3], device=device)
+    number.requires_grad_()
+
+    def update():
+        for value, weight in [(number, count), (number, here), (here, count), (number, 0), (2, 2)]:
+            mean.update(value, weight)
+
+    assert waits(update) == 0
+    assert mean.compute() == pytest.approx((12 + 8 + 6 + 4) / 10)
 
 
 @pytest.mark.parametrize("weight", [0, 0.0, torch.tensor(0), on_cuda([0.0])])
@@ -896,17 +934,19 @@ def on_two_ranks(rank, meeting_point):
     """What check_gradients says of two DTensors, as each rank sees it."""
     from torch import distributed
 
-    distributed.init_process_group(
-        "gloo",
-        init_method=f"file://{meeting_point}",
-        rank=rank,
-        world_size=2,
-        timeout=datetime.timedelta(seconds=30),
-    )
-    try:
-        return with_a_process_group()
-    finally:
-        distributed.destroy_process_group()
+    # A forked process must not ask the GPU of this machine, as meshes do.
+    with mock.patch("torch.cuda.is_available", return_value=False):
+        distributed.init_process_group(
+            "gloo",
+            init_method=f"file://{meeting_point}",
+            rank=rank,
+            world_size=2,
+            timeout=datetime.timedelta(seconds=30),
+        )
+        try:
+            return with_a_process_group()
+        finally:
+            distributed.destroy_process_group()
 
 
 def with_a_process_group():

@@ -440,7 +440,8 @@ def test_a_device_that_nobody_has_used_stays_unused(monkeypatch):
 
     for name in ("_cuda_emptyCache", "_xpu_emptyCache", "_mps_emptyCache"):
         monkeypatch.setattr(torch._C, name, empty, raising=False)
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    # the name that empty_cache() asks by
+    monkeypatch.setattr(torch.cuda.memory, "is_initialized", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     memory.free_memory()
 

@@ -313,6 +313,25 @@ def test_only_a_float_is_read_from_the_device():
         load(made("SGD", parameters()), state)
 
 
+@pytest.mark.parametrize("name", ["SGD", "Adam", "fused Adam"])
+@pytest.mark.parametrize("rate", [float, torch.tensor])
+def test_the_host_does_not_wait_for_cuda(device, name, rate):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    weights, options = parameters(device=device), {"fused": True} if "fused" in name else {}
+    optimizer, source = (made(name.split()[-1], weights, **options) for _ in range(2))
+    step(source)
+    for each in (optimizer, source):
+        if rate is not float:
+            each.param_groups[0]["lr"] = torch.tensor(0.1, device=device)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        load(optimizer, source.state_dict())
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert_equal(state_of(optimizer), state_of(source))
+
+
 class WithoutRates(torch.optim.Optimizer):
     def __init__(self, weights):
         super().__init__(weights, {})
@@ -479,8 +498,10 @@ def test_an_optimizer_of_copies_holds_none_of_the_parameters():
 
 
 @pytest.fixture
-def one_process(tmp_path):
+def one_process(tmp_path, monkeypatch):
     distributed = torch.distributed
+    # With it, a mesh of the CPU makes a group for NCCL too.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     if not distributed.is_available() or not distributed.is_gloo_available():
         pytest.skip("no torch.distributed")
     store = f"file://{tmp_path / 'store'}"

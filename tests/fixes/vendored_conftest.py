@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import torch
 
 # The tests import the copies by the name that they have upstream.
 package = types.ModuleType("reference_fixes")
@@ -15,6 +16,8 @@ sys.modules["reference_fixes"] = package
 
 hypothesis.settings.register_profile("vendored", max_examples=25, deadline=None)
 hypothesis.settings.load_profile("vendored")
+
+torch.backends.cudnn.allow_tf32 = False  # cuDNN's RNNs are compared with exact ones
 
 
 @pytest.fixture(scope="session")

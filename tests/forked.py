@@ -1,0 +1,133 @@
+"""Runs many programs, each in a forked process of its own: torch is imported once for all.
+
+As a program it imports nothing of the project, so that any interpreter with torch can run it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from types import FrameType
+from typing import IO, Any
+
+
+@dataclass
+class Job:
+    """A program, with its arguments, or one function of its file."""
+
+    argv: list[str]  # the file, then the arguments
+    folder: str  # to run in
+    seconds: float  # that it may take; a signal ends it half a minute later
+    function: str = ""  # called with the one argument; "" runs the file as a program
+    lines: str = ""  # a file that the numbers of the lines which ran are added to
+
+
+def can_fork(device: str) -> bool:
+    """Whether a forked child can go on with torch on the device: Metal cannot, nor can Windows."""
+    return sys.platform == "linux" or (hasattr(os, "fork") and device == "cpu")
+
+
+def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
+    """The version of torch, and each job's exit status (negative: a signal) and output."""
+    from matrix.run import runner
+
+    at_once = max(1, runner.cores() // 2)  # two groups of tests do this side by side
+    done = subprocess.run(
+        [sys.executable, __file__, str(at_once)],
+        input=json.dumps([asdict(job) for job in jobs]),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return answer["torch"], [(status, output) for status, output in answer["ended"]]
+
+
+def _trace(path: str, lines: str) -> None:
+    """Writes down each line of the file that runs, in all threads, as soon as it does."""
+    file, seen = os.open(lines, os.O_CREAT | os.O_APPEND | os.O_WRONLY), set()
+
+    def line(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
+        if frame.f_lineno not in seen:
+            seen.add(frame.f_lineno)
+            os.write(file, b"%d " % frame.f_lineno)
+        return line
+
+    def call(frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+        return line if frame.f_code.co_filename == path else None
+
+    threading.settrace(call)
+    sys.settrace(call)
+
+
+def _run(job: Job, output: IO[bytes]) -> None:
+    """In the child, which it ends."""
+    code = 1  # of a program that raises
+    try:
+        os.setsid()
+        signal.alarm(int(job.seconds) + 30)
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+        sys.stdout.reconfigure(line_buffering=True)  # as in a terminal: a crash flushes nothing
+        os.chdir(job.folder)
+        sys.argv[:] = job.argv
+        if job.lines:
+            _trace(job.argv[0], job.lines)
+        if job.function:
+            runpy.run_path(job.argv[0])[job.function](*job.argv[1:])
+        else:
+            runpy.run_path(job.argv[0], run_name="__main__")
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        sys.stdout.flush()
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _main() -> None:
+    import torch
+
+    with contextlib.suppress(ImportError):
+        import torch._dynamo
+
+    torch.set_num_threads(1)
+    jobs = [Job(**fields) for fields in json.load(sys.stdin)]
+    at_once = int(sys.argv[1])
+    ended: list[tuple[int, str] | None] = [None] * len(jobs)
+    running: dict[int, tuple[int, IO[bytes]]] = {}  # its process -> the job's number, its output
+    waiting = list(enumerate(jobs))[::-1]
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            number, job = waiting.pop()
+            output = tempfile.TemporaryFile()  # noqa: SIM115  closed below
+            if (pid := os.fork()) == 0:
+                _run(job, output)
+            running[pid] = number, output
+        pid, status = os.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # what it started
+        number, output = running.pop(pid)
+        with output:
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        ended[number] = os.waitstatus_to_exitcode(status), text
+    print(json.dumps({"torch": torch.__version__, "ended": ended}))
+
+
+if __name__ == "__main__":
+    _main()
