@@ -165,8 +165,8 @@ def _plain(tensor: torch.Tensor) -> bool:
 def pin_batch(batch: Any) -> Any:
     """map_tensors that pins; needs CUDA. An object with a pin_memory() method pins itself.
 
-    What cannot be pinned stays as it is: tensors on a device, sparse, nested and quantised ones,
-    subclasses that would lose their type.
+    What cannot be pinned stays as it is: tensors on a device, sparse, nested, quantised and
+    expanded ones, subclasses that would lose their type.
 
     Raises:
         TypeError: such a method returned None.
@@ -175,6 +175,8 @@ def pin_batch(batch: Any) -> Any:
     def pin(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device.type != "cpu" or not _plain(tensor):
             return tensor
+        if any(size > 1 and not step for size, step in zip(tensor.shape, tensor.stride())):
+            return tensor  # expanded: torch makes another such tensor, and cannot write into it
         pinned = tensor.pin_memory()
         return pinned if type(pinned) is type(tensor) else tensor
 
@@ -203,10 +205,11 @@ class Prefetcher:
     """Iterates over a loader with every batch already on the device.
 
     On CUDA a thread pins the next batch and copies it beside the computation; the loader needs no
-    pin_memory. At most one batch more than in a plain loop is on the device. What torch cannot
-    copy so, sparse tensors and objects with a to() method, is moved in its turn. An error of a
-    row comes in its turn too. Elsewhere than on CUDA it is to_device(batch). To pin nothing on
-    CUDA, call to_device(batch) in a loop of your own.
+    pin_memory. At most one batch more than in a plain loop is on the device: the copy of the next
+    one begins when the computation before this one has ended, however far ahead the host is. What
+    torch cannot copy so, sparse tensors and objects with a to() method, is moved in its turn. An
+    error of a row comes in its turn too. Elsewhere than on CUDA it is to_device(batch). To pin
+    nothing on CUDA, call to_device(batch) in a loop of your own.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -222,21 +225,32 @@ class Prefetcher:
         torch.cuda.init()  # tells what is missing, which Stream() does not
         source, copies = iter(self.loader), torch.cuda.Stream(self.device)
         with ThreadPoolExecutor(1) as thread:
-            ahead = _read(source, thread, copies)
+            ahead = _read(source, thread, copies, _so_far(copies))
             while ahead:
+                before = _so_far(copies)  # without the copy that the next line waits for
                 ready = [_ready(ahead, copies)]
-                ahead = _read(source, thread, copies)
+                ahead = _read(source, thread, copies, before)
                 yield ready.pop()  # a name here would keep the batch after the caller dropped it
 
 
+def _so_far(copies: torch.cuda.Stream) -> torch.cuda.Event:
+    """When what has been given to the device to compute is done."""
+    event = torch.cuda.Event(blocking=True)  # the thread sleeps until then
+    event.record(torch.cuda.current_stream(copies.device))
+    return event
+
+
 def _read(
-    source: Iterator[Any], thread: ThreadPoolExecutor, copies: torch.cuda.Stream
+    source: Iterator[Any],
+    thread: ThreadPoolExecutor,
+    copies: torch.cuda.Stream,
+    before: torch.cuda.Event,
 ) -> Future[Any] | None:
     """The next batch, on its way to the device; None at the end. The rows are read here, not in
     the thread: a dataset may draw from the same random generator as the training step."""
     try:
         for batch in source:
-            return thread.submit(_copy, batch, copies)
+            return thread.submit(_copy, batch, copies, before)
     except Exception as error:  # comes in its turn, after the batches before it
         failed: Future[Any] = Future()
         failed.set_exception(error)
@@ -244,13 +258,15 @@ def _read(
     return None
 
 
-def _copy(batch: Any, copies: torch.cuda.Stream) -> Any:
+def _copy(batch: Any, copies: torch.cuda.Stream, before: torch.cuda.Event) -> Any:
     def copy(tensor: torch.Tensor) -> torch.Tensor:
         from_host = tensor.device.type == "cpu" and _plain(tensor)
         return to_device(tensor, copies.device) if from_host else tensor
 
+    pinned = pin_batch(batch)
+    before.synchronize()  # else a host that is far ahead fills the device with batches
     with torch.cuda.stream(copies):
-        return _walk(pin_batch(batch), copy, "to")  # what has the method is left for _ready
+        return _walk(pinned, copy, "to")  # what has the method is left for _ready
 
 
 def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:

@@ -190,14 +190,17 @@ def _norm(groups: list[list[torch.Tensor]], order: float) -> torch.Tensor:
 @torch.no_grad()
 def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
     # A tensor and no Python number, which the CPU would round to float16 together with float16
-    # gradients (and before 2.1 it rounds the tensor too).
+    # gradients. Before 2.1 it rounds the tensor too, and CUDA still does.
     for group in groups:
-        if _TORCH >= (2, 1):
-            torch._foreach_mul_(group, factor.to(group[0].device))
+        device = group[0].device
+        here, narrow = factor.to(device), {torch.float16, torch.bfloat16}
+        exact = device.type == "cpu" or narrow.isdisjoint(gradient.dtype for gradient in group)
+        if _TORCH >= (2, 1) and exact:
+            torch._foreach_mul_(group, here)
         else:
             for gradient in group:
                 wide = gradient.to(torch.promote_types(gradient.dtype, torch.float32))
-                gradient.copy_(wide * factor.to(gradient.device))
+                gradient.copy_(wide * here)
 
 
 def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) -> str | None:

@@ -101,7 +101,7 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
     The learning rate of a group is its first one ("initial_lr" in the group, where the first
     scheduler of an optimizer keeps it, else "lr") times the factor at the step. A tensor is written
     in place, on every torch. The host waits for the device only in 2.4, whose step() does, and
-    where "lr" is a float while a tensor was loaded as the first one.
+    where a tensor was loaded as the first one while "lr" is a float or on another device.
 
     To resume, call load_state_dict(), before or after that of the optimizer. Without a state, give
     the step, after the optimizer has loaded its own.
@@ -148,12 +148,16 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
                 f"the optimizer has {len(groups)} groups, the scheduler {len(self.base_lrs)}: make "
                 f"another one for them, with step={step}"
             )
-        rates = []
+        rates: list[Any] = []
         for group, base, schedule in zip(groups, self.base_lrs, self.lr_lambdas):
             rate, lr = base * _factor(schedule(step), f"factor at step {step}"), group["lr"]
+            if not isinstance(lr, torch.Tensor):
+                rates.append(float(rate))
             # Before 2.4, step() itself puts a new tensor in the place of the old one.
-            tensor = isinstance(lr, torch.Tensor)
-            rates.append(lr.copy_(torch.as_tensor(rate, dtype=lr.dtype)) if tensor else float(rate))
+            elif isinstance(rate, torch.Tensor):
+                rates.append(lr.copy_(torch.as_tensor(rate, dtype=lr.dtype)))
+            else:  # not copy_(), which would wait for the device
+                rates.append(lr.fill_(rate))
         return rates
 
     def get_last_lr(self) -> list[Any]:

@@ -516,14 +516,21 @@ def quantised():
         lambda: torch.ones(2, 2).to_sparse_csr(),
         nested,
         quantised,
+        lambda: torch.ones(1, 2).expand(3, 2),
     ],
-    ids=["device", "sparse", "csr", "nested", "quantised"],
+    ids=["device", "sparse", "csr", "nested", "quantised", "expanded"],
 )
 @pytest.mark.filterwarnings("ignore")  # prototypes
 def test_what_cannot_be_pinned_passes_through(make):
     unpinnable = make()
     with mock.patch.object(torch.Tensor, "pin_memory", side_effect=RuntimeError("cannot pin")):
         assert data_loading.pin_batch([unpinnable])[0] is unpinnable
+
+
+def test_a_dimension_of_size_1_is_not_expanded():
+    with mock.patch.object(torch.Tensor, "pin_memory", fake_pin):
+        (pinned,) = data_loading.pin_batch([torch.ones(2).as_strided((1, 2), (0, 1))])
+    assert pinned.faked
 
 
 class Image(torch.Tensor):
@@ -554,14 +561,98 @@ def test_the_prefetcher_yields_every_batch_once_in_order_on_the_device(device, c
 
 
 def test_batches_of_any_type_arrive_on_the_device(device):
-    sparse = torch.ones(2).to_sparse()
-    batch = [Frozen(torch.ones(2)), packed(1, 2), sparse, torch.ones(1, device=device)]
+    sparse, expanded = torch.ones(2).to_sparse(), torch.ones(1).expand(2)
+    batch = [Frozen(torch.ones(2)), packed(1, 2), sparse, expanded, torch.ones(1, device=device)]
     loader = DataLoader(Rows([batch]), batch_size=1, collate_fn=identity)
     ((moved,),) = data_loading.Prefetcher(loader, device)
     assert [type(part) for part in moved] == [type(part) for part in batch]
     assert {part.x.device.type for part in moved[:1]} == {device}
     assert {part.data.device.type for part in moved[1:]} == {device}
     torch.nn.LSTM(3, 2, device=device)(moved[1])
+
+
+def test_the_host_waits_for_no_copy(device):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    rows = [torch.full((1000,), float(number)) for number in range(4)]
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        batches = list(data_loading.Prefetcher(rows, device))
+        batches.append(data_loading.to_device(rows[0].pin_memory(), device))
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert [batch.unique().tolist() for batch in batches] == [[0.0], [1.0], [2.0], [3.0], [0.0]]
+
+
+SIZE, DELAY = 2**22, 30_000_000  # 16 MiB, and some 15 ms of a GPU's cycles
+
+
+def rows_from(number, pin):
+    """Rows that no earlier call has left on the device."""
+    rows = [torch.full((SIZE,), float(n)) for n in range(number, number + 6)]
+    return [row.pin_memory() for row in rows] if pin else rows
+
+
+def arrive(rows, device, slow):
+    """Which rows are read as they are, where the copies or the computation are behind."""
+    original, read = data_loading._copy, torch.zeros(len(rows), SIZE, device=device)
+
+    def late_copy(batch, copies, before):
+        with torch.cuda.stream(copies):
+            torch.full((SIZE,), -1.0, device=device)  # freed at once: it is what the row overwrites
+            if slow == "copies":
+                torch.cuda._sleep(DELAY)
+        return original(batch, copies, before)
+
+    places = iter(read)
+    torch.cuda.synchronize()
+    with mock.patch.object(data_loading, "_copy", late_copy):
+        for batch in data_loading.Prefetcher(rows, device):
+            if slow == "computation":
+                torch.cuda._sleep(DELAY)
+            next(places).copy_(batch)
+            del batch  # so that its memory may be used again, while it is still to be read
+    torch.cuda.synchronize()
+    return [torch.equal(one.cpu(), row) for one, row in zip(read, rows)]
+
+
+@pytest.mark.parametrize(
+    ("slow", "owner", "method"),
+    [
+        ("copies", torch.cuda.Stream, "wait_stream"),
+        ("computation", torch.Tensor, "record_stream"),
+    ],
+)
+def test_no_row_is_read_or_overwritten_too_early(device, slow, owner, method):
+    if device != "cuda":
+        pytest.skip("only CUDA has streams that can overtake each other")
+    assert all(arrive(rows_from(0, pin=False), device, slow))
+    assert all(arrive(rows_from(10, pin=True), device, slow))
+    rows = rows_from(20, pin=True)  # as torch may wait for the device when it makes pinned memory
+    with mock.patch.object(owner, method):
+        assert not all(arrive(rows, device, slow))  # or the above proves nothing
+
+
+def test_a_host_that_is_ahead_holds_one_batch_more_than_in_a_plain_loop(device):
+    if device != "cuda":
+        pytest.skip("only on CUDA are copies ahead of the computation")
+    rows = rows_from(30, pin=True)
+
+    def held(batches):
+        """The most batches on the device at once, also those that a stream has not done with."""
+        torch.cuda.synchronize()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_stats()["active_bytes.all.current"]
+        for batch in batches:
+            torch.cuda._sleep(DELAY)
+            batch.neg_()
+        torch.cuda.synchronize()
+        most = torch.cuda.memory_stats()["active_bytes.all.peak"] - before
+        return round(most / (4 * SIZE))
+
+    plain = held(row.to(device, non_blocking=True) for row in rows)
+    assert held(data_loading.Prefetcher(rows, device)) <= plain + 1
 
 
 class OnCuda(torch.Tensor):
@@ -583,6 +674,24 @@ class Stream:
 
     def wait_stream(self, other):
         self.waited.append((other.name, len(EVENTS)))
+
+
+@dataclass
+class Event:
+    """Is reached at once, unless a test holds it."""
+
+    blocking: bool
+    reached = threading.Event()
+    recorded = []  # how many copies the stream has been told to wait for, at each event
+
+    def record(self, stream):
+        self.stream = stream
+        self.recorded.append(len(stream.waited))
+
+    def synchronize(self):
+        assert self.blocking
+        assert self.stream.name == "compute"
+        assert self.reached.wait(5)
 
 
 EVENTS = []
@@ -633,6 +742,9 @@ def gpu(monkeypatch):
         return there
 
     monkeypatch.setattr("torch.cuda.init", lambda: None)
+    monkeypatch.setattr("torch.cuda.Event", Event)
+    Event.reached.set()
+    Event.recorded.clear()
     monkeypatch.setattr("torch.cuda.Stream", lambda device: Stream(f"copies of {device}"))
     monkeypatch.setattr("torch.cuda.stream", stream)
     monkeypatch.setattr("torch.cuda.current_stream", current_stream)
@@ -678,6 +790,25 @@ def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
     assert [seen.count(("used", n - 1)) for n, seen in enumerate(waited)] == [0, 1, 1]
     assert [len([e for e in seen if e[0] == "copy"]) for seen in waited] == [1, 2, 3]
     assert [name for name, _ in gpu.waited] == ["copies of cuda"] * 3
+
+
+def test_the_next_copy_begins_when_the_computation_before_this_batch_has_ended(gpu):
+    batches = iter(data_loading.Prefetcher(numbered(3, list), "cuda"))
+    Event.reached.clear()
+    thread = threading.Timer(0.2, Event.reached.set)
+    thread.start()
+    next(batches)  # copied as soon as what came before the loop had ended
+    assert Event.reached.is_set()
+    assert soon(lambda: copied(1) in EVENTS)
+    Event.reached.clear()
+    next(batches)
+    time.sleep(0.05)
+    assert copied(2) not in EVENTS
+    assert ("load", 2, True) in EVENTS  # it is read and pinned meanwhile
+    Event.reached.set()
+    assert soon(lambda: copied(2) in EVENTS)
+    assert list(batches)
+    assert Event.recorded == [0, 0, 1, 2]  # a copy waits for no copy
 
 
 def test_a_batch_is_for_the_stream_that_is_current_at_its_turn(gpu):
@@ -733,8 +864,8 @@ def test_tensors_of_an_object_that_moves_itself_are_not_copied_beside_the_comput
     assert EVENTS == [("copy", 1.0, "compute", True)]
 
 
-def test_a_cuda_that_is_missing_is_named_before_the_loader_starts(device):
-    if device == "cuda":
+def test_a_cuda_that_is_missing_is_named_before_the_loader_starts():
+    if torch.cuda.is_available():
         pytest.skip("it is there")
 
     class Loader:

@@ -7,6 +7,7 @@ import multiprocessing
 import random
 import sys
 import threading
+import warnings
 from types import SimpleNamespace
 from unittest import mock
 
@@ -154,7 +155,7 @@ def test_only_a_fused_optimizer_of_torch_spares_the_reads_from_the_device(
     device, optimizer_name, value, count
 ):
     optimizer = optimizer_for(optimizer_name, with_gradients([[3.0, value]], device))
-    if device == "cpu" and "AdamW" in optimizer_name and "fused" not in optimizer_name:
+    if "AdamW" in optimizer_name and "fused" not in optimizer_name:
         optimizer.step = lambda: None  # it reads its step counts, which are on the CPU
     with Reads() as reads:
         numerics.clip_or_skip(optimizer, 1.0)
@@ -299,17 +300,19 @@ def on_two_ranks(rank, meeting_point):
     """What steps do to DTensors of which rank 1 spoils its part, and what it sees of them."""
     from torch import distributed
 
-    distributed.init_process_group(
-        "gloo",
-        init_method=f"file://{meeting_point}",
-        rank=rank,
-        world_size=2,
-        timeout=datetime.timedelta(seconds=30),
-    )
-    try:
-        return with_a_process_group(rank)
-    finally:
-        distributed.destroy_process_group()
+    # A forked process must not ask the GPU of this machine, as optimizers and meshes do.
+    with mock.patch("torch.cuda.is_available", return_value=False):
+        distributed.init_process_group(
+            "gloo",
+            init_method=f"file://{meeting_point}",
+            rank=rank,
+            world_size=2,
+            timeout=datetime.timedelta(seconds=30),
+        )
+        try:
+            return with_a_process_group(rank)
+        finally:
+            distributed.destroy_process_group()
 
 
 def with_a_process_group(rank):
@@ -503,6 +506,16 @@ def test_a_factor_too_small_for_float16_is_not_rounded_to_it(device):
     )
 
 
+def test_float16_gradients_of_another_device_than_the_cpu_are_not_scaled_all_at_once():
+    gradient = torch.tensor([3.0], dtype=torch.float16).as_subclass(Elsewhere)
+    with (
+        mock.patch.object(torch, "_foreach_mul_", side_effect=AssertionError("rounds on CUDA")),
+        mock.patch.object(Elsewhere, "moved", []),
+    ):
+        numerics._scale([[gradient]], torch.tensor(2.0).as_subclass(Elsewhere))
+    assert gradient.tolist() == [6.0]
+
+
 def test_sparse_complex_and_empty_gradients_are_clipped_too():
     embedding, phase, empty = (
         nn.Embedding(5, 2, sparse=True),
@@ -532,6 +545,22 @@ def test_a_fused_optimizer_never_makes_the_host_wait(device):
         numerics.clip_or_skip(optimizer, 1.0)
     finally:
         torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.parametrize(("value", "count"), [(4.0, 1), (math.nan, 2), (1e30, 2)])
+def test_the_host_waits_only_where_it_reads(device, optimizer_name, value, count):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    optimizer = optimizer_for(optimizer_name, with_gradients([[3.0, value]], device))
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            numerics.clip_or_skip(optimizer, 1.0)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    waits = [one for one in caught if "synchronizing CUDA operation" in str(one.message)]
+    assert len(waits) == (0 if decides_on_device(optimizer_name) else count)
 
 
 @pytest.mark.parametrize("max_norm", [0.0, -1.0, math.nan])

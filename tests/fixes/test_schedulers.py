@@ -395,6 +395,25 @@ def test_no_step_waits_for_the_device():
     assert rate.is_meta
 
 
+def test_no_step_waits_for_cuda(device):
+    if device != "cuda":
+        pytest.skip("only CUDA can be asked about synchronisations")
+    if torch.__version__.startswith("2.4."):
+        pytest.skip("the step() of 2.4 reads every tensor itself")
+    optimizer, found = optimizer_at(1.0, kind="tensor", device=device), []
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
+        for loaded in ({}, {"base_lrs": [2.0]}):  # of a run whose rates were floats
+            scheduler.load_state_dict({**scheduler.state_dict(), **loaded})
+            optimizer.step()
+            scheduler.step()
+            found += scheduler.get_last_lr()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert found == [0.75, 1.0]
+
+
 def test_a_checkpoint_holds_numbers_alone():
     schedule = sequence(linear(2, 0, 1), lambda step: numpy.float32(0.5))
     optimizer = optimizer_at(1.0)
