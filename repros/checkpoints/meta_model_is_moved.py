@@ -60,7 +60,8 @@ import torch
 
 
 def load(device, move, empty_first=False):
-    state = {"weight": torch.full((2, 2), 7.0, device=device), "bias": torch.ones(2)}
+    # random: the memory may be what an earlier call has loaded its weight into
+    state = {"weight": torch.randn(2, 2, device=device), "bias": torch.ones(2)}
     model = torch.nn.Linear(2, 2, device="meta")
     if empty_first:
         model.to_empty(device=device)
