@@ -136,15 +136,27 @@ for device in devices.DEVICES:
         add_release(torch, device)
 
 
-@nox.session(python=NEWEST.interpreter())
-def bench(session: nox.Session) -> None:
-    """Time the fixes and measure the harness's overhead: `nox -s bench -- --device cuda`."""
+def install_for_device(session: nox.Session) -> None:
+    """The newest torch, for the device that the arguments name: `-- --device cuda`."""
     pairs = zip(session.posargs, session.posargs[1:])
     device = next((value for option, value in pairs if option == "--device"), devices.DEVICES[0])
     require(session, device)
     install(session, NEWEST, devices.BY_NAME[device].wheels)
+
+
+@nox.session(python=NEWEST.interpreter())
+def bench(session: nox.Session) -> None:
+    """Time the fixes and measure the harness's overhead: `nox -s bench -- --device cuda`."""
+    install_for_device(session)
     session.run("python", "-m", "tests.trials.overhead")
     session.run("python", "-m", "tests.trials.speed", *session.posargs)
+
+
+@nox.session(python=NEWEST.interpreter())
+def texts(session: nox.Session) -> None:
+    """Collect what failures print on a device, for `explain`: `nox -s texts -- --device cuda`."""
+    install_for_device(session)
+    session.run("python", "-m", "tests.trials.texts", *session.posargs)
 
 
 @nox.session

@@ -211,16 +211,26 @@ def verdict(reproducer: Reproducer, reproduce: Outcome, control: Outcome) -> tup
     return "reproduced", text, ""
 
 
+def _matches(symptom: str, text: str) -> bool:
+    """Raises TimeoutError, or re.error for a symptom that is no pattern."""
+    try:
+        import regex  # like re, with a time limit; some patterns never end on some texts
+    except ImportError:  # it is compiled, and so missing where only pure Python can be brought
+        return re.search(symptom, text) is not None
+    try:
+        return regex.search(symptom, text, timeout=JUDGING) is not None
+    except regex.error as error:
+        raise re.error(str(error)) from None
+
+
 def _mismatch(symptom: str, text: str) -> str:
     """Why the text is not the symptom, or ""."""
-    import regex  # like re, with a time limit; some patterns never end on some texts
-
     try:
-        if regex.search(symptom, text, timeout=JUDGING):
+        if _matches(symptom, text):
             return ""
     except TimeoutError:
         return f"matching the symptom took longer than {JUDGING:g} s: {symptom!r}"
-    except regex.error as error:
+    except re.error as error:
         return f"the symptom {symptom!r} cannot be matched: {error}"
     return f"output does not match the symptom regex {symptom!r}: {text}"
 

@@ -25,8 +25,6 @@ from itertools import accumulate, chain
 from operator import itemgetter
 from typing import BinaryIO, NamedTuple
 
-from ahocorasick_rs import AhoCorasick
-
 from .. import causes
 from ..catalog import Reproducer
 from .readings import READINGS, read_out
@@ -262,6 +260,8 @@ class Patterns:
     """Patterns, each with its best match in the windows of a text."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
+        from ahocorasick_rs import AhoCorasick  # compiled: who only measures does without it
+
         self.found: dict[str, Match] = {}  # pattern -> its best match so far
         patterns_of: dict[str, list[str]] = {}  # a literal -> the patterns to try where it is found
         for pattern in dict.fromkeys(patterns):

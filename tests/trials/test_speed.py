@@ -50,7 +50,11 @@ def test_variants_are_compared_within_rounds_and_a_missed_target_fails() -> None
         ),
         (
             {"searches": [speed.Search("ours", 35, 11, 0.5), speed.Search("theirs", 36, 32, 1.5)]},
-            ["missed: ours: found 35, others found 36"],
+            ["missed: ours: found 35, theirs 36"],
+        ),
+        (
+            {"searches": [speed.Search("ours", 36, 11, 0.5), speed.Search("theirs", 36, 9, 1.5)]},
+            ["missed: ours: 11 tries, theirs 9"],
         ),
     ],
 )
@@ -60,13 +64,40 @@ def test_a_search_that_finds_less_or_tries_more_and_a_step_that_waits_fail(
     assert speed.problems(measured(**changed)) == problem
 
 
-@pytest.mark.parametrize("device", [device for device in DEVICES if BY_NAME[device].synchronize])
-def test_a_clock_waits_for_the_device(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    events: list[str] = []
+def test_a_part_that_fails_is_a_problem_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    row, search = measured().rows[0], measured().searches[0]
+    for name in ("guarded_step", "snapshots", "loaders"):
+        monkeypatch.setattr(speed, name, lambda *given: [row])
+    monkeypatch.setattr(speed, "input_gradients", lambda *given: 1 / 0)
+    monkeypatch.setattr(speed, "searches", lambda device: [search])
+    kept: list[int] = []
+    found = speed.measure("cpu", 5, lambda found: kept.append(len(found.rows)))
+    assert kept == [1, 2, 2, 3, 4, 4]
+    assert found.searches == [search]
+    (problem,) = speed.problems(found)
+    assert problem.endswith("ZeroDivisionError: division by zero\n")
+
+
+@pytest.mark.parametrize("device", [device for device in DEVICES if BY_NAME[device].asynchronous])
+def test_a_device_is_timed_by_its_own_events(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+
+    class Event:
+        def __init__(self, enable_timing: bool) -> None:
+            assert enable_timing
+
+        def record(self) -> None:
+            happened.append("event")
+
+        def elapsed_time(self, later: Event) -> float:
+            happened.append("read")
+            return 12.0  # milliseconds
+
     module = getattr(torch, device)
-    monkeypatch.setattr(module, "synchronize", lambda: events.append("wait"))
-    speed.Clock(device).seconds(lambda: events.append("work"), 2)
-    assert events == ["wait", "work", "work", "wait"]
+    monkeypatch.setattr(module, "Event", Event, raising=False)
+    monkeypatch.setattr(module, "synchronize", lambda: happened.append("wait"))
+    assert speed.Clock(device).seconds(lambda: happened.append("work"), 3) == pytest.approx(0.004)
+    assert happened == ["wait", "event", *["work"] * 3, "event", "wait", "read"]
 
 
 @pytest.mark.parametrize(("factor", "size", "tries"), [(0.9, 36, 32), (0.5, 32, 6)])

@@ -1,0 +1,112 @@
+"""Makes programs fail on a device, keeps what they print, and asks `explain` for the cause.
+
+    nox -s texts -- --device cuda        or        python -m tests.trials.texts --device cuda
+
+The programs and what explain has to name are in cases.toml; what they printed is kept in DEVICE.json
+beside it, where the tests of every machine read it. With --collect it is only kept, so that a
+machine needs no more than torch and click. Let no other program use the device meanwhile: one of
+them fills its memory.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+
+from matrix import catalog, toml
+from matrix.devices import DEVICES, unusable
+from matrix.run import observe
+from matrix.run.worker import probe
+from tests.trials.shared import NotMeasured, finish, write
+
+HERE = Path(__file__).parent
+SECONDS = 60.0  # that a program may take
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program that fails, and a reproducer that explain has to name."""
+
+    name: str
+    devices: tuple[str, ...]
+    expects: str
+    program: str
+
+
+@cache
+def cases() -> list[Case]:
+    listed = toml.loads((HERE / "cases.toml").read_text(encoding="utf-8"))["case"]
+    return [Case(**{**case, "devices": tuple(case["devices"])}) for case in listed]
+
+
+def collect(device: str) -> dict[str, Any]:
+    """The build, the device, and the text of each of its cases."""
+    import torch
+
+    state = probe(device)
+    if not state["ok"]:
+        raise NotMeasured(unusable(device, state["reason"]))
+    texts = {}
+    with click.progressbar(
+        [case for case in cases() if device in case.devices],
+        label="failing",
+        item_show_func=lambda case: case.name if case else "",
+        file=sys.stderr,
+    ) as bar:
+        for case in bar:
+            program = f'device = "{device}"\n{case.program.lstrip()}'
+            texts[case.name] = observe.run_program(program, sys.executable, SECONDS)
+    return {
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "hardware": state["name"],
+        "texts": texts,
+    }
+
+
+def problems(device: str, texts: dict[str, str]) -> list[str]:
+    """The cases whose text is missing, or whose cause is not the first answer of explain."""
+    from matrix.answers import explain
+
+    reproducers, found = catalog.load(), []
+    for case in cases():
+        if device not in case.devices:
+            continue
+        if case.name not in texts:
+            found.append(f"{case.name}: no text of it is kept")
+            continue
+        answers = explain.find(texts[case.name], reproducers)
+        if case.expects not in (answers[0].ids if answers else ()):
+            named = ", ".join(answers[0].ids) if answers else "nothing"
+            found.append(f"{case.name}: explain names {named}, not {case.expects}")
+    return found
+
+
+@click.command()
+@click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
+@click.option("--collect", "only", is_flag=True, help="Keep the texts, and do not explain them.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the texts go. Default: tests/trials/texts/DEVICE.json.",
+)
+def main(device: str, only: bool, out: Path | None) -> None:
+    """Collect what failures print on a device, and see whether explain knows them.
+
+    Exit status: 0 all are explained, 1 some are not, 2 usage error, 3 the device cannot be used.
+    """
+    collected = collect(device)
+    path = out or HERE / f"{device}.json"
+    write(path, json.dumps(collected, indent=1, ensure_ascii=False) + "\n")
+    sys.exit(finish([] if only else problems(device, collected["texts"])))
+
+
+if __name__ == "__main__":
+    main()
