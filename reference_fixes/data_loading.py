@@ -29,7 +29,7 @@ import sys
 from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from operator import itemgetter, methodcaller
 from types import MemberDescriptorType
@@ -204,12 +204,13 @@ def to_device(batch: Any, device: torch.device | str) -> Any:
 class Prefetcher:
     """Iterates over a loader with every batch already on the device.
 
-    On CUDA a thread pins the next batch and copies it beside the computation; the loader needs no
-    pin_memory. At most one batch more than in a plain loop is on the device: the copy of the next
-    one begins when the computation before this one has ended, however far ahead the host is. What
-    torch cannot copy so, sparse tensors and objects with a to() method, is moved in its turn. An
-    error of a row comes in its turn too. Elsewhere than on CUDA it is to_device(batch). To pin
-    nothing on CUDA, call to_device(batch) in a loop of your own.
+    On CUDA a thread pins the next batch and copies it beside the computation; the loader needs
+    no pin_memory. At most one batch more than in a plain loop is on the device: the copy of the
+    next one begins when the computation before this one has ended, and a host that is further
+    ahead waits for that when it asks for the next one. What torch cannot copy so, sparse
+    tensors and objects with a to() method, is moved in its turn. An error of a row comes in its
+    turn too. Elsewhere than on CUDA it is to_device(batch). To pin nothing on CUDA, call
+    to_device(batch) in a loop of your own.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -223,14 +224,22 @@ class Prefetcher:
             yield from map(partial(to_device, device=self.device), self.loader)  # which holds none
             return
         torch.cuda.init()  # tells what is missing, which Stream() does not
-        source, copies = iter(self.loader), torch.cuda.Stream(self.device)
-        with ThreadPoolExecutor(1) as thread:
+        index = torch.cuda.current_device() if self.device.index is None else self.device.index
+        source, copies = iter(self.loader), _copy_stream(index)
+        # A thread of its own starts on device 0, where pinning would take memory.
+        with ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(index,)) as thread:
             ahead = _read(source, thread, copies, _so_far(copies))
             while ahead:
                 before = _so_far(copies)  # without the copy that the next line waits for
                 ready = [_ready(ahead, copies)]
                 ahead = _read(source, thread, copies, before)
                 yield ready.pop()  # a name here would keep the batch after the caller dropped it
+
+
+@cache
+def _copy_stream(index: int) -> torch.cuda.Stream:
+    """One per device, for all passes: torch keeps what a stream has freed for that stream alone."""
+    return torch.cuda.Stream(index)
 
 
 def _so_far(copies: torch.cuda.Stream) -> torch.cuda.Event:

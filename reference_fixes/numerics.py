@@ -199,8 +199,8 @@ def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
             torch._foreach_mul_(group, here)
         else:
             for gradient in group:
-                wide = gradient.to(torch.promote_types(gradient.dtype, torch.float32))
-                gradient.copy_(wide * here)
+                local = gradient.to_local() if hasattr(gradient, "to_local") else gradient
+                local.mul_(here.reshape([1] * local.dim()))  # a 0-d factor would be rounded first
 
 
 def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) -> str | None:

@@ -168,7 +168,10 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
     for group, rate in zip(optimizer.param_groups, rates):
         loaded = group.get("lr")
         if isinstance(rate, torch.Tensor):
-            rate.detach().copy_(torch.as_tensor(loaded, dtype=rate.dtype).reshape(rate.shape))
+            if isinstance(loaded, torch.Tensor):
+                rate.detach().copy_(loaded.reshape(rate.shape))
+            else:  # not copy_(), which would wait for the device
+                rate.detach().fill_(loaded)
             group["lr"] = rate
         elif isinstance(loaded, torch.Tensor):
             group["lr"] = float(loaded)

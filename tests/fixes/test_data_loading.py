@@ -582,6 +582,17 @@ def test_the_host_waits_for_no_copy(device):
     finally:
         torch.cuda.set_sync_debug_mode("default")
     assert [batch.unique().tolist() for batch in batches] == [[0.0], [1.0], [2.0], [3.0], [0.0]]
+    original = data_loading._copy
+
+    def late_copy(batch, copies, before):
+        with torch.cuda.stream(copies):
+            torch.cuda._sleep(20 * DELAY)
+        return original(batch, copies, before)
+
+    with mock.patch.object(data_loading, "_copy", late_copy):
+        batches = iter(data_loading.Prefetcher(rows, device))
+        next(batches)
+        assert not torch.cuda.current_stream().query()  # the host is here before the copy's end
 
 
 SIZE, DELAY = 2**22, 30_000_000  # 16 MiB, and some 15 ms of a GPU's cycles
@@ -598,6 +609,7 @@ def arrive(rows, device, slow):
     original, read = data_loading._copy, torch.zeros(len(rows), SIZE, device=device)
 
     def late_copy(batch, copies, before):
+        before.synchronize()  # first: then the row gets the memory that the next lines leave
         with torch.cuda.stream(copies):
             torch.full((SIZE,), -1.0, device=device)  # freed at once: it is what the row overwrites
             if slow == "copies":
@@ -655,6 +667,19 @@ def test_a_host_that_is_ahead_holds_one_batch_more_than_in_a_plain_loop(device):
     assert held(data_loading.Prefetcher(rows, device)) <= plain + 1
 
 
+def test_a_pass_takes_no_memory_that_the_one_before_has_freed(device):
+    if device != "cuda":
+        pytest.skip("only on CUDA does a stream keep the memory that it has freed")
+    rows, reserved = rows_from(40, pin=True), []
+    for _ in range(6):
+        for batch in data_loading.Prefetcher(rows, device):
+            batch.neg_()
+        del batch
+        torch.cuda.synchronize()
+        reserved.append(torch.cuda.memory_reserved())
+    assert reserved[1:] == reserved[1:2] * 5
+
+
 class OnCuda(torch.Tensor):
     """A tensor that says it is on CUDA, and keeps which stream it was recorded on."""
 
@@ -706,7 +731,7 @@ def soon(true, within=5.0):
 
 
 def copied(number):
-    return ("copy", float(number), "copies of cuda", True)
+    return ("copy", float(number), "copies of 0", True)
 
 
 @pytest.fixture
@@ -738,6 +763,7 @@ def gpu(monkeypatch):
         OnCuda.alive.add(there)
         OnCuda.most = max(OnCuda.most, len(OnCuda.alive))
         where = current_stream(torch.device("cuda", 0)).name
+        assert where == "compute" or chosen.device == 0
         EVENTS.append(("copy", float(tensor.flatten()[0]), where, non_blocking))
         return there
 
@@ -745,13 +771,17 @@ def gpu(monkeypatch):
     monkeypatch.setattr("torch.cuda.Event", Event)
     Event.reached.set()
     Event.recorded.clear()
-    monkeypatch.setattr("torch.cuda.Stream", lambda device: Stream(f"copies of {device}"))
+    monkeypatch.setattr("torch.cuda.Stream", lambda index: Stream(f"copies of {index}"))
+    monkeypatch.setattr("torch.cuda.current_device", lambda: 0)
+    monkeypatch.setattr("torch.cuda.set_device", lambda index: setattr(chosen, "device", index))
     monkeypatch.setattr("torch.cuda.stream", stream)
     monkeypatch.setattr("torch.cuda.current_stream", current_stream)
     monkeypatch.setattr(torch.Tensor, "to", to)
     monkeypatch.setattr(torch.Tensor, "pin_memory", fake_pin)
     monkeypatch.setattr(torch.Tensor, "is_pinned", lambda tensor: hasattr(tensor, "faked"))
-    return compute
+    data_loading._copy_stream.cache_clear()
+    yield compute
+    data_loading._copy_stream.cache_clear()
 
 
 def numbered(count, wrap):
@@ -789,7 +819,7 @@ def test_the_next_batch_is_pinned_and_copied_while_one_is_used(gpu, wrap):
     waited = [EVENTS[:events] for _, events in gpu.waited]
     assert [seen.count(("used", n - 1)) for n, seen in enumerate(waited)] == [0, 1, 1]
     assert [len([e for e in seen if e[0] == "copy"]) for seen in waited] == [1, 2, 3]
-    assert [name for name, _ in gpu.waited] == ["copies of cuda"] * 3
+    assert [name for name, _ in gpu.waited] == ["copies of 0"] * 3
 
 
 def test_the_next_copy_begins_when_the_computation_before_this_batch_has_ended(gpu):
@@ -809,6 +839,24 @@ def test_the_next_copy_begins_when_the_computation_before_this_batch_has_ended(g
     assert soon(lambda: copied(2) in EVENTS)
     assert list(batches)
     assert Event.recorded == [0, 0, 1, 2]  # a copy waits for no copy
+
+
+def test_all_passes_copy_on_one_stream_of_the_device(gpu):
+    for name in ("cuda", "cuda:0", "cuda"):
+        list(data_loading.Prefetcher(numbered(1, list), name))
+    assert data_loading._copy_stream.cache_info().currsize == 1
+
+
+@pytest.mark.parametrize(("name", "current"), [("cuda:1", 0), ("cuda", 1)])
+def test_each_device_has_a_stream_and_a_thread_of_its_own(gpu, name, current):
+    with (
+        mock.patch("torch.cuda.current_device", return_value=current),
+        mock.patch.object(data_loading, "ThreadPoolExecutor") as pool,
+    ):
+        assert list(data_loading.Prefetcher([], name)) == []
+    pool.assert_called_once_with(1, initializer=torch.cuda.set_device, initargs=(1,))
+    assert data_loading._copy_stream(1).name == "copies of 1"
+    assert data_loading._copy_stream.cache_info().hits == 1
 
 
 def test_a_batch_is_for_the_stream_that_is_current_at_its_turn(gpu):
@@ -956,7 +1004,8 @@ def test_the_thread_ends_with_the_loop(gpu):
         data_loading, "ThreadPoolExecutor", side_effect=ThreadPoolExecutor
     ) as pool:
         next(iterator)
-    pool.assert_called_once_with(1)  # a pool of more would start a second one now and then
+    # a pool of more would start a second one now and then
+    pool.assert_called_once_with(1, initializer=torch.cuda.set_device, initargs=(0,))
     assert threading.active_count() == before + 1
     iterator.close()  # as `break` does
     assert threading.active_count() == before

@@ -506,8 +506,9 @@ def test_a_factor_too_small_for_float16_is_not_rounded_to_it(device):
     )
 
 
-def test_float16_gradients_of_another_device_than_the_cpu_are_not_scaled_all_at_once():
-    gradient = torch.tensor([3.0], dtype=torch.float16).as_subclass(Elsewhere)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_16_bit_gradients_of_another_device_than_the_cpu_are_not_scaled_all_at_once(dtype):
+    gradient = torch.tensor([3.0], dtype=dtype).as_subclass(Elsewhere)
     with (
         mock.patch.object(torch, "_foreach_mul_", side_effect=AssertionError("rounds on CUDA")),
         mock.patch.object(Elsewhere, "moved", []),

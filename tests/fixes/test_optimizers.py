@@ -1,5 +1,6 @@
 import copy
 import re
+from unittest import mock
 
 import pytest
 import torch
@@ -311,6 +312,18 @@ def test_only_a_float_is_read_from_the_device():
     load(optimizer, state)
     with pytest.raises((RuntimeError, NotImplementedError)):
         load(made("SGD", parameters()), state)
+
+
+def test_a_loaded_float_is_no_reason_to_wait_for_the_device():
+    state = trained("SGD").state_dict()
+    optimizer = made("SGD", parameters())
+    rate = torch.tensor(0.5, requires_grad=True)
+    optimizer.param_groups[0]["lr"] = rate
+    state["param_groups"][0]["lr"] = 0.25
+    with mock.patch.object(torch.Tensor, "copy_", side_effect=AssertionError("CUDA waits")):
+        load(optimizer, state)
+    assert optimizer.param_groups[0]["lr"] is rate
+    assert rate.item() == 0.25
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "fused Adam"])

@@ -6,6 +6,7 @@ import math
 import pickle
 import re
 import warnings
+from unittest import mock
 
 import numpy
 import pytest
@@ -391,6 +392,10 @@ def test_no_step_waits_for_the_device():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the optimizer made no step
         scheduler.step()
+        # of a run whose rates were floats
+        scheduler.load_state_dict({**scheduler.state_dict(), "base_lrs": [2.0]})
+        with mock.patch.object(torch.Tensor, "copy_", side_effect=AssertionError("CUDA waits")):
+            scheduler.step()
     (rate,) = scheduler.get_last_lr()
     assert rate.is_meta
 
