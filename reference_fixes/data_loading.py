@@ -205,12 +205,11 @@ class Prefetcher:
     """Iterates over a loader with every batch already on the device.
 
     On CUDA a thread pins the next batch and copies it beside the computation; the loader needs
-    no pin_memory. At most one batch more than in a plain loop is on the device: the copy of the
-    next one begins when the computation before this one has ended, and a host that is further
-    ahead waits for that when it asks for the next one. What torch cannot copy so, sparse
-    tensors and objects with a to() method, is moved in its turn. An error of a row comes in its
-    turn too. Elsewhere than on CUDA it is to_device(batch). To pin nothing on CUDA, call
-    to_device(batch) in a loop of your own.
+    no pin_memory. At most three batches are on the device: a copy begins when the computation
+    with the third batch before it has ended, and a host that is further ahead waits for that.
+    What torch cannot copy so, sparse tensors and objects with a to() method, is moved in its
+    turn. An error of a row comes in its turn too. Elsewhere than on CUDA it is
+    to_device(batch). To pin nothing on CUDA, call to_device(batch) in a loop of your own.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -228,9 +227,10 @@ class Prefetcher:
         source, copies = iter(self.loader), _copy_stream(index)
         # A thread of its own starts on device 0, where pinning would take memory.
         with ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(index,)) as thread:
-            ahead = _read(source, thread, copies, _so_far(copies))
+            so_far = _so_far(copies)
+            ahead = _read(source, thread, copies, so_far)
             while ahead:
-                before = _so_far(copies)  # without the copy that the next line waits for
+                before, so_far = so_far, _so_far(copies)
                 ready = [_ready(ahead, copies)]
                 ahead = _read(source, thread, copies, before)
                 yield ready.pop()  # a name here would keep the batch after the caller dropped it
