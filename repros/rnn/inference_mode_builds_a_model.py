@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A model built under inference_mode cannot be trained"
 # kind = "error"
-# symptom = "Inference tensors cannot be saved for backward.* and Inplace update to inference tensor"
+# symptom = "Inference tensors cannot be saved for backward.* and (?:Inplace update to inference tensor|Inference tensors cannot)"
 # messages = [
 #     "Inplace update to inference tensor outside InferenceMode is not allowed",
 #     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
@@ -34,7 +34,8 @@
 """Tensors made in inference_mode(), parameters too, cannot be used in what autograd records
 (docs: torch.autograd.grad_mode.inference_mode) or changed outside of the mode (docs:
 c10::InferenceMode). Two layers fail in the forward, which saves a weight for backward;
-one saves none, and the optimizer raises.
+one saves none, and the optimizer raises (on MPS nn.Linear always saves its weight, and the
+forward raises again; not measured).
 
 A part is enough: Unsloth's add_new_tokens(), which makes new weights, ran under
 inference_mode, and the training after it failed (unslothai/unsloth-zoo#137).
