@@ -37,13 +37,14 @@
 # gradient, = torch.autograd.grad(lstm(x)[0].sum(), x)
 # '''
 # fix = "rnn.input_gradients"
-# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.13" }
 # ///
 """Two saliencies of one input differ: in train mode each is the gradient of another randomly
 thinned network.
 
 Train mode is advised against "cudnn RNN backward can only be called in training mode"
 (captum#564), and doubted (captum#1159). Only dropout makes the difference.
+On MPS, an LSTM drew the same mask in every forward until pytorch#185351 (not measured).
 """
 
 import torch
