@@ -33,7 +33,7 @@
 # right = '''
 # array = output.cpu().float().numpy()
 # '''
-# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.3" }
 # ///
 """numpy has no bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp). float() loses
 nothing: every bfloat16 is a float32.
