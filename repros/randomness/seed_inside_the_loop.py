@@ -43,7 +43,7 @@
 #     noise = torch.randn(1, generator=generator, device=device)
 # '''
 # rule = "error"
-# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.0" }
 # ///
 """Seeding puts the generator back to its start (docs: torch.Generator), so that each step sees
 the noise of the first. Seed once, before the loop. torch.manual_seed() in the loop does the
