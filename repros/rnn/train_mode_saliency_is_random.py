@@ -26,6 +26,7 @@
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html",
 #     "https://github.com/meta-pytorch/captum/issues/564",
+#     "https://github.com/pytorch/pytorch/pull/185351",
 # ]
 # wrong = '''
 # lstm.train()  # because cuDNN raises in eval mode
