@@ -5,10 +5,11 @@
 # [tool.repro]
 # title = "Layers in a Python list stay on the CPU when the model moves to the GPU"
 # kind = "error"
-# symptom = "(?:Expected all tensors to be on the same device|is not on the expected device)"
+# symptom = "(?:Expected all tensors to be on the same device|is not on the expected device|Passed CPU tensor to MPS op)"
 # messages = [
 #     "Expected all tensors to be on the same device",
 #     "is not on the expected device",
+#     "Passed CPU tensor to MPS op",
 #     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
 #     "Input type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) and weight type \\((?:torch\\.|CPU)\\w{1,20}\\) should be the same",
 # ]
