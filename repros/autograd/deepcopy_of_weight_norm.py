@@ -33,7 +33,7 @@
 # copy.deepcopy(layer)
 # '''
 # requires = ">=2.1"
-# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
+# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.2" }
 # ///
 """A grid search (skorch-dev/skorch#741), an EMA or an ensemble copies the model, and the copy
 raises.

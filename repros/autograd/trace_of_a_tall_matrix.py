@@ -31,7 +31,7 @@
 # x.diagonal().sum().backward()
 # '''
 # fix = "upgrade"
-# affected = { cpu = "<2.12", cuda = "<2.12", mps = "<2.12" }
+# affected = { cpu = "<2.12", cuda = "<2.12", mps = ">=2.1,<2.12" }
 # ///
 """Elements of a tall matrix that are not on the diagonal get a gradient.
 
