@@ -634,6 +634,8 @@ def test_a_tensor_that_lacks_an_attribute_can_be_freed():
 
 @pytest.mark.parametrize("convert", [nn.Module.double, nn.Module.cpu])
 def test_gradients_are_converted_with_the_model(device, convert):
+    if device == "mps" and convert is nn.Module.double:
+        convert = nn.Module.half  # MPS has no float64
     model = nn.Linear(2, 1).to(device)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 7.0)
