@@ -299,7 +299,7 @@ def capture(**parts: Any) -> dict[str, Any]:
     Tensors are copied to the CPU: later steps do not change them, and the file can be loaded on any
     machine, with weights_only=True since 2.6. Random states are those of torch, of its CUDA
     and MPS devices in use, of `random`, and of numpy.random if NumPy is imported; a generator of
-    one's own is a part.
+    one's own is a part. Before torch 2.5 that of MPS is its seed alone (pytorch#130613).
 
     Args:
         parts: whatever has a state_dict() (a model, an optimizer, a scheduler, a GradScaler), a
