@@ -526,12 +526,13 @@ def test_running_mean_is_the_weighted_mean_and_refuses_to_be_empty(device, updat
         ):
             mean.compute()
     else:
-        expected = math.fsum(value * weight for value, weight, _, _ in updates) / total
+        terms = [value * weight for value, weight, _, _ in updates]
+        expected, size = math.fsum(terms) / total, math.fsum(map(abs, terms)) / total
         found = mean.compute()
         assert type(found) is float
-        assert found == pytest.approx(
-            expected, rel=1e-5 if device == "mps" else 1e-9, abs=1e-5 if device == "mps" else 1e-9
-        )
+        # float32, on MPS: of terms that cancel out, what was rounded off them is left
+        rounded = 1e-6 * size if device == "mps" else 0.0
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 + rounded)
 
 
 def test_a_value_counts_once_unless_it_has_a_weight():
@@ -577,12 +578,12 @@ def test_running_mean_sums_in_float64_where_the_device_has_it(role):
 
 
 def test_running_mean_keeps_no_graph(device):
-    mean = loss.RunningMean()
     for leaf in (torch.ones(1, device=device), on_cuda([1.0])):
+        mean = loss.RunningMean()  # of one device: MPS takes no float64 of another one
         leaf.requires_grad_()
         mean.update((leaf * 2).sum(), (leaf * 3).sum())
-    assert not mean._sum.requires_grad
-    assert not mean._weight.requires_grad
+        for part in (mean._sum, mean._weight):
+            assert not getattr(part, "requires_grad", False)  # on the CPU it is a number
 
 
 def test_running_mean_waits_for_no_device_before_it_is_computed():
@@ -972,7 +973,9 @@ def with_a_process_group():
     return found
 
 
-def test_the_ranks_of_a_dtensor_see_its_whole_gradient(tmp_path):
+def test_the_ranks_of_a_dtensor_see_its_whole_gradient(device, tmp_path):
+    if device == "mps":
+        pytest.skip("no fork() where Metal is in use; --device cpu runs it")
     version = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
     if version < (2, 4) or "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs fork, and the DTensors of torch 2.4 or newer")
