@@ -309,7 +309,7 @@ def test_arguments_are_those_of_torchs_own(device):
         y, mean=1.0, std=2.0, a=0.5, b=1.5, generator=seeded("trunc_normal_", device)
     )
     assert torch.equal(x, y)
-    torch.nn.init.trunc_normal_(x, 1.0, 2.0, 0.5, 1.5)
+    torch.nn.init.trunc_normal_(x.cpu(), 1.0, 2.0, 0.5, 1.5)  # MPS has no erfinv before torch 2.1
 
 
 def test_trunc_normal_draws_in_float64_once(device):
