@@ -32,6 +32,7 @@
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/64572",
+#     "https://github.com/pytorch/pytorch/pull/135434",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
 # ]
 # wrong = '''
@@ -41,12 +42,12 @@
 # loss = masked_mean(losses, labels != -100)  # the loss of each label
 # '''
 # fix = "loss.masked_mean"
-# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.6" }
 # ///
 """One batch without a label makes the loss of a whole evaluation NaN
 (meta-llama/llama-cookbook#133). The mean runs over the labels that are not ignored;
 over none of them it is 0/0, and torch keeps the NaN on purpose since 1.11
-(pytorch#64572, pytorch#70348).
+(pytorch#64572, pytorch#70348). On MPS it is NaN since 2.6 (pytorch#135434).
 
 The weights survive it (pytorch#116349).
 """

@@ -44,7 +44,7 @@
 # '''
 # rule = "warning"
 # when = "the value or the weight of the divergence matters"
-# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
 """Here it is a quarter of the divergence: the default divides by the number of elements, and
 only "batchmean" by the number of samples (pytorch#14457). With 1000 classes such a term is

@@ -41,7 +41,7 @@
 # loss = kl_div(logits.log_softmax(1), target, reduction="batchmean")
 # '''
 # rule = "error"
-# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
 """A divergence is never negative. The input of kl_div is expected in log space (docs:
 torch.nn.KLDivLoss, lightly-ai/lightly#1341), and probabilities raise nothing there: the loss
