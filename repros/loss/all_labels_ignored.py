@@ -47,7 +47,7 @@
 """One batch without a label makes the loss of a whole evaluation NaN
 (meta-llama/llama-cookbook#133). The mean runs over the labels that are not ignored;
 over none of them it is 0/0, and torch keeps the NaN on purpose since 1.11
-(pytorch#64572, pytorch#70348). On MPS it is NaN since 2.6 (pytorch#135434).
+(pytorch#64572, pytorch#70348). On MPS it is NaN since 2.6 (pytorch#135434, not measured).
 
 The weights survive it (pytorch#116349).
 """
