@@ -36,7 +36,7 @@
 # documents = ["https://github.com/YU1ut/MixMatch-pytorch/issues/16"]
 # wrong = '''
 # for mean, new in zip(ema.parameters(), model.parameters()):
-#     mean.lerp_(new, 0.1)
+#     mean.mul_(0.9).add_(new, alpha=0.1)
 # '''
 # right = '''
 # for mean, new in zip(ema.buffers(), model.buffers()):
@@ -62,7 +62,7 @@ def train_and_predict(device, copy_buffers):
     for _ in range(100):
         model(x)
         for mean, new in zip(ema.parameters(), model.parameters()):
-            mean.lerp_(new.detach(), 0.1)
+            mean.mul_(0.9).add_(new.detach(), alpha=0.1)
         if copy_buffers:
             for mean, new in zip(ema.buffers(), model.buffers()):
                 mean.copy_(new)
