@@ -46,16 +46,17 @@ class StepResult(NamedTuple):
 def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResult:
     """optimizer.step() with all gradients scaled to a total norm of max_norm, or no step at all.
 
-    Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short enough.
-    Where their norm overflows, and clip_grad_norm_ makes them zero, they keep their direction and
-    get no longer than max_norm. With any inf or NaN nothing is stepped: weights, moments and step
-    counts stay as they are. Gradients are scaled in place and not cleared.
+    Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short
+    enough. Where their norm overflows, and clip_grad_norm_ makes them zero, they keep their
+    direction and get no longer than max_norm (MPS, without subnormal numbers, makes the largest
+    zero too). With any inf or NaN nothing is stepped: weights, moments and step counts stay as
+    they are. Gradients are scaled in place and not cleared.
 
-    A fused optimizer of torch.optim decides on the device; its step() is called in any case. Any
-    other (a subclass, a wrapper, an SGD with dampening, torch 1.13) costs one read from the device
-    per step, two where the norm is not finite; its step() is not called when the step is skipped.
-    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
-    float32 or bfloat16: under a GradScaler the scaler skips.
+    A fused optimizer of torch.optim decides on the device; its step() is called in any case.
+    Any other (a subclass, a wrapper, an SGD with dampening, torch 1.13, MPS before torch 2.13)
+    costs one read from the device per step, two where the norm is not finite; its step() is not
+    called when the step is skipped. With DTensors (FSDP2) all ranks step or none does; a norm
+    that overflows counts as inf. For float32 or bfloat16: under a GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
@@ -108,13 +109,18 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
 
 def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
     # What is set on a wrapper never reaches its optimizer, torch 1.13 has another protocol, loading
-    # the state of an optimizer that is not fused unfuses its groups, and a dampened SGD starts its
-    # momentum as the undamped gradient, which no buffer made here can stand for.
+    # the state of an optimizer that is not fused unfuses its groups, a dampened SGD starts its
+    # momentum as the undamped gradient, which no buffer made here can stand for, and before 2.13
+    # those of MPS step in any case (pytorch#186360).
     return (
         type(optimizer).__module__.startswith("torch.optim.")
         and _TORCH >= (2, 0)
         and all(group.get("fused") for group in optimizer.param_groups)
         and not any(group.get("dampening") for group in optimizer.param_groups)
+        and (
+            _TORCH >= (2, 13)
+            or not any(p.device.type == "mps" for p, _ in _with_gradients(optimizer))
+        )
     )
 
 

@@ -39,6 +39,8 @@ from torch.utils.data import (
 
 from reference_fixes import data_loading
 
+TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
+
 Point = namedtuple("Point", ["x", "y"])
 
 
@@ -562,7 +564,9 @@ def test_the_prefetcher_yields_every_batch_once_in_order_on_the_device(device, c
 
 def test_batches_of_any_type_arrive_on_the_device(device):
     sparse, expanded = torch.ones(2).to_sparse(), torch.ones(1).expand(2)
-    batch = [Frozen(torch.ones(2)), packed(1, 2), sparse, expanded, torch.ones(1, device=device)]
+    batch = [Frozen(torch.ones(2)), packed(1, 2), expanded, torch.ones(1, device=device)]
+    if device != "mps" or TORCH >= (2, 9):  # which has no copy of sparse tensors before
+        batch.append(sparse)
     loader = DataLoader(Rows([batch]), batch_size=1, collate_fn=identity)
     ((moved,),) = data_loading.Prefetcher(loader, device)
     assert [type(part) for part in moved] == [type(part) for part in batch]
