@@ -3,23 +3,27 @@
     python tests/trials/device.py pack WHEELS           where there is a network
     python3 tests/trials/device.py run cuda WHEELS OUT  there, in a copy of this repository
 
-That machine needs Python 3.11 or newer with torch and numpy. What else the parts need travels in
-WHEELS, a folder of wheels in pure Python, which are unpacked and not installed. The parts run one
-after another, as they need the device to themselves:
+That machine, Linux or macOS, needs Python 3.11 or newer with torch and numpy. What else the parts
+need travels in WHEELS, a folder of wheels in pure Python, which are unpacked and not installed. The
+parts run one after another, as they need the device to themselves:
 
     facts       what torch knows of the machine
     texts       what failures print (tests.trials.texts)
     bench       how fast the fixes are (tests.trials.speed)
-    sanitizer   the prefetcher's copies under compute-sanitizer, on CUDA
-    tests       the fixes and the reproducers against their headers
-    record      every reproducer, five times; resumes what matrix/records has
+    tests       the promises of the fixes
+    record      every reproducer, five times
+    sanitizer   the prefetcher under compute-sanitizer, on CUDA only
+    programs    the reproducers against their headers, and run alone as programs
 
-Each part has a time limit; all together stay under eight minutes. `run ... record=500` runs only
-that part, with another limit. As a part ends, cut off or not, what it wrote lies in OUT/PART.tar.gz
-and how it ended in OUT/summary.json. Afterwards, at home:
+Each part has a time limit, and all together have eight minutes. `run ... record=500` runs only that
+part, with that limit; record goes on with what OUT or matrix/records has. While a part runs and as
+it ends, cut off or not, what it wrote goes into OUT/PART.tar.gz, and how it ended into
+OUT/summary.json. Afterwards, at home, for cuda:
 
-    torch-repros merge OUT/records && torch-repros headers --write && torch-repros grid
-    copy the table to docs/speed-DEVICE.md, the texts to tests/trials/texts/DEVICE.json
+    tar xzf OUT/record.tar.gz && torch-repros merge record/records
+    torch-repros headers --write && torch-repros grid
+    tar xzf OUT/bench.tar.gz && cp bench/speed-cuda.md docs/
+    tar xzf OUT/texts.tar.gz && cp texts/cuda.json tests/trials/texts/
 
 It imports the standard library only. Exit status: 0 every part ended well, 1 one did not, 2 usage
 error.
@@ -30,6 +34,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import shlex
 import shutil
@@ -40,15 +45,22 @@ import tarfile
 import tempfile
 import time
 import zipfile
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+DEVICES = ("cpu", "cuda", "mps")
 # Of the requirements in pyproject.toml, those that the parts import and that are pure Python.
 PACKED = ("click", "filelock", "hypothesis", "packaging", "pytest", "pytest-xdist", "rich")
-# Plugins that lie about there were made for another pytest.
-ENVIRONMENT = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+ENVIRONMENT = {
+    "HYPOTHESIS_PROFILE": "ci",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # plugins that lie about there are for another pytest
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 ENDING = 15.0  # seconds that a part has for ending after an interrupt
+TOTAL = 480.0 - ENDING  # seconds for all parts
+KEEPING = 15.0  # seconds after which what a running part has written is kept again
 SHOWN = 15  # lines of a part's output
 
 
@@ -57,40 +69,46 @@ class Part:
     name: str
     seconds: float  # its limit
     command: str  # {device}, {python} and {folder}, its own, are filled in
+    devices: tuple[str, ...] = DEVICES
+    environment: dict[str, str] = field(default_factory=dict)
 
 
-TESTS = "{python} -m pytest -q -p no:cacheprovider -p xdist.plugin -p _hypothesis_pytestplugin"
+TESTS = (
+    "{python} -m pytest -q -p no:cacheprovider -p xdist.plugin -p _hypothesis_pytestplugin "
+    "--device {device} "
+)
+PARALLEL = "-n auto --dist loadgroup --durations 20 --junit-xml {folder}/junit.xml "
 PARTS = (
     Part("facts", 30, "{python} -m torch.utils.collect_env"),
     Part(
         "texts",
-        45,
+        90,
         "{python} -m tests.trials.texts --device {device} --collect --out {folder}/{device}.json",
     ),
     Part(
         "bench",
-        90,
-        "{python} -m tests.trials.speed --device {device} --out {folder}/speed-{device}.md",
+        120,
+        "{python} -m tests.trials.speed --device {device} --rounds 15 "
+        "--out {folder}/speed-{device}.md",
+    ),
+    Part("tests", 120, TESTS + PARALLEL + "tests/fixes"),
+    Part(
+        "record",
+        180,
+        "{python} -m matrix record --python {python} --device {device} --repeat 5 --source self "
+        "--records {folder}/records",
     ),
     Part(
         "sanitizer",
         45,
         "compute-sanitizer --tool memcheck --track-stream-ordered-races all "
-        f"--target-processes all --error-exitcode 9 {TESTS} --device {{device}} "
+        f"--target-processes all --error-exitcode 9 {TESTS} "
         "tests/fixes/test_data_loading.py -k prefetcher",
+        devices=("cuda",),
+        # Races between streams are seen only where CUDA itself hands out the memory.
+        environment={"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"},
     ),
-    Part(
-        "tests",
-        110,
-        f"{TESTS} -n auto --dist loadgroup --device {{device}} --durations 20 "
-        "--junit-xml {folder}/junit.xml tests/fixes tests/test_repros.py tests/test_programs.py",
-    ),
-    Part(
-        "record",
-        150,
-        "{python} -m matrix record --python {python} --device {device} --repeat 5 --source self "
-        "--records {folder}/records",
-    ),
+    Part("programs", 240, TESTS + PARALLEL + "tests/test_repros.py tests/test_programs.py"),
 )
 
 
@@ -101,11 +119,14 @@ class Ended:
     part: str
     status: int | None  # None: it was not started
     seconds: float
-    why: str = ""
+    why: str = ""  # it was ended or not started
 
     @property
     def well(self) -> bool:
-        return self.status == 0
+        return self.status == 0 and not self.why
+
+
+STOPPED = "stopped with this program"
 
 
 def pack(wheels: Path, python_version: str) -> int:
@@ -116,94 +137,139 @@ def pack(wheels: Path, python_version: str) -> int:
     return subprocess.run([*command, *PACKED]).returncode
 
 
-def unpack(wheels: Path, folder: Path) -> None:
-    found = sorted(wheels.glob("*.whl"))
+def wheels_in(text: str) -> list[Path]:
+    found = sorted(Path(text).glob("*.whl"))
     if not found:
-        sys.exit(f"{wheels}: no wheels in this folder; make it with: device.py pack {wheels}")
-    for wheel in found:
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)
+        raise argparse.ArgumentTypeError(
+            f"{text}: no wheels in this folder; make it with: device.py pack {text}"
+        )
+    names = [wheel.name.split("-")[0] for wheel in found]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise argparse.ArgumentTypeError(f"{text}: two wheels of {', '.join(twice)}; keep one")
+    return found
 
 
-def chosen(texts: list[str]) -> list[Part]:
-    """The parts named, such as `tests` or `record=500`; all of them where none is named."""
+def named(text: str) -> Part:
+    """Such as `tests` or `record=500`."""
+    name, _, seconds = text.partition("=")
     by_name = {part.name: part for part in PARTS}
-    parts = []
-    for text in texts or by_name:
-        name, _, seconds = text.partition("=")
-        try:
-            part = by_name[name]
-            parts.append(Part(name, float(seconds or part.seconds), part.command))
-        except (KeyError, ValueError):
-            sys.exit(f"{text!r}: expected one of {', '.join(by_name)}, or PART=SECONDS")
-    return parts
+    try:
+        return replace(by_name[name], seconds=float(seconds or by_name[name].seconds))
+    except (KeyError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected one of {', '.join(by_name)}, or PART=SECONDS"
+        ) from None
 
 
-def run(part: Part, device: str, folder: Path, environment: dict[str, str]) -> Ended:
+def run(part: Part, device: str, out: Path, folder: Path, environment: dict[str, str]) -> Ended:
     """Runs a part in its folder, which gets the output too, and ends it at its limit."""
     names = {"device": device, "python": sys.executable, "folder": str(folder)}
     command = [word.format(**names) for word in shlex.split(part.command)]
     if not shutil.which(command[0]):
         return Ended(part.name, None, 0.0, f"{command[0]} is not installed")
     begun = time.monotonic()
-    why = ""
     with open(folder / "output.txt", "wb") as output:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=environment,
+            env={**environment, **part.environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            start_new_session=True,
+            process_group=0,
         )
         try:
-            process.wait(part.seconds)
-        except subprocess.TimeoutExpired:
-            why = f"interrupted after {part.seconds:g} s"
-            process.send_signal(signal.SIGINT)  # as by Ctrl-C: what is done is kept
-        try:
-            process.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            why += f", killed after {ENDING:g} s more"
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # and what it started
-        status = process.wait()
+            why = wait(process, part.seconds, lambda: keep(folder, out))
+            if why:
+                process.send_signal(signal.SIGINT)  # as by Ctrl-C: what is done is kept
+            try:
+                process.wait(ENDING)
+            except subprocess.TimeoutExpired:
+                why += f", killed after {ENDING:g} s more"
+        finally:
+            # macOS refuses it where all have ended
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)  # and what it started
+            status = process.wait()
     return Ended(part.name, status, time.monotonic() - begun, why)
 
 
-def keep(ended: Ended, folder: Path, out: Path, endings: list[Ended]) -> None:
+def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], object]) -> str:
+    """Why the process has to be ended, or "" where it ends by itself."""
+    end = time.monotonic() + seconds
+    try:
+        while (left := end - time.monotonic()) > 0:
+            try:
+                process.wait(min(left, KEEPING))
+                return ""
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(OSError):  # of files that change meanwhile
+                    keep()
+    except KeyboardInterrupt:
+        return STOPPED
+    return f"interrupted after {seconds:g} s"
+
+
+def keep(folder: Path, out: Path) -> None:
     """Whole files only: the machine may be taken away at any moment."""
-    archive = out / f"{ended.part}.tar.gz"
-    part = archive.with_suffix(".part")
+    part = out / f"{folder.name}.part"
     with tarfile.open(part, "w:gz") as file:
-        file.add(folder, ended.part)
-    part.replace(archive)
-    endings.append(ended)
+        file.add(folder, folder.name)
+    part.replace(out / f"{folder.name}.tar.gz")
+
+
+def note(ended: Ended, out: Path) -> None:
     summary = out / "summary.json"
-    part.write_text(json.dumps([asdict(one) for one in endings], indent=1) + "\n", encoding="utf-8")
+    noted = json.loads(summary.read_text(encoding="utf-8")) if summary.exists() else []
+    noted = [one for one in noted if one["part"] != ended.part] + [asdict(ended)]
+    part = out / "summary.part"
+    part.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
     part.replace(summary)
 
 
-def measure(device: str, wheels: Path, out: Path, parts: list[Part]) -> list[Ended]:
+def resume(device: str, folder: Path, out: Path) -> None:
+    """Puts the records of the device into the folder: of an earlier call, else of the repository."""
+    earlier = out / f"{folder.name}.tar.gz"
+    if earlier.exists():
+        with tarfile.open(earlier) as archive:
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # since 3.11.4
+            archive.extractall(folder.parent)
+        return
+    (folder / "records").mkdir()
+    for record in (ROOT / "matrix/records").glob(f"{device}_*"):
+        shutil.copy(record, folder / "records")
+
+
+def measure(
+    device: str, wheels: list[Path], out: Path, parts: Iterable[Part], total: float = math.inf
+) -> list[Ended]:
     out.mkdir(parents=True, exist_ok=True)
     endings: list[Ended] = []
+    end = time.monotonic() + total
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         work = Path(name)
-        unpack(wheels, work / "packages")
-        environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(work / "packages")}
+        for wheel in wheels:
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(work / "packages")
+        path = [str(work / "packages"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(path)}
         for part in parts:
             folder = work / part.name
             folder.mkdir()
             if part.name == "record":
-                shutil.copytree(
-                    ROOT / "matrix/records",
-                    folder / "records",
-                    ignore=lambda _, names: [n for n in names if not n.startswith(f"{device}_")],
-                )
-            ended = run(part, device, folder, environment)
-            keep(ended, folder, out, endings)
+                resume(device, folder, out)
+            left = end - time.monotonic()
+            if left > 0:
+                part = replace(part, seconds=min(part.seconds, round(left, 1)))
+                ended = run(part, device, out, folder, environment)
+                keep(folder, out)
+            else:
+                ended = Ended(part.name, None, 0.0, "no time was left")
+            note(ended, out)
             show(ended, folder)
+            endings.append(ended)
+            if ended.why.startswith(STOPPED):
+                break
     return endings
 
 
@@ -224,16 +290,19 @@ def main(arguments: list[str] | None = None) -> int:
     packing.add_argument("wheels", type=Path, metavar="WHEELS")
     packing.add_argument("--python-version", default="3.12", help="that the machine has")
     running = commands.add_parser("run", help="run the parts")
-    running.add_argument("device", metavar="DEVICE", help="cpu, cuda or mps")
-    running.add_argument("wheels", type=Path, metavar="WHEELS")
+    running.add_argument("device", choices=DEVICES)
+    running.add_argument("wheels", type=wheels_in, metavar="WHEELS")
     running.add_argument("out", type=Path, metavar="OUT")
-    running.add_argument("parts", nargs="*", metavar="PART[=SECONDS]")
+    running.add_argument("parts", type=named, nargs="*", metavar="PART[=SECONDS]")
     given = parser.parse_args(arguments)
     if given.command == "pack":
         return pack(given.wheels, given.python_version)
     # A script's background job ignores Ctrl-C, and so would every part.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    endings = measure(given.device, given.wheels, given.out.resolve(), chosen(given.parts))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    parts = given.parts or [part for part in PARTS if given.device in part.devices]
+    total = math.inf if given.parts else TOTAL
+    endings = measure(given.device, given.wheels, given.out.resolve(), parts, total)
     return 0 if all(ended.well for ended in endings) else 1
 
 

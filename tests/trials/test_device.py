@@ -1,17 +1,24 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from matrix import catalog, toml
+from matrix.devices import DEVICES
 from tests.trials import device
 from tests.trials.device import Part
 
@@ -20,6 +27,7 @@ REQUIREMENTS = {
     re.split(r"[<>=]", text)[0]
     for text in PYPROJECT["dependencies"] + PYPROJECT["optional-dependencies"]["test"]
 }
+Run = Callable[..., tuple[int, list[dict[str, Any]]]]
 THERE = {"numpy", "pygments"}  # the one with torch, the other with pytest and rich
 
 IMPORTS = """
@@ -50,10 +58,6 @@ def test_the_parts_need_nothing_that_is_compiled() -> None:
     assert done.stdout.startswith("Usage: torch-repros record")
 
 
-def test_all_parts_together_take_less_than_eight_minutes() -> None:
-    assert sum(part.seconds for part in device.PARTS) < 8 * 60
-
-
 @pytest.fixture
 def wheels(tmp_path: Path) -> Path:
     folder = tmp_path / "wheels"
@@ -63,40 +67,60 @@ def wheels(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def run(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs these parts of `device.py run cpu`; returns its exit status and the summary."""
+
+    def run_parts(parts: list[Part], *named: str) -> tuple[int, list[dict[str, Any]]]:
+        monkeypatch.setattr(device, "PARTS", tuple(parts))
+        out = tmp_path / "out"
+        status = device.main(["run", "cpu", str(wheels), str(out), *named])
+        return status, json.loads((out / "summary.json").read_text())
+
+    return run_parts
+
+
 def program(text: str) -> str:
     return shlex.join(["{python}", "-c", text])
+
+
+def printed_by(part: str, out: Path, file: str = "output.txt") -> str:
+    with tarfile.open(out / f"{part}.tar.gz") as archive:
+        found = archive.extractfile(f"{part}/{file}")
+        assert found
+        return found.read().decode()
 
 
 INTERRUPTED = """
 import time
 try:
-    open("{folder}/begun", "w").close()
     time.sleep(60)
 except KeyboardInterrupt:
     print("kept")
     raise SystemExit(2)
 """
-PARTS = [
-    Part("good", 30, program("import brought; print('{device}', brought.text)")),
-    Part("bad", 30, program("raise SystemExit(3)")),
-    Part("missing", 30, "no-such-program --device {device}"),
-    Part("long", 3, program(INTERRUPTED)),
-]
+STUBBORN = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
 
 
 def test_each_part_is_kept_as_it_ends_with_how_it_ended(
     tmp_path: Path,
-    wheels: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(device, "PARTS", tuple(PARTS))
+    status, summary = run(
+        [
+            Part("good", 30, program("import brought; print('{device}', brought.text)")),
+            Part("bad", 30, program("raise SystemExit(3)")),
+            Part("missing", 30, "no-such-program --device {device}"),
+            Part("long", 3, program(INTERRUPTED)),
+            Part("other", 30, program("pass"), devices=("cuda",)),
+        ]
+    )
+    assert status == 1
     out = tmp_path / "out"
-    assert device.main(["run", "cpu", str(wheels), str(out)]) == 1
     assert sorted(path.name for path in out.iterdir()) == [
         *("bad.tar.gz", "good.tar.gz", "long.tar.gz", "missing.tar.gz", "summary.json")
     ]
-    summary = json.loads((out / "summary.json").read_text())
     assert [(one["part"], one["status"], one["why"]) for one in summary] == [
         ("good", 0, ""),
         ("bad", 3, ""),
@@ -108,44 +132,179 @@ def test_each_part_is_kept_as_it_ends_with_how_it_ended(
     assert "== long: status 2, 3 s interrupted after 3 s\nkept\n" in capsys.readouterr().out
 
 
-def printed_by(part: str, out: Path) -> str:
-    with tarfile.open(out / f"{part}.tar.gz") as archive:
-        file = archive.extractfile(f"{part}/output.txt")
-        assert file
-        return file.read().decode()
+def test_a_part_has_its_own_variables_and_the_callers_path(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/callers")
+    text = "import os, sys; assert '/callers' in sys.path; print(os.environ['OWN'])"
+    status, _ = run([Part("own", 30, program(text), environment={"OWN": "yes"})])
+    assert status == 0
+    assert printed_by("own", tmp_path / "out") == "yes\n"
 
 
 def test_a_part_that_does_not_end_is_killed_with_what_it_started(
-    tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stubborn = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
     monkeypatch.setattr(device, "ENDING", 0.5)
-    (ended,) = device.measure("cpu", wheels, tmp_path / "out", [Part("s", 2, program(stubborn))])
-    assert (ended.status, ended.why) == (-9, "interrupted after 2 s, killed after 0.5 s more")
-    assert ended.seconds < 20
+    own = tmp_path / "pid"
+    starts = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+open({str(own)!r}, "w").write(str(child.pid))
+{STUBBORN}
+"""
+    _, (ended,) = run([Part("stubborn", 4, program(starts))])
+    assert (ended["status"], ended["why"]) == (
+        -9,
+        "interrupted after 4 s, killed after 0.5 s more",
+    )
+    assert ended["seconds"] < 20
+    child = int(own.read_text())
+    for _ in range(100):  # it ends a moment after its signal
+        if not Path(f"/proc/{child}").exists() or " Z " in Path(f"/proc/{child}/stat").read_text():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it goes on")
 
 
-def test_a_record_resumes_what_is_known_of_the_device(tmp_path: Path, wheels: Path) -> None:
-    listing = "import os; print(sorted(os.listdir('{folder}/records')))"
+def test_all_parts_together_have_eight_minutes_however_stubborn_they_are(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert device.TOTAL + device.ENDING <= 8 * 60
+    monkeypatch.setattr(device, "ENDING", 0.5)
+    monkeypatch.setattr(device, "TOTAL", 5.0)
+    begun = time.monotonic()
+    status, summary = run([Part(name, 3, program(STUBBORN)) for name in "abc"])
+    assert time.monotonic() - begun < 5 + 0.5 + 5  # the last: this machine may be busy
+    assert status == 1
+    assert summary[0]["why"] == "interrupted after 3 s, killed after 0.5 s more"
+    assert summary[1]["seconds"] < 3
+    assert (summary[2]["status"], summary[2]["why"]) == (None, "no time was left")
+
+
+def test_a_part_that_is_named_has_the_time_that_it_is_given(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "TOTAL", 0.1)
+    parts = [Part("slow", 0.1, program("import time; time.sleep(0.5)"))]
+    status, _ = run(parts, "slow=30")
+    assert status == 0
+
+
+def test_what_one_call_has_noted_the_next_one_adds_to(
+    run: Run,
+) -> None:
+    parts = [Part("one", 30, program("raise SystemExit(3)")), Part("two", 30, program("pass"))]
+    run(parts)
+    parts[0] = Part("one", 30, program("pass"))
+    status, summary = run(parts, "one")
+    assert status == 0
+    assert [(one["part"], one["status"]) for one in summary] == [("two", 0), ("one", 0)]
+
+
+WAITS = """
+import pathlib, time
+pathlib.Path("{folder}/begun").touch()
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("kept")
+"""
+SCRIPT = """
+import sys
+from tests.trials import device
+
+device.KEEPING = 0.1
+device.PARTS = (device.Part("waits", 60, sys.argv[1]), device.Part("never", 60, sys.argv[1]))
+sys.exit(device.main(["run", "cpu", *sys.argv[2:]]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_a_part_has_written_is_kept_when_the_program_is_ended(
+    tmp_path: Path, wheels: Path, number: signal.Signals
+) -> None:
     out = tmp_path / "out"
-    device.measure("cpu", wheels, out, [Part("record", 30, program(listing))])
+    command = [sys.executable, "-c", SCRIPT, program(WAITS), str(wheels), str(out)]
+    process = subprocess.Popen(
+        command, cwd=catalog.ROOT, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    try:
+        for _ in range(300):  # it is kept while it runs
+            with contextlib.suppress(FileNotFoundError, KeyError):
+                assert printed_by("waits", out, "begun") == ""
+                break
+            time.sleep(0.1)
+        else:
+            raise AssertionError("nothing was kept")
+    finally:
+        process.send_signal(number)
+    status = process.wait(30)
+    if number == signal.SIGKILL:
+        assert status == -signal.SIGKILL
+        return
+    assert status == 1
+    assert printed_by("waits", out) == "kept\n"
+    (ended,) = json.loads((out / "summary.json").read_text())
+    assert (ended["part"], ended["why"]) == ("waits", "stopped with this program")
+
+
+def test_a_record_goes_on_with_what_is_known_of_the_device(run: Run, tmp_path: Path) -> None:
+    text = "import os; print(sorted(os.listdir('{folder}/records')))"
+    run([Part("record", 30, program(text + "; open('{folder}/records/cpu_new.json', 'w')"))])
     known = sorted(path.name for path in catalog.RECORDS.glob("cpu_*.json"))
-    assert printed_by("record", out) == f"{known}\n"
+    assert printed_by("record", tmp_path / "out") == f"{known}\n"
+    run([Part("record", 30, program(text))])
+    assert printed_by("record", tmp_path / "out") == f"{sorted([*known, 'cpu_new.json'])}\n"
 
 
 def test_parts_are_named_with_limits_or_not() -> None:
-    record, tests = device.chosen(["record=500", "tests"])
+    record = device.named("record=500")
     assert (record.name, record.seconds) == ("record", 500.0)
-    assert tests in device.PARTS
-    assert device.chosen([]) == list(device.PARTS)
+    assert device.named("tests") in device.PARTS
+
+
+def test_the_devices_are_those_of_the_harness() -> None:
+    assert device.DEVICES == DEVICES
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as ended:
+        device.main(arguments)
+    assert ended.value.code == 2
+    return capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["repros", "record=soon", "=5"])
-def test_a_part_that_does_not_exist_is_refused(text: str) -> None:
-    with pytest.raises(SystemExit, match=re.escape(f"{text!r}: expected one of facts, texts")):
-        device.chosen([text])
+def test_a_part_that_does_not_exist_is_refused(
+    tmp_path: Path, wheels: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    out = tmp_path / "out"
+    error = refused(["run", "cpu", str(wheels), str(out), text], capsys)
+    assert f"{text!r}: expected one of facts, texts" in error
+    assert not out.exists()
 
 
-def test_a_folder_without_wheels_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="no wheels in this folder; make it with: device.py pack"):
-        device.main(["run", "cpu", str(tmp_path), str(tmp_path / "out")])
+def test_a_device_that_does_not_exist_is_refused(
+    tmp_path: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "choose from" in refused(["run", "gpu", str(wheels), str(tmp_path / "out")], capsys)
+
+
+def test_a_folder_without_wheels_is_refused_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = refused(["run", "cpu", str(tmp_path), str(tmp_path / "out")], capsys)
+    assert "no wheels in this folder; make it with: device.py pack" in error
+
+
+def test_two_wheels_of_one_library_are_refused(
+    tmp_path: Path, wheels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (wheels / "brought-2.0-py3-none-any.whl").touch()
+    error = refused(["run", "cpu", str(wheels), str(tmp_path / "out")], capsys)
+    assert "two wheels of brought; keep one" in error

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,30 @@ def test_texts_are_kept_where_they_are_asked_for(
     assert "fails: explain names nothing, not amp/unscale_twice" in done.output
     assert json.loads(out.read_text())["texts"]["fails"].endswith("RuntimeError: cpu\n")
     assert CliRunner().invoke(texts.main, ["--collect", "--out", str(out)]).exit_code == 0
+
+
+def test_each_text_is_kept_as_its_program_ends_and_what_runs_alone_is_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running, seen = [], []
+
+    def run_program(program: str, python: str, seconds: float) -> str:
+        name = program.split()[-1]
+        running.append(name)
+        time.sleep(0.1)
+        seen.append(sorted(running))
+        running.remove(name)
+        return name
+
+    monkeypatch.setattr(texts.observe, "run_program", run_program)
+    listed = [texts.Case(name, ("cpu",), "", name, alone=name == "b") for name in "abc"]
+    monkeypatch.setattr(texts, "cases", lambda: listed)
+    kept: list[list[str]] = []
+    collected = texts.collect("cpu", lambda collected: kept.append(list(collected["texts"])))
+    assert collected["texts"] == {"a": "a", "b": "b", "c": "c"}
+    assert [len(names) for names in kept] == [1, 2, 3]
+    assert seen[-1] == ["b"]
+    assert ["a", "c"] in seen
 
 
 def test_a_device_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:

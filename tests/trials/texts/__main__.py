@@ -4,8 +4,8 @@
 
 The programs and what explain has to name are in cases.toml; what they printed is kept in DEVICE.json
 beside it, where the tests of every machine read it. With --collect it is only kept, so that a
-machine needs no more than torch and click. Let no other program use the device meanwhile: one of
-them fills its memory.
+machine needs no more than torch, click and packaging. Let no other program use the device
+meanwhile: one of them fills its memory, alone and last.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +27,11 @@ from matrix import catalog, toml
 from matrix.devices import DEVICES, unusable
 from matrix.run import observe
 from matrix.run.worker import probe
-from tests.trials.shared import NotMeasured, finish, write
+from tests.trials.shared import NotMeasured, finish
 
 HERE = Path(__file__).parent
 SECONDS = 60.0  # that a program may take
+AT_ONCE = 4  # programs
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Case:
     devices: tuple[str, ...]
     expects: str
     program: str
+    alone: bool = False  # no other one can run beside it
 
 
 @cache
@@ -46,36 +51,44 @@ def cases() -> list[Case]:
     return [Case(**{**case, "devices": tuple(case["devices"])}) for case in listed]
 
 
-def collect(device: str) -> dict[str, Any]:
-    """The build, the device, and the text of each of its cases."""
+def collect(device: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """The build, the device, and the text of each of its cases; kept after each of them."""
     import torch
 
     state = probe(device)
     if not state["ok"]:
         raise NotMeasured(unusable(device, state["reason"]))
-    texts = {}
-    with click.progressbar(
-        [case for case in cases() if device in case.devices],
-        label="failing",
-        item_show_func=lambda case: case.name if case else "",
-        file=sys.stderr,
-    ) as bar:
-        for case in bar:
-            program = f'device = "{device}"\n{case.program.lstrip()}'
-            texts[case.name] = observe.run_program(program, sys.executable, SECONDS)
-    return {
+    texts: dict[str, str] = {}
+    collected = {
         "torch": torch.__version__,
         "python": platform.python_version(),
         "hardware": state["name"],
         "texts": texts,
     }
 
+    def text_of(case: Case) -> tuple[Case, str]:
+        program = f'device = "{device}"\n{case.program.lstrip()}'
+        return case, observe.run_program(program, sys.executable, SECONDS)
+
+    listed = [case for case in cases() if device in case.devices]
+    with (
+        ThreadPool(AT_ONCE) as pool,
+        click.progressbar(length=len(listed), label="failing", file=sys.stderr) as bar,
+    ):
+        together = pool.imap_unordered(text_of, [case for case in listed if not case.alone])
+        for case, text in chain(together, map(text_of, [case for case in listed if case.alone])):
+            texts[case.name] = text
+            collected["texts"] = {one.name: texts[one.name] for one in listed if one.name in texts}
+            keep(collected)
+            bar.update(1)
+    return collected
+
 
 def problems(device: str, texts: dict[str, str]) -> list[str]:
     """The cases whose text is missing, or whose cause is not the first answer of explain."""
     from matrix.answers import explain
 
-    reproducers, found = catalog.load(), []
+    reproducers, found = catalog.select(catalog.load(), ()), []
     for case in cases():
         if device not in case.devices:
             continue
@@ -102,9 +115,15 @@ def main(device: str, only: bool, out: Path | None) -> None:
 
     Exit status: 0 all are explained, 1 some are not, 2 usage error, 3 the device cannot be used.
     """
-    collected = collect(device)
     path = out or HERE / f"{device}.json"
-    write(path, json.dumps(collected, indent=1, ensure_ascii=False) + "\n")
+
+    def keep(collected: dict[str, Any]) -> None:
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(collected, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        part.replace(path)
+
+    collected = collect(device, keep)
+    click.echo(f"wrote {path}")
     sys.exit(finish([] if only else problems(device, collected["texts"])))
 
 
