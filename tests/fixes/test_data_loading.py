@@ -562,6 +562,15 @@ def test_the_prefetcher_yields_every_batch_once_in_order_on_the_device(device, c
     assert len(prefetcher) == count
 
 
+def test_a_batch_of_the_prefetcher_may_be_dropped_as_soon_as_it_is_used(device):
+    rows, sums = [torch.full((2**16,), float(number)) for number in range(8)], []
+    for _ in range(2):
+        for batch in data_loading.Prefetcher(rows, device):
+            sums.append(batch.sum())
+            del batch
+    assert [one.item() / 2**16 for one in sums] == [*range(8), *range(8)]
+
+
 def test_batches_of_any_type_arrive_on_the_device(device):
     sparse, expanded = torch.ones(2).to_sparse(), torch.ones(1).expand(2)
     batch = [Frozen(torch.ones(2)), packed(1, 2), expanded, torch.ones(1, device=device)]

@@ -64,7 +64,14 @@ def test_a_search_that_finds_less_or_tries_more_and_a_step_that_waits_fail(
     assert speed.problems(measured(**changed)) == problem
 
 
-def test_a_part_that_fails_is_a_problem_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_overlap_is_all_but_the_first_copy_or_the_last_computation() -> None:
+    assert speed.best_overlap(8.0, 4.0, 4) == 9.0
+    assert speed.best_overlap(4.0, 8.0, 4) == 9.0
+
+
+def test_a_part_that_fails_is_a_problem_and_costs_no_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     row, search = measured().rows[0], measured().searches[0]
     for name in ("guarded_step", "snapshots", "loaders"):
         monkeypatch.setattr(speed, name, lambda *given: [row])
@@ -74,8 +81,8 @@ def test_a_part_that_fails_is_a_problem_and_costs_no_other(monkeypatch: pytest.M
     found = speed.measure("cpu", 5, lambda found: kept.append(len(found.rows)))
     assert kept == [1, 2, 2, 3, 4, 4]
     assert found.searches == [search]
-    (problem,) = speed.problems(found)
-    assert problem.endswith("ZeroDivisionError: division by zero\n")
+    assert speed.problems(found) == ["failed: ZeroDivisionError: division by zero"]
+    assert "input_gradients" in capsys.readouterr().err  # the traceback
 
 
 @pytest.mark.parametrize("device", [device for device in DEVICES if BY_NAME[device].asynchronous])
