@@ -51,7 +51,7 @@ their place (torch/nn/modules/module.py); a buffer that is not in the file stays
 meta device even then (huggingface/transformers#30703).
 
 The message advises to_empty() (pytorch#119293). After the load it gives the model memory
-that nobody has written to.
+that holds whatever was there before.
 """
 
 import warnings

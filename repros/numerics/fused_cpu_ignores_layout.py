@@ -37,7 +37,7 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
-"""With fused=True every weight is stepped by the gradient of another weight where the
+"""With fused=True weights are stepped by the gradients of others where the
 strides of parameter and gradient differ; with fused=False (control) the step is right.
 
 The kernel makes a contiguous copy of the gradient, leaves it unused and walks over the
