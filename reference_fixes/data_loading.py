@@ -205,10 +205,11 @@ class Prefetcher:
     """Iterates over a loader with every batch already on the device.
 
     On CUDA a thread pins the next batch and copies it beside the computation; the loader needs
-    no pin_memory. At most three batches are on the device: a copy begins when the computation
-    with the third batch before it has ended, and a host that is further ahead waits for that.
-    What torch cannot copy so, sparse tensors and objects with a to() method, is moved in its
-    turn. An error of a row comes in its turn too. Elsewhere than on CUDA it is
+    no pin_memory. At most three batches are on the device, if the caller keeps no earlier one:
+    a copy begins when the computation with the third batch before it has ended, and a host that
+    is further ahead waits for that. At the start of a pass it waits for all that it gave the
+    device before. What torch cannot copy so, sparse tensors and objects with a to() method, is
+    moved in its turn. An error of a row comes in its turn too. Elsewhere than on CUDA it is
     to_device(batch). To pin nothing on CUDA, call to_device(batch) in a loop of your own.
     """
 
@@ -225,13 +226,14 @@ class Prefetcher:
         torch.cuda.init()  # tells what is missing, which Stream() does not
         index = torch.cuda.current_device() if self.device.index is None else self.device.index
         source, copies = iter(self.loader), _copy_stream(index)
-        # A thread of its own starts on device 0, where pinning would take memory.
+        # Else the thread would go back to device 0 after a copy, and take memory there.
         with ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(index,)) as thread:
             so_far = _so_far(copies)
             ahead = _read(source, thread, copies, so_far)
             while ahead:
-                before, so_far = so_far, _so_far(copies)
                 ready = [_ready(ahead, copies)]
+                # With the wait for this batch: the memory of the one before is free no sooner.
+                before, so_far = so_far, _so_far(copies)
                 ahead = _read(source, thread, copies, before)
                 yield ready.pop()  # a name here would keep the batch after the caller dropped it
 
@@ -267,21 +269,29 @@ def _read(
     return None
 
 
-def _copy(batch: Any, copies: torch.cuda.Stream, before: torch.cuda.Event) -> Any:
+def _copy(
+    batch: Any, copies: torch.cuda.Stream, before: torch.cuda.Event
+) -> tuple[Any, torch.cuda.Event]:
+    """The batch, and when it is there."""
+
     def copy(tensor: torch.Tensor) -> torch.Tensor:
         from_host = tensor.device.type == "cpu" and _plain(tensor)
         return to_device(tensor, copies.device) if from_host else tensor
 
     pinned = pin_batch(batch)
     before.synchronize()  # else a host that is far ahead fills the device with batches
+    there = torch.cuda.Event()
     with torch.cuda.stream(copies):
-        return _walk(pinned, copy, "to")  # what has the method is left for _ready
+        batch = _walk(pinned, copy, "to")  # what has the method is left for _ready
+        there.record(copies)
+    return batch, there
 
 
 def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
     """The batch, for the stream that computes now."""
-    batch, compute = ahead.result(), torch.cuda.current_stream(copies.device)
-    compute.wait_stream(copies)
+    batch, there = ahead.result()
+    compute = torch.cuda.current_stream(copies.device)
+    compute.wait_event(there)  # and for no later copy of another pass
 
     def settle(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device == copies.device and _plain(tensor):

@@ -171,7 +171,7 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
             if isinstance(loaded, torch.Tensor):
                 rate.detach().copy_(loaded.reshape(rate.shape))
             else:  # not copy_(), which would wait for the device
-                rate.detach().fill_(loaded)
+                rate.detach().fill_(float(loaded))
             group["lr"] = rate
         elif isinstance(loaded, torch.Tensor):
             group["lr"] = float(loaded)

@@ -661,7 +661,8 @@ def test_the_host_does_not_wait_for_cuda(device, make):
     if device != "cuda":
         pytest.skip("only CUDA can be asked about synchronisations")
     weight, seen = parameter_with([3.0, 4.0], device), []
-    optimizer, scaler = make([weight], lr=1.0), amp.make_grad_scaler(amp.choose_precision("cuda"))
+    optimizer = make([weight], lr=1.0)
+    scaler = amp.make_grad_scaler(amp.Precision("cuda", torch.bfloat16, False, ""))
     torch.cuda.set_sync_debug_mode("error")
     try:
         for each in (None, scaler):  # which is disabled

@@ -644,7 +644,7 @@ def arrive(rows, device, slow):
 @pytest.mark.parametrize(
     ("slow", "owner", "method"),
     [
-        ("copies", torch.cuda.Stream, "wait_stream"),
+        ("copies", torch.cuda.Stream, "wait_event"),
         ("computation", torch.Tensor, "record_stream"),
     ],
 )
@@ -658,24 +658,35 @@ def test_no_row_is_read_or_overwritten_too_early(device, slow, owner, method):
         assert not all(arrive(rows, device, slow))  # or the above proves nothing
 
 
-@pytest.mark.parametrize("drops", [False, True])
-def test_at_most_three_batches_are_on_the_device_however_far_ahead_the_host_is(device, drops):
+@pytest.mark.parametrize(
+    ("slow", "drops"), [("computation", False), ("computation", True), ("copies", False)]
+)
+def test_at_most_three_batches_are_on_the_device_however_far_ahead_the_host_is(device, slow, drops):
     if device != "cuda":
         pytest.skip("only on CUDA are copies ahead of the computation")
-    rows = rows_from(30, pin=True)
+    rows, original = rows_from(30, pin=True), data_loading._copy
+
+    def late_copy(batch, copies, before):
+        before.synchronize()
+        if slow == "copies":
+            with torch.cuda.stream(copies):
+                torch.cuda._sleep(DELAY)
+        return original(batch, copies, before)
 
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_stats()["active_bytes.all.current"]
-    for batch in data_loading.Prefetcher(rows, device):
-        torch.cuda._sleep(DELAY)
-        batch.neg_()
-        if drops:
-            del batch
+    already = torch.cuda.memory_stats()["active_bytes.all.current"]
+    with mock.patch.object(data_loading, "_copy", late_copy):
+        for batch in data_loading.Prefetcher(rows, device):
+            if slow == "computation":
+                torch.cuda._sleep(DELAY)
+            batch.neg_()
+            if drops:
+                del batch
     torch.cuda.synchronize()
     # also those that a stream has not done with
-    most = torch.cuda.memory_stats()["active_bytes.all.peak"] - before
+    most = torch.cuda.memory_stats()["active_bytes.all.peak"] - already
     assert round(most / (4 * SIZE)) <= 3
 
 
@@ -709,19 +720,20 @@ class Stream:
     waited: list = field(default_factory=list)
     device = torch.device("cuda", 0)
 
-    def wait_stream(self, other):
-        self.waited.append((other.name, len(EVENTS)))
+    def wait_event(self, event):
+        self.waited.append((event.stream.name, len(EVENTS)))
 
 
 class Event:
     """Is reached at once, unless a test holds it."""
 
     hold = False
-    made = []
+    made = []  # that the host waits for
 
     def __init__(self, blocking=False):
         self.blocking, self.reached = blocking, threading.Event()
-        self.made.append(self)
+        if blocking:
+            self.made.append(self)
         if not self.hold:
             self.reached.set()
 
@@ -850,8 +862,9 @@ def test_a_copy_begins_when_the_computation_with_the_third_batch_before_has_ende
         assert ("load", number + 1, True) in EVENTS  # it is read and pinned meanwhile
         Event.made[number].reached.set()
         assert soon(lambda number=number: copied(number + 1) in EVENTS)
-        # batch number + 1 waited for the computation with the batches up to number - 2
-        assert (Event.made[number].stream, Event.made[number].copies) == (gpu, number - 1)
+        # batch number + 1 waited for the computation with the batches up to number - 2, and for
+        # what comes behind it: that batch number - 1 is there
+        assert (Event.made[number].stream, Event.made[number].copies) == (gpu, number)
 
 
 def test_all_passes_copy_on_one_stream_of_the_device(gpu):

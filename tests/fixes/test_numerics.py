@@ -339,9 +339,11 @@ def with_a_process_group(rank):
     from torch.distributed.device_mesh import init_device_mesh
 
     mesh, found = init_device_mesh("cpu", (2,)), []
-    for name, layouts in (  # one row in shards is none on rank 1
-        ("SGD", ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))),
-        ("AdamW fused", ((4, Shard(0)), (2, Shard(0)))),
+    newest, mixed = numerics._TORCH, ((4, Shard(0)), (1, Shard(0)), (1, Replicate()))
+    for name, version, layouts in (  # one row in shards is none on rank 1
+        ("SGD", newest, mixed),
+        ("SGD", (2, 0), mixed),  # which scales one gradient after the other
+        ("AdamW fused", newest, ((4, Shard(0)), (2, Shard(0)))),
     ):
         for spoilt in (1.0, math.nan, math.inf, 1e30):
             parameters = [
@@ -354,7 +356,8 @@ def with_a_process_group(rank):
                 parameter.grad = torch.ones_like(parameter)
             if rank == 1:
                 parameters[0].grad.to_local()[0, 0] = spoilt
-            result = numerics.clip_or_skip(OPTIMIZERS[name](parameters), 1.0)
+            with mock.patch.object(numerics, "_TORCH", version):
+                result = numerics.clip_or_skip(OPTIMIZERS[name](parameters), 1.0)
             gradient, weight = parameters[0].grad.to_local()[1, 1], parameters[0].to_local()[1, 1]
             moved = any(bool((parameter != 0).any()) for parameter in parameters[3:])
             values = [value.item() for value in (*result, gradient, weight)]

@@ -2,6 +2,7 @@ import copy
 import re
 from unittest import mock
 
+import numpy
 import pytest
 import torch
 from hypothesis import given
@@ -314,12 +315,13 @@ def test_only_a_float_is_read_from_the_device():
         load(made("SGD", parameters()), state)
 
 
-def test_a_loaded_float_is_no_reason_to_wait_for_the_device():
+@pytest.mark.parametrize("loaded", [0.25, numpy.array(0.25)])
+def test_a_loaded_number_is_no_reason_to_wait_for_the_device(loaded):
     state = trained("SGD").state_dict()
     optimizer = made("SGD", parameters())
     rate = torch.tensor(0.5, requires_grad=True)
     optimizer.param_groups[0]["lr"] = rate
-    state["param_groups"][0]["lr"] = 0.25
+    state["param_groups"][0]["lr"] = loaded
     with mock.patch.object(torch.Tensor, "copy_", side_effect=AssertionError("CUDA waits")):
         load(optimizer, state)
     assert optimizer.param_groups[0]["lr"] is rate
