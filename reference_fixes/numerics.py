@@ -52,11 +52,12 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     zero too). With any inf or NaN nothing is stepped: weights, moments and step counts stay as
     they are. Gradients are scaled in place and not cleared.
 
-    A fused optimizer of torch.optim decides on the device; its step() is called in any case.
-    Any other (a subclass, a wrapper, an SGD with dampening, torch 1.13, MPS before torch 2.13)
-    costs one read from the device per step, two where the norm is not finite; its step() is not
-    called when the step is skipped. With DTensors (FSDP2) all ranks step or none does; a norm
-    that overflows counts as inf. For float32 or bfloat16: under a GradScaler the scaler skips.
+    A fused optimizer of torch.optim decides on the device, since torch 2.4 and not on MPS; its
+    step() is called in any case, and a norm beyond 3e38 * max_norm counts as inf. Any other (a
+    subclass, a wrapper, an SGD with dampening) costs one read from the device per step, two
+    where the norm is not finite; its step() is not called when the step is skipped. With
+    DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
+    float32 or bfloat16: under a GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
@@ -83,59 +84,69 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
         raise TypeError(f"{name} computes gradients within its step: check the loss in its closure")
     gradients = _gradients(optimizer)
     groups = _groups(gradients)
+    if _decides_on_device(optimizer):
+        return _step_on_device(optimizer, groups, max_norm)
     norm = _norm(groups, 2.0)
-    on_device = _decides_on_device(optimizer)
-    length = math.inf if on_device else norm.item()
-    if math.isfinite(length):
-        skipped = torch.zeros_like(norm, dtype=torch.bool)
+    if math.isfinite(length := norm.item()):
         if length > max_norm:
             _scale(groups, max_norm / norm)
-    else:
-        # A rank may hold no element of a DTensor, and an empty tensor has no largest one.
-        sharded = any(hasattr(gradient, "to_local") for gradient in gradients)
-        largest = norm if sharded else _norm(groups, math.inf)
-        skipped = ~largest.isfinite()
+        optimizer.step()
+        return StepResult(norm, torch.zeros_like(norm, dtype=torch.bool))
+    # A rank may hold no element of a DTensor, and an empty tensor has no largest one.
+    largest = norm if _sharded(groups) else _norm(groups, math.inf)
+    skipped = ~largest.isfinite()
+    if not skipped:
         # Where the norm overflows, largest * sqrt(n) bounds it, without a copy of all gradients to
         # scale down. Divided by one factor after the other, because their product overflows too.
         bound = max_norm / largest / math.sqrt(sum(gradient.numel() for gradient in gradients))
-        factor = torch.where(norm.isfinite(), max_norm / norm, bound).clamp(max=1.0)
-        _scale(groups, torch.where(skipped, torch.ones_like(norm), factor))
-    if on_device:
-        _step_on_device(optimizer, skipped)
-    elif math.isfinite(length) or not skipped:
+        _scale(groups, bound.clamp(max=1.0))
         optimizer.step()
     return StepResult(norm, skipped)
 
 
 def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
-    # What is set on a wrapper never reaches its optimizer, torch 1.13 has another protocol, loading
-    # the state of an optimizer that is not fused unfuses its groups, a dampened SGD starts its
-    # momentum as the undamped gradient, which no buffer made here can stand for, and before 2.13
-    # those of MPS step in any case (pytorch#186360).
+    # What is set on a wrapper never reaches its optimizer, loading the state of an optimizer that
+    # is not fused unfuses its groups, and a dampened SGD starts its momentum as the undamped
+    # gradient, which no buffer made here can stand for. Norms in float64 came with torch 2.4; MPS
+    # has none, and its optimizers step on NaN before 2.13 (pytorch#186360).
     return (
         type(optimizer).__module__.startswith("torch.optim.")
-        and _TORCH >= (2, 0)
+        and _TORCH >= (2, 4)
         and all(group.get("fused") for group in optimizer.param_groups)
         and not any(group.get("dampening") for group in optimizer.param_groups)
-        and (
-            _TORCH >= (2, 13)
-            or not any(p.device.type == "mps" for p, _ in _with_gradients(optimizer))
-        )
+        and all(parameter.device.type != "mps" for parameter, _ in _with_gradients(optimizer))
     )
 
 
-def _step_on_device(optimizer: Any, skipped: torch.Tensor) -> None:
+def _step_on_device(
+    optimizer: Any, groups: list[list[torch.Tensor]], max_norm: float
+) -> StepResult:
+    """Tells the optimizer's kernel what a GradScaler would: a divisor, and whether to skip."""
+    # No float32 overflows in float64: one pass over the gradients tells inf from a large norm.
+    # Torch 2.5 and 2.15 have no such norm of DTensors.
+    norm = _norm(groups, 2.0) if _sharded(groups) else _norm(groups, 2.0, torch.float64)
+    divisor = (norm / max_norm).clamp(min=1.0).float()
+    skipped = ~(divisor < math.inf)  # NaN is not, either
     for parameter, group in _with_gradients(optimizer):
         # Skipped in its first step, SGD would keep memory that nothing was written to as its
         # momentum. It starts as the first gradient, which momentum * 0 + gradient is as well.
         state = optimizer.state[parameter]
         if group.get("momentum") and state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(parameter)
-    optimizer.found_inf = skipped.float()
+    optimizer.grad_scale, optimizer.found_inf = divisor, skipped.float()
     try:
         optimizer.step()
     finally:
-        del optimizer.found_inf
+        del optimizer.grad_scale, optimizer.found_inf
+    return StepResult(norm.to(_wide(groups[0][0].dtype)), skipped)
+
+
+def _sharded(groups: list[list[torch.Tensor]]) -> bool:
+    return any(hasattr(gradient, "to_local") for group in groups for gradient in group)
+
+
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    return torch.promote_types(dtype, torch.float32)
 
 
 @torch.no_grad()
@@ -181,16 +192,15 @@ def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
 
 
 @torch.no_grad()
-def _norm(groups: list[list[torch.Tensor]], order: float) -> torch.Tensor:
+def _norm(groups: list[list[torch.Tensor]], order: float, *dtype: torch.dtype) -> torch.Tensor:
     """The norm over all groups in float32 or better, as a 0-d tensor on the first one's device."""
     norms = []
     for group in groups:
-        parts = torch.stack(torch._foreach_norm(group, order))
-        wide = parts.to(torch.promote_types(parts.dtype, torch.float32))
-        norm = torch.linalg.vector_norm(wide, order)
+        parts = torch.stack(torch._foreach_norm(group, order, *dtype))
+        norm = torch.linalg.vector_norm(parts.to(_wide(parts.dtype)), order)
         norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
         norms.append(norm.to(groups[0][0].device))
-    return torch.linalg.vector_norm(torch.stack(norms), order)
+    return norms[0] if len(norms) == 1 else torch.linalg.vector_norm(torch.stack(norms), order)
 
 
 @torch.no_grad()
