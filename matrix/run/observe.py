@@ -64,8 +64,9 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
     )
 
 
-def run_program(text: str, python: str, seconds: float) -> str:
+def run_program(text: str, python: str, seconds: float, startup: float | None = None) -> str:
     """What this program prints, how a signal ended it, and that it was still running."""
+    limit = seconds + (runner.STARTUP if startup is None else startup)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         (folder / NAME).write_text(text, encoding="utf-8")
@@ -82,7 +83,7 @@ def run_program(text: str, python: str, seconds: float) -> str:
             status: int | None = None
             try:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    status = process.wait(seconds + runner.STARTUP)
+                    status = process.wait(limit)
             finally:
                 if hasattr(os, "killpg"):  # what it has started too
                     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -93,7 +94,7 @@ def run_program(text: str, python: str, seconds: float) -> str:
             printed = output.read(runner.LINE).decode(errors="replace")
     printed = printed.replace(f"{folder}{os.sep}", "")
     if status is None:
-        printed += f"still running after {seconds + runner.STARTUP:g} s; killed\n"
+        printed += f"still running after {limit:g} s; killed\n"
     elif status < 0:
         printed += program.ending(printed, status)
     return _INSTALLED.sub(r"\1", printed).replace(str(Path.home()), "~")

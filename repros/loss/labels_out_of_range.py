@@ -10,6 +10,7 @@
 #     "Target -?\\d{1,20} is out of bounds",
 #     "Assertion .t ?>= ?0 && t ?< ?n_classes. failed",
 #     "cur_target ?>= ?0 && cur_target ?< ?n_classes",
+#     "Assertion .idx_dim ?>= ?0 && idx_dim ?< ?index_size",
 #     "device-side assert triggered",
 #     "CUBLAS_STATUS_(?:NOT_INITIALIZED|EXECUTION_FAILED|INTERNAL_ERROR)",
 # ]

@@ -11,14 +11,15 @@ parts run one after another, as they need the device to themselves:
     texts       what failures print (tests.trials.texts)
     bench       how fast the fixes are (tests.trials.speed)
     tests       the promises of the fixes
-    record      every reproducer, five times
     sanitizer   the prefetcher under compute-sanitizer, on CUDA only
+    record      every reproducer, five times
     programs    the reproducers against their headers, and run alone as programs
 
-Each part has a time limit, and all together have eight minutes. `run ... record=500` runs only that
-part, with that limit; record goes on with what OUT or matrix/records has. While a part runs and as
-it ends, cut off or not, what it wrote goes into OUT/PART.tar.gz, and how it ended into
-OUT/summary.json. Afterwards, at home, for cuda:
+Each part has a time limit, and all together have eight minutes, in which the last ones may get no
+time. `run ... programs record=500` runs only those parts, in this order and with their own limits;
+record goes on with what OUT or matrix/records has. While a part runs and as it ends, cut off or not,
+what it wrote goes into OUT/PART.tar.gz, and how it ended into OUT/summary.json. Afterwards, at
+home, for cuda:
 
     tar xzf OUT/record.tar.gz && torch-repros merge record/records
     torch-repros headers --write && torch-repros grid
@@ -74,12 +75,12 @@ class Part:
 
 
 TESTS = (
-    "{python} -m pytest -q -p no:cacheprovider -p xdist.plugin -p _hypothesis_pytestplugin "
+    "{python} -m pytest -v -p no:cacheprovider -p xdist.plugin -p _hypothesis_pytestplugin "
     "--device {device} "
 )
 PARALLEL = "-n auto --dist loadgroup --durations 20 --junit-xml {folder}/junit.xml "
 PARTS = (
-    Part("facts", 30, "{python} -m torch.utils.collect_env"),
+    Part("facts", 60, "{python} -m torch.utils.collect_env"),
     Part(
         "texts",
         90,
@@ -93,20 +94,20 @@ PARTS = (
     ),
     Part("tests", 120, TESTS + PARALLEL + "tests/fixes"),
     Part(
-        "record",
-        180,
-        "{python} -m matrix record --python {python} --device {device} --repeat 5 --source self "
-        "--records {folder}/records",
-    ),
-    Part(
         "sanitizer",
-        45,
+        90,
         "compute-sanitizer --tool memcheck --track-stream-ordered-races all "
-        f"--target-processes all --error-exitcode 9 {TESTS} "
+        f"--target-processes all --report-api-errors no --error-exitcode 9 {TESTS} "
         "tests/fixes/test_data_loading.py -k prefetcher",
         devices=("cuda",),
         # Races between streams are seen only where CUDA itself hands out the memory.
         environment={"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"},
+    ),
+    Part(
+        "record",
+        180,
+        "{python} -m matrix record --python {python} --device {device} --repeat 5 --source self "
+        "--records {folder}/records",
     ),
     Part("programs", 240, TESTS + PARALLEL + "tests/test_repros.py tests/test_programs.py"),
 )

@@ -30,7 +30,7 @@ from matrix.run.worker import probe
 from tests.trials.shared import NotMeasured, finish
 
 HERE = Path(__file__).parent
-SECONDS = 60.0  # that a program may take
+SECONDS = 40.0  # that a program may take, with its import of torch
 AT_ONCE = 4  # programs
 
 
@@ -68,7 +68,7 @@ def collect(device: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, 
 
     def text_of(case: Case) -> tuple[Case, str]:
         program = f'device = "{device}"\n{case.program.lstrip()}'
-        return case, observe.run_program(program, sys.executable, SECONDS)
+        return case, observe.run_program(program, sys.executable, SECONDS, 0.0)
 
     listed = [case for case in cases() if device in case.devices]
     with (
