@@ -33,6 +33,9 @@ import torch
 __all__ = ["Snapshot", "StepResult", "apply_where", "clip_or_skip", "find_nonfinite"]
 
 _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
+# Where a read stalls the device and an optimizer can decide instead. MPS has no float64, and its
+# optimizers step on NaN before torch 2.13 (pytorch#186360).
+_DECIDING = ("cuda",)
 
 
 class StepResult(NamedTuple):
@@ -52,12 +55,13 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     zero too). With any inf or NaN nothing is stepped: weights, moments and step counts stay as
     they are. Gradients are scaled in place and not cleared.
 
-    A fused optimizer of torch.optim decides on the device, since torch 2.4 and not on MPS; its
-    step() is called in any case, and a norm beyond 3e38 * max_norm counts as inf. Any other (a
-    subclass, a wrapper, an SGD with dampening) costs one read from the device per step, two
-    where the norm is not finite; its step() is not called when the step is skipped. With
-    DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
-    float32 or bfloat16: under a GradScaler the scaler skips.
+    On CUDA a fused optimizer of torch.optim decides on the device, since torch 2.4. Its step()
+    is called in any case and scales the gradients itself: hooks before it see them as they
+    were. A norm beyond 3e38 * max_norm counts as inf there. Any other (a subclass, a wrapper,
+    an SGD with dampening) costs one read from the device per step, two where the norm is not
+    finite; its step() is not called when the step is skipped. With DTensors (FSDP2) all ranks
+    step or none does; a norm that overflows counts as inf. For float32 or bfloat16: under a
+    GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
@@ -107,14 +111,13 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
 def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
     # What is set on a wrapper never reaches its optimizer, loading the state of an optimizer that
     # is not fused unfuses its groups, and a dampened SGD starts its momentum as the undamped
-    # gradient, which no buffer made here can stand for. Norms in float64 came with torch 2.4; MPS
-    # has none, and its optimizers step on NaN before 2.13 (pytorch#186360).
+    # gradient, which no buffer made here can stand for. Norms in float64 came with torch 2.4.
     return (
         type(optimizer).__module__.startswith("torch.optim.")
         and _TORCH >= (2, 4)
         and all(group.get("fused") for group in optimizer.param_groups)
         and not any(group.get("dampening") for group in optimizer.param_groups)
-        and all(parameter.device.type != "mps" for parameter, _ in _with_gradients(optimizer))
+        and all(parameter.device.type in _DECIDING for parameter, _ in _with_gradients(optimizer))
     )
 
 
@@ -123,7 +126,7 @@ def _step_on_device(
 ) -> StepResult:
     """Tells the optimizer's kernel what a GradScaler would: a divisor, and whether to skip."""
     # No float32 overflows in float64: one pass over the gradients tells inf from a large norm.
-    # Torch 2.5 and 2.15 have no such norm of DTensors.
+    # Torch 2.14 and 2.15 have no such norm of DTensors.
     norm = _norm(groups, 2.0) if _sharded(groups) else _norm(groups, 2.0, torch.float64)
     divisor = (norm / max_norm).clamp(min=1.0).float()
     skipped = ~(divisor < math.inf)  # NaN is not, either
@@ -138,7 +141,8 @@ def _step_on_device(
         optimizer.step()
     finally:
         del optimizer.grad_scale, optimizer.found_inf
-    return StepResult(norm.to(_wide(groups[0][0].dtype)), skipped)
+    largest = torch.float64 if any(g[0].dtype == torch.float64 for g in groups) else torch.float32
+    return StepResult(torch.where(skipped, norm * math.inf, norm).to(largest), skipped)
 
 
 def _sharded(groups: list[list[torch.Tensor]]) -> bool:
@@ -183,10 +187,10 @@ def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dic
 
 
 def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
-    """By device, and by mesh where they are DTensors: what torch takes in one call."""
+    """By device and dtype, and by mesh where they are DTensors: what torch takes in one call."""
     groups: dict[Any, list[torch.Tensor]] = {}
     for tensor in tensors:
-        key = tensor.device, getattr(tensor, "device_mesh", None)
+        key = tensor.device, tensor.dtype, getattr(tensor, "device_mesh", None)
         groups.setdefault(key, []).append(tensor)
     return list(groups.values())
 

@@ -58,6 +58,26 @@ def optimizer_name(request, device):
     return request.param
 
 
+DECIDING = numerics._DECIDING
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fused_optimizers_of_the_cpu_decide_too():
+    """As those of CUDA do: so every machine tests what they do."""
+    with mock.patch.object(numerics, "_DECIDING", ("cpu", "cuda")):
+        yield
+
+
+def test_as_it_comes_the_host_decides_everywhere_but_on_cuda(device):
+    parameters = with_gradients([[3.0]], device)
+    optimizer = optimizer_for("AdamW fused", parameters)
+    if optimizer is None:
+        pytest.skip(f"torch {torch.__version__} has no fused AdamW on {device}")
+    with mock.patch.object(numerics, "_DECIDING", DECIDING), Reads() as reads:
+        numerics.clip_or_skip(optimizer, 1.0)
+    assert (reads.count == 0) is (device == "cuda" and numerics._TORCH >= (2, 4))
+
+
 numbers = st.one_of(
     st.floats(-100, 100, width=32), st.sampled_from([0.0, 1e-20, 1e19, 1e20, -3e38, 1e30])
 )
@@ -86,6 +106,8 @@ def flat(tensors):
 @example([[3.0, 4.0]], 1.0, "SGD")
 @example([[1e20]], 0.5, "SGD")  # a norm of one element squares nothing, so it does not overflow
 @example([[3e38], [-3e38]], 1.0, "SGD fused")
+@example([[3e38]], 0.5, "SGD fused")
+@example([[3e38]] * 4, math.inf, "SGD fused")
 def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, max_norm, name):
     parameters = with_gradients(rows, device)
     optimizer = optimizer_for(name, parameters) or optimizer_for("SGD", parameters)
@@ -97,6 +119,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
     assert {(value.shape, value.device) for value in result} == {((), parameters[0].device)}
     if decides_on_device(name, device) and norm / max_norm > 3.4e38:
         assert result.skipped
+        assert not result.norm.isfinite()
         return
     step = -flat(parameters)
     assert (result.skipped.dtype, result.skipped.item()) == (torch.bool, False)
@@ -177,12 +200,13 @@ def test_a_skipped_step_is_called_only_where_the_device_decides(device, optimize
     assert step.called is decides_on_device(optimizer_name, device)
 
 
-def test_the_fused_optimizers_of_mps_do_not_decide(monkeypatch):
-    class OnMPS(nn.Parameter):
-        device = torch.device("mps")
+@pytest.mark.parametrize("kind", ["mps", "xpu"])
+def test_the_fused_optimizers_of_other_devices_do_not_decide(monkeypatch, kind):
+    class Elsewhere(nn.Parameter):
+        device = torch.device(kind)
 
     monkeypatch.setattr(numerics, "_TORCH", (2, 15))
-    here, there = nn.Parameter(torch.ones(1)), OnMPS(torch.ones(1))
+    here, there = nn.Parameter(torch.ones(1)), Elsewhere(torch.ones(1))
     optimizer = torch.optim.AdamW([here, there], lr=1.0)
     optimizer.param_groups[0]["fused"] = True  # where this torch would look at the device
     here.grad = torch.ones(1)
@@ -529,13 +553,33 @@ def test_a_factor_too_small_for_float16_is_not_rounded_to_it(device):
     )
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_where_the_device_decides_the_norm_has_the_dtype_of_the_gradients(device, dtype):
+@pytest.mark.parametrize(
+    ("dtypes", "expected"),
+    [
+        ([torch.float32, torch.float32], torch.float32),
+        ([torch.bfloat16, torch.bfloat16], torch.float32),
+        ([torch.bfloat16, torch.float32], torch.float32),
+        ([torch.float32, torch.float64], torch.float64),
+    ],
+)
+def test_the_norm_is_in_float32_or_better(device, dtypes, expected):
     if not decides_on_device("AdamW fused", device):
         pytest.skip(f"the host decides in torch {torch.__version__} on {device}")
-    parameters = with_gradients([[3.0], [4.0]], device, dtype)
-    norm = numerics.clip_or_skip(OPTIMIZERS["AdamW fused"](parameters), 1.0).norm
-    assert (norm.item(), norm.dtype) == (5.0, dtype)
+    for name in ("AdamW", "AdamW fused"):
+        first, second = (with_gradients([[x]], device, d) for x, d in zip((3.0, 4.0), dtypes))
+        norm = numerics.clip_or_skip(OPTIMIZERS[name]([*first, *second]), 1.0).norm
+        assert (norm.item(), norm.dtype) == (5.0, expected)
+
+
+def test_hooks_before_a_step_see_the_gradients_that_it_scales_itself(device):
+    if not decides_on_device("SGD fused", device):
+        pytest.skip(f"the host decides in torch {torch.__version__} on {device}")
+    (parameter,) = parameters = with_gradients([[3.0, 4.0]], device)
+    optimizer, seen = OPTIMIZERS["SGD fused"](parameters), []
+    optimizer.register_step_pre_hook(lambda *given: seen.append(parameter.grad.tolist()))
+    numerics.clip_or_skip(optimizer, 1.0)
+    assert seen == [[3.0, 4.0]]
+    assert parameter.grad.tolist() == pytest.approx([0.6, 0.8])
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
