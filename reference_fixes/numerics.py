@@ -212,9 +212,8 @@ def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
     # A tensor and no Python number, which the CPU would round to float16 together with float16
     # gradients. Before 2.1 it rounds the tensor too, and CUDA still does.
     for group in groups:
-        device = group[0].device
-        here, narrow = factor.to(device), {torch.float16, torch.bfloat16}
-        exact = device.type == "cpu" or narrow.isdisjoint(gradient.dtype for gradient in group)
+        here, narrow = factor.to(group[0].device), (torch.float16, torch.bfloat16)
+        exact = group[0].device.type == "cpu" or group[0].dtype not in narrow
         if _TORCH >= (2, 1) and exact:
             torch._foreach_mul_(group, here)
         else:

@@ -211,7 +211,7 @@ def guarded_step(
 
 
 def half_step(clock: Clock, rounds: int) -> list[Row]:
-    """With 16-bit gradients, which clip_or_skip scales one by one off the CPU."""
+    """A guarded step with weights and gradients in bfloat16."""
     x = torch.randn(32, 512, device=clock.device, dtype=torch.bfloat16)
     variants: Variants = {
         name: training_step(network(512, 4, clock.device).to(x.dtype), x, guard)
