@@ -447,6 +447,13 @@ def test_norms_of_several_devices_meet_on_the_first_one(dtype):
     assert (norm.item(), norm.dtype, moved) == (5.0, dtype, [torch.device("cpu")])
 
 
+def test_gradients_of_two_dtypes_are_not_mixed():
+    """CUDA would copy each of them to float64 to take their norms in one call."""
+    gradients = [torch.ones(1), torch.ones(1, dtype=torch.bfloat16), torch.ones(2)]
+    first, second = numerics._groups(gradients)
+    assert [id(one) for one in (*first, *second)] == [id(gradients[n]) for n in (0, 2, 1)]
+
+
 @pytest.mark.parametrize("torch_version", [(2, 0), (2, 1), (2, 15)])
 def test_the_factor_goes_to_each_device_whatever_this_torch_can_multiply_by(
     monkeypatch, torch_version
