@@ -26,7 +26,7 @@ home, for cuda:
     tar xzf OUT/bench.tar.gz && cp bench/speed-cuda.md docs/
     tar xzf OUT/texts.tar.gz && cp texts/cuda.json tests/trials/texts/
 
-It imports the standard library only. Exit status: 0 every part ended well, 1 one did not, 2 usage
+It needs the standard library only. Exit status: 0 every part ended well, 1 one did not, 2 usage
 error.
 """
 
@@ -50,8 +50,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # a script finds what is beside it
+from matrix.devices import DEVICES  # which needs the standard library only
+
 ROOT = Path(__file__).resolve().parents[2]
-DEVICES = ("cpu", "cuda", "mps")
 # Of the requirements in pyproject.toml, those that the parts import and that are pure Python.
 PACKED = ("click", "filelock", "hypothesis", "packaging", "pytest", "pytest-xdist", "rich")
 ENVIRONMENT = {

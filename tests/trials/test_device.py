@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from matrix import catalog, toml
-from matrix.devices import DEVICES
 from tests.trials import device
 from tests.trials.device import Part
 
@@ -265,10 +264,6 @@ def test_parts_are_named_with_limits_or_not() -> None:
     record = device.named("record=500")
     assert (record.name, record.seconds) == ("record", 500.0)
     assert device.named("tests") in device.PARTS
-
-
-def test_the_devices_are_those_of_the_harness() -> None:
-    assert device.DEVICES == DEVICES
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
