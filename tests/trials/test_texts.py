@@ -71,7 +71,7 @@ def test_each_text_is_kept_as_its_program_ends_and_what_runs_alone_is_last(
         running.remove(name)
         return name
 
-    monkeypatch.setattr(texts.observe, "run_program", run_program)
+    monkeypatch.setattr("matrix.run.observe.run_program", run_program)
     listed = [texts.Case(name, ("cpu",), "", name, alone=name == "b") for name in "abc"]
     monkeypatch.setattr(texts, "cases", lambda: listed)
     kept: list[list[str]] = []
