@@ -479,7 +479,6 @@ def searches(device: str) -> list[Search]:
 def measure(device: str, rounds: int, keep: Callable[[Speed], object]) -> Speed:
     """Keeps what is measured after each part: a part that fails costs no other."""
     torch.manual_seed(0)
-    torch.backends.cudnn.allow_tf32 = False  # as without cuDNN: no variant is faster by rounding
     clock = Clock(device)
     limit = 1.02 if device == "cpu" else 1.01
     width = 1024 if device == "cpu" else 4096  # some 9 GB of weights, moments and gradients
@@ -603,6 +602,7 @@ def main(device: str, rounds: int, out: Path | None) -> None:
     Exit status: 0 every target is met, 1 one is missed, 2 usage error, 3 the device cannot be used.
     """
     use(device)
+    torch.backends.cudnn.allow_tf32 = False  # as without cuDNN: no variant is faster by rounding
     path = out or TABLE.with_name(TABLE.name.format(device=device))
     speed = measure(device, rounds, lambda speed: path.write_text(render(speed), encoding="utf-8"))
     write(path, render(speed))
