@@ -520,6 +520,9 @@ def problems(speed: Speed) -> list[str]:
         if not row.met
     ]
     found += [f"failed: {text.splitlines()[-1]}" for text in speed.failures]
+    found += [
+        f"missed: {name}: waits {count} times" for name, count in speed.waits.items() if count
+    ]
     if not speed.searches:
         return found
     ours, *others = speed.searches
@@ -530,9 +533,6 @@ def problems(speed: Speed) -> list[str]:
             found.append(f"missed: {ours.rule}: found {ours.size}, {other.rule} {other.size}")
         elif other.size == ours.size and other.tries < ours.tries:
             found.append(f"missed: {ours.rule}: {ours.tries} tries, {other.rule} {other.tries}")
-    found += [
-        f"missed: {name}: waits {count} times" for name, count in speed.waits.items() if count
-    ]
     return found
 
 

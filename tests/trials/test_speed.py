@@ -44,6 +44,7 @@ def test_variants_are_compared_within_rounds_and_a_missed_target_fails() -> None
         ({}, []),
         ({"waits": {"guard": 0}}, []),
         ({"waits": {"guard": 2}}, ["missed: guard: waits 2 times"]),
+        ({"waits": {"guard": 2}, "searches": []}, ["missed: guard: waits 2 times"]),
         (
             {"searches": [speed.Search("ours", 37, 13, 0.5), speed.Search("theirs", 36, 32, 1.5)]},
             ["missed: ours: 13 tries, at most 12"],
