@@ -30,6 +30,7 @@ import torch
 from torch import nn
 
 from matrix.devices import BY_NAME, DEVICES
+from matrix.evidence.records import write_whole
 from reference_fixes import amp, data_loading, memory, numerics, rnn
 from tests.trials.shared import DOCS, finish, table, use, write
 
@@ -604,7 +605,7 @@ def main(device: str, rounds: int, out: Path | None) -> None:
     use(device)
     torch.backends.cudnn.allow_tf32 = False  # as without cuDNN: no variant is faster by rounding
     path = out or TABLE.with_name(TABLE.name.format(device=device))
-    speed = measure(device, rounds, lambda speed: path.write_text(render(speed), encoding="utf-8"))
+    speed = measure(device, rounds, lambda speed: write_whole(path, render(speed)))
     write(path, render(speed))
     sys.exit(finish(problems(speed)))
 

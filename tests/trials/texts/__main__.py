@@ -25,6 +25,7 @@ import click
 
 from matrix import catalog, toml
 from matrix.devices import DEVICES, unusable
+from matrix.evidence.records import write_whole
 from matrix.run import observe
 from matrix.run.worker import probe
 from tests.trials.shared import NotMeasured, finish
@@ -118,9 +119,7 @@ def main(device: str, only: bool, out: Path | None) -> None:
     path = out or HERE / f"{device}.json"
 
     def keep(collected: dict[str, Any]) -> None:
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(collected, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        part.replace(path)
+        write_whole(path, json.dumps(collected, indent=1, ensure_ascii=False) + "\n")
 
     collected = collect(device, keep)
     click.echo(f"wrote {path}")
