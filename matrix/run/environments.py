@@ -92,6 +92,23 @@ def _leaving_on_sigterm() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _holding_sigterm() -> Iterator[None]:
+    """It takes effect afterwards."""
+    leave = signal.getsignal(signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread() or not callable(leave):
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, leave)
+        if came:
+            signal.raise_signal(signal.SIGTERM)
+
+
+@contextlib.contextmanager
 def _without_pythonpath() -> Iterator[None]:
     """It would put other packages, perhaps another torch, before those of the environment."""
     path = os.environ.pop("PYTHONPATH", None)
@@ -130,19 +147,36 @@ def _create(uv: str, torch: Torch, folder: Path, python: Path, backend: str) -> 
     if shutil.disk_usage(folder).free < SMALL_DISK:
         install.append("--no-cache")
     own_build = [*install, "--torch-backend", backend, *torch.requirements]
-    if subprocess.run(
-        own_build, capture_output=True, env={**os.environ, "UV_HTTP_RETRIES": "0"}
-    ).returncode:
+    if _completed(own_build, {**os.environ, "UV_HTTP_RETRIES": "0"}).returncode:
         _run(torch, [*install, *torch.requirements])
 
 
 def _run(torch: Torch, command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = _completed(command)
     if done.returncode:
         lines = [line.strip() for line in done.stderr.strip().splitlines() if line.strip()]
         raise EnvironmentFailed(
             f"torch {torch.version}: {' '.join(lines[-4:]) or f'uv ended with {done.returncode}'}"
         )
+
+
+def _completed(
+    command: list[str], env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """As subprocess.run(), but a signal that raises while uv is being started ends it too."""
+    process = None
+    try:
+        with _holding_sigterm():
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+            )
+        output, errors = process.communicate()
+    except BaseException:
+        if process is not None:
+            process.kill()
+            process.wait()
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def missing_releases(releases: list[Torch], uv: str) -> list[str]:

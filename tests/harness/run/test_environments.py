@@ -176,18 +176,24 @@ def test_a_second_user_of_an_environment_waits_until_the_first_has_done(uv, tmp_
 
 
 PROGRAM = """
-import sys
+import subprocess, sys, time
 from pathlib import Path
 from matrix import torches
 from matrix.run import environments
+start = subprocess.Popen._execute_child
+def slow_start(*arguments):
+    start(*arguments)
+    time.sleep(float(sys.argv[2]))
+subprocess.Popen._execute_child = slow_start
 with environments.environment(torches.Torch("2.4.1", ">=3.8"), root=Path(sys.argv[1])):
     pass
 """
 
 
-def test_ended_by_a_signal_it_leaves_neither_uv_nor_the_folder(uv, tmp_path):
+@pytest.mark.parametrize("slow", ["0", "1"], ids=["as_it_waits", "as_uv_starts"])
+def test_ended_by_a_signal_it_leaves_neither_uv_nor_the_folder(uv, tmp_path, slow):
     log = uv(own_build=f"echo $$ > {tmp_path / 'pid'}; exec sleep 60")
-    maker = subprocess.Popen([sys.executable, "-c", PROGRAM, tmp_path / "envs"])
+    maker = subprocess.Popen([sys.executable, "-c", PROGRAM, tmp_path / "envs", slow])
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith("\n"):
         assert maker.poll() is None, log.read_text()
         time.sleep(0.01)
