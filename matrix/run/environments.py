@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from packaging.version import Version
 
 from ..devices import BY_NAME
 from ..torches import Torch
+from . import processes
 
 # Bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB).
 SMALL_DISK = 15 * 2**30
@@ -57,7 +56,7 @@ def environment(
     folder = root / f"torch-{torch.version}-{backend}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     complete = folder / "complete"  # written last: an environment without it was interrupted
-    with _locked(folder), _leaving_on_sigterm():
+    with _locked(folder), processes.leaving_by_exception():
         if not complete.exists():
             try:
                 _remove(folder)
@@ -75,37 +74,6 @@ def environment(
         finally:
             if not keep:
                 _remove(folder)
-
-
-@contextlib.contextmanager
-def _leaving_on_sigterm() -> Iterator[None]:
-    """By an exception: uv ends and the folder is removed, as after Ctrl-C."""
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-@contextlib.contextmanager
-def _holding_sigterm() -> Iterator[None]:
-    """It takes effect afterwards."""
-    leave = signal.getsignal(signal.SIGTERM)
-    if threading.current_thread() is not threading.main_thread() or not callable(leave):
-        yield
-        return
-    came: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, leave)
-        if came:
-            signal.raise_signal(signal.SIGTERM)
 
 
 @contextlib.contextmanager
@@ -163,19 +131,15 @@ def _run(torch: Torch, command: list[str]) -> None:
 def _completed(
     command: list[str], env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """As subprocess.run(), but a signal that raises while uv is being started ends it too."""
-    process = None
-    try:
-        with _holding_sigterm():
-            process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
-            )
+    with processes.started(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=env,
+    ) as process:
         output, errors = process.communicate()
-    except BaseException:
-        if process is not None:
-            process.kill()
-            process.wait()
-        raise
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 

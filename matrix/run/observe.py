@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,7 +15,7 @@ from ..catalog import Reproducer
 from ..devices import unusable
 from ..evidence.observation import NothingObserved, Observation, versions_of
 from ..verdicts import UNPRINTABLE
-from . import runner
+from . import processes, runner
 
 NAME = "repro.py"  # of the program, in its traceback
 LINES = 40  # of what a program printed: more is no report
@@ -67,29 +66,24 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
 def run_program(text: str, python: str, seconds: float, startup: float | None = None) -> str:
     """What this program prints, how a signal ended it, and that it was still running."""
     limit = seconds + (runner.STARTUP if startup is None else startup)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+    with (
+        processes.leaving_by_exception(),
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
+    ):
         folder = Path(name).resolve()
         (folder / NAME).write_text(text, encoding="utf-8")
         with open(folder / "printed", "w+b") as output:
-            process = subprocess.Popen(
+            with processes.started(
                 [python, "-X", "utf8", NAME],
                 cwd=folder,
                 env={**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder)},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                start_new_session=True,
-            )
-            status: int | None = None
-            try:
+            ) as process:
+                status: int | None = None
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     status = process.wait(limit)
-            finally:
-                if hasattr(os, "killpg"):  # what it has started too
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                process.kill()
-                process.wait()
             output.seek(0)
             printed = output.read(runner.LINE).decode(errors="replace")
     printed = printed.replace(f"{folder}{os.sep}", "")
