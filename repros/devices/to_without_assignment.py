@@ -12,6 +12,7 @@
 #     "Passed CPU tensor to MPS op",
 #     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
 #     "Input type \\((?:torch\\.|CPU)\\w{1,20}\\) and weight type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) should be the same",
+#     "Tensor for argument input is on cpu but expected on mps",
 #     "Placeholder storage has not been allocated on MPS device",
 # ]
 # keywords = [
@@ -41,7 +42,7 @@
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
 """The batch is still on the CPU. to() of a module changes the module; to() of a tensor
-returns another tensor and leaves the first as it was (docs: torch.Tensor.to).
+returns the moved one and leaves the first as it was (docs: torch.Tensor.to).
 """
 
 import torch

@@ -36,10 +36,10 @@
 # documents = ["https://github.com/YU1ut/MixMatch-pytorch/issues/16"]
 # wrong = '''
 # for mean, new in zip(ema.parameters(), model.parameters()):
-#     mean.mul_(0.9).add_(new, alpha=0.1)
+#     mean.mul_(0.9).add_(new.detach(), alpha=0.1)
 # '''
 # right = '''
-# for mean, new in zip(ema.buffers(), model.buffers()):
+# for mean, new in zip(ema.buffers(), model.buffers()):  # and the parameters as before
 #     mean.copy_(new)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -58,9 +58,12 @@ import torch
 def train_and_predict(device, copy_buffers):
     model = torch.nn.BatchNorm1d(1).to(device)
     ema = copy.deepcopy(model).requires_grad_(False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
     x = torch.tensor([[9.0], [11.0]], device=device)
     for _ in range(100):
-        model(x)
+        model(x).square().sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
         for mean, new in zip(ema.parameters(), model.parameters()):
             mean.mul_(0.9).add_(new.detach(), alpha=0.1)
         if copy_buffers:

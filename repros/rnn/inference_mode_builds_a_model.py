@@ -28,14 +28,13 @@
 # with torch.no_grad():
 #     model = torch.nn.Linear(2, 2)
 # '''
-# fix = "rnn.no_grad_eval"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Tensors made in inference_mode(), parameters too, cannot be used in what autograd records
 (docs: torch.autograd.grad_mode.inference_mode) or changed outside of the mode (docs:
 c10::InferenceMode). Two layers fail in the forward, which saves a weight for backward;
-one saves none, and the optimizer raises (on MPS nn.Linear always saves its weight, and the
-forward raises again; not measured).
+one saves none, and the optimizer raises (on MPS nn.Linear always saves its weight, torch's
+derivatives.yaml, and the forward raises again; not measured).
 
 A part is enough: Unsloth's add_new_tokens(), which makes new weights, ran under
 inference_mode, and the training after it failed (unslothai/unsloth-zoo#137).
