@@ -11,6 +11,7 @@
 #     "is not on the expected device",
 #     "Passed CPU tensor to MPS op",
 #     "Tensor for argument weight is on cpu but expected on mps",
+#     "slow_conv2d_forward_mps: input\\(device='mps.{0,4}?\\) and weight\\(device='?cpu",
 #     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
 #     "Input type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) and weight type \\((?:torch\\.|CPU)\\w{1,20}\\) should be the same",
 # ]

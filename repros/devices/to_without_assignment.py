@@ -13,6 +13,7 @@
 #     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
 #     "Input type \\((?:torch\\.|CPU)\\w{1,20}\\) and weight type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) should be the same",
 #     "Tensor for argument input is on cpu but expected on mps",
+#     "slow_conv2d_forward_mps: input\\(device='cpu'\\) and weight\\(device='?mps",
 #     "Placeholder storage has not been allocated on MPS device",
 # ]
 # keywords = [
