@@ -155,7 +155,7 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
                 rates.append(float(rate))
             # Before 2.4, step() itself puts a new tensor in the place of the old one.
             elif isinstance(rate, torch.Tensor):
-                rates.append(lr.copy_(torch.as_tensor(rate, dtype=lr.dtype)))
+                rates.append(lr.copy_(rate))
             else:  # not copy_(), which would wait for the device
                 rates.append(lr.fill_(rate))
         return rates
