@@ -350,7 +350,7 @@ def _misfit(batch: Any) -> str | None:
     for position, field in enumerate(fields):
         found.setdefault(_holds(field), []).append(position)
     texts = [f"{what} in {_some(positions)}" for what, positions in found.items()]
-    more = f"; and {len(texts) - 5} others" if len(texts) > 5 else ""
+    more = f"; {len(texts) - 5} not shown" if len(texts) > 5 else ""
     return f"{where} does not fit: {'; '.join(texts[:5])}{more}"
 
 

@@ -518,7 +518,7 @@ def quantised():
         lambda: torch.ones(2, 2).to_sparse_csr(),
         nested,
         quantised,
-        lambda: torch.ones(1, 2).expand(3, 2),
+        lambda: torch.ones(1, 2).expand(2, 2),
     ],
     ids=["device", "sparse", "csr", "nested", "quantised", "expanded"],
 )
@@ -938,7 +938,8 @@ def test_tensors_of_an_object_that_moves_itself_are_not_copied_beside_the_comput
     assert EVENTS == [("copy", 1.0, "compute", True)]
 
 
-def test_a_cuda_that_is_missing_is_named_before_the_loader_starts():
+@pytest.mark.parametrize("device", ["cuda", "cuda:0"])
+def test_a_cuda_that_is_missing_is_named_before_the_loader_starts(device):
     if torch.cuda.is_available():
         pytest.skip("it is there")
 
@@ -947,7 +948,7 @@ def test_a_cuda_that_is_missing_is_named_before_the_loader_starts():
             raise AssertionError("started")
 
     with pytest.raises((AssertionError, RuntimeError), match="NVIDIA|not compiled with CUDA"):
-        list(data_loading.Prefetcher(Loader(), "cuda"))
+        list(data_loading.Prefetcher(Loader(), device))
 
 
 def test_tensors_on_the_device_are_left_where_they_are(gpu):
@@ -1450,6 +1451,10 @@ def row(**changes):
             "sample does not fit: dict with ['a', 'b'] in 0; dict with ['b'] in 1",
         ),
         (
+            [{"a": torch.ones(1), "b": 2}, {"a": torch.ones(2)}],
+            "sample does not fit: dict with ['a', 'b'] in 0; dict with ['a'] in 1",
+        ),
+        (
             [(torch.ones(1), "a"), (torch.ones(2), "a"), torch.ones(3)],
             "sample[0] does not fit: float32 [1] in 0; float32 [2] in 1; nothing in 2",
         ),
@@ -1471,12 +1476,33 @@ def test_the_error_says_what_each_sample_holds_in_that_field(batch, text):
     assert error_of(batch, (RuntimeError, TypeError)) == text
 
 
-def test_long_lists_of_samples_and_of_shapes_are_cut():
-    batch = [torch.ones(2)] * 10 + [torch.ones(n) for n in range(3, 9)]
-    assert error_of(batch) == (
-        "sample does not fit: float32 [2] in 0, 1, 2, 3, 4, 5, 6, 7 and 2 more; "
-        "float32 [3] in 10; float32 [4] in 11; float32 [5] in 12; float32 [6] in 13; and 2 others"
-    )
+@pytest.mark.parametrize(
+    ("alike", "others", "text"),
+    [
+        (8, 4, "0, 1, 2, 3, 4, 5, 6, 7; [2] in 8; [3] in 9; [4] in 10; [5] in 11"),
+        (
+            9,
+            5,
+            "0, 1, 2, 3, 4, 5, 6, 7 and 1 more; [2] in 9; [3] in 10; [4] in 11; [5] in 12; 1 not shown",
+        ),
+    ],
+)
+def test_long_lists_of_samples_and_of_shapes_are_cut(alike, others, text):
+    batch = [torch.ones(1)] * alike + [torch.ones(2 + n) for n in range(others)]
+    text = f"sample does not fit: [1] in {text}"
+    assert error_of(batch).replace("float32 ", "") == text
+
+
+class Column:
+    """Like an array without a device, as those of NumPy before 2."""
+
+    def __init__(self, **fields):
+        vars(self).update(fields)
+
+
+def test_what_has_a_dtype_and_a_shape_is_an_array():
+    batch = [Column(dtype="float32", shape=(2,)), Column(shape=(2,)), Column(dtype="float32")]
+    assert error_of(batch, TypeError) == "sample does not fit: float32 [2] in 0; Column in 1, 2"
 
 
 def test_a_nested_tensor_is_named():

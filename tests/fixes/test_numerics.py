@@ -7,6 +7,7 @@ import multiprocessing
 import random
 import sys
 import threading
+import time
 import warnings
 from types import SimpleNamespace
 from unittest import mock
@@ -215,6 +216,14 @@ def test_the_fused_optimizers_of_other_devices_do_not_decide(monkeypatch, kind):
     assert not numerics._decides_on_device(optimizer)
 
 
+@pytest.mark.parametrize(("version", "decides"), [((2, 3), False), ((2, 4), True)])
+def test_the_device_decides_since_torch_2_4(monkeypatch, version, decides):
+    optimizer = torch.optim.AdamW(with_gradients([[1.0]], "cpu"))
+    optimizer.param_groups[0]["fused"] = True  # also where this torch has it on CUDA alone
+    monkeypatch.setattr(numerics, "_TORCH", version)
+    assert numerics._decides_on_device(optimizer) is decides
+
+
 class Forwards:
     """A wrapper, such as those of Lightning and Accelerate: what is set on it stays on it."""
 
@@ -351,7 +360,14 @@ def on_two_ranks(rank, meeting_point):
             world_size=2,
             timeout=datetime.timedelta(seconds=30),
         )
-        return with_a_process_group(rank)
+        try:
+            return with_a_process_group(rank)
+        finally:
+            if rank == 0:  # the process of rank 1 ends
+                # Before torch 2.8 gloo's threads need the GIL to free tensors, and destroying keeps
+                # it while it waits for them (pytorch#154976).
+                time.sleep(0.5)
+                distributed.destroy_process_group()
 
 
 def with_a_process_group(rank):
@@ -396,11 +412,10 @@ def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(device, tmp_path):
     # What both ranks would import, each for itself.
     importlib.import_module("torch.distributed._tensor")
     importlib.import_module("torch._dynamo")
-    # Each rank ends with its process: destroy_process_group() hung at times in torch 2.4 and 2.6.
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        (first, seen_by_first), (second, seen_by_second) = pool.starmap_async(
-            on_two_ranks, [(rank, tmp_path / "meeting") for rank in range(2)], chunksize=1
-        ).get(timeout=60)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        other = pool.apply_async(on_two_ranks, (1, tmp_path / "meeting"))
+        first, seen_by_first = on_two_ranks(0, tmp_path / "meeting")
+        second, seen_by_second = other.get(timeout=60)
     for name, spoilt, norm, skipped, gradient, weight, moved in first + second:
         if spoilt == 1.0:
             length = math.sqrt(14 if name == "SGD" else 12)  # so many elements of 1
