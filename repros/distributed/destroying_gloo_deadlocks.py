@@ -1,0 +1,98 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "destroy_process_group() never returns: it keeps the GIL, and gloo's thread waits for it"
+# kind = "hang"
+# symptom = "destroy_process_group\\(\\) does not return"
+# keywords = [
+#     "destroy_process_group hangs",
+#     "hangs in destroy_process_group with gloo",
+#     "training is done and the process does not exit",
+#     "distributed test on the cpu hangs at its end now and then",
+#     "deadlock in ~ProcessGroupGloo",
+#     "main thread stuck in std::thread::join of ProcessGroupGloo",
+#     "condition_variable::wait in ~ProcessGroupGloo",
+#     "gloo process group deadlock on shutdown",
+#     "script stays alive after the last epoch on one rank",
+# ]
+# origin = "torch"
+# documents = [
+#     "https://github.com/pytorch/pytorch/issues/56297",
+#     "https://github.com/pytorch/pytorch/pull/154976",
+# ]
+# upstream = "unreported"
+# fixed_by = "pytorch#154976"
+# wrong = '''
+# dist.all_reduce(torch.ones(1), async_op=True)
+# dist.destroy_process_group()
+# '''
+# right = '''
+# total = torch.ones(1)
+# dist.all_reduce(total, async_op=True)
+# dist.destroy_process_group()
+# '''
+# affected = { cpu = ">=2.0,<2.8" }
+# platform = "linux"
+# ///
+"""A gloo process group waits, as it is destroyed, for its work and its threads to end. Before
+torch 2.8 it keeps the GIL meanwhile, which one of these threads needs to free a tensor
+that Python has dropped (pytorch#56297; the fix: pytorch#154976).
+
+Here nobody waits for the reduction, so that the hang is likely; a reduction that was waited
+for can hang too. What cures it is that Python still holds the tensor. Wait for the work in
+your own program as well.
+"""
+
+from multiprocessing import get_context
+
+import torch
+import torch.distributed as dist
+
+
+def reduce(keep):
+    total = torch.ones(1)
+    dist.all_reduce(total, async_op=True)
+    return total if keep else None
+
+
+def destroy_groups(keep):
+    for _ in range(30):  # not every round hangs
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        total = reduce(keep)  # noqa: F841  held until the group is gone
+        dist.destroy_process_group()
+
+
+def train(keep):
+    process = get_context("fork").Process(target=destroy_groups, args=(keep,))
+    process.start()
+    process.join(4)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        return "destroy_process_group() does not return"
+    if process.exitcode:
+        raise RuntimeError(f"exit status {process.exitcode}")
+
+
+def reproduce(device):
+    return train(keep=False)
+
+
+def control(device):
+    return train(keep=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
