@@ -949,8 +949,8 @@ def on_two_ranks(rank, meeting_point):
             return with_a_process_group()
         finally:
             if rank == 0:  # the process of rank 1 ends
-                # Before torch 2.8 gloo's threads need the GIL to free tensors, and destroying keeps
-                # it while it waits for them (pytorch#154976).
+                # Before torch 2.8 destroying keeps the GIL while it waits for the threads of gloo,
+                # which may need it to free tensors (pytorch#154976).
                 time.sleep(0.5)
                 distributed.destroy_process_group()
 
