@@ -14,8 +14,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 # Starts a process that writes down its number; Popen() returns so many seconds later.
 PROGRAM = """
-import subprocess, sys, time
+import signal, subprocess, sys, time
 from matrix.run import processes
+for number in processes.LEAVE_BY:
+    signal.signal(number, signal.SIG_DFL)  # under nohup SIGHUP is ignored
 start = subprocess.Popen._execute_child
 def slow_start(*arguments):
     start(*arguments)
