@@ -47,20 +47,26 @@ def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any
     finally:
         if process is not None:
             with process:  # waits, and closes the pipes
-                if hasattr(os, "killpg"):
-                    with contextlib.suppress(ProcessLookupError, PermissionError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                process.kill()
+                kill(process)
+
+
+def kill(process: subprocess.Popen[Any]) -> None:
+    """The process, which leads a session of its own, and what it has started."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 @contextlib.contextmanager
 def _holding_signals() -> Iterator[None]:
     """Those that raise do so afterwards."""
     came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *LEAVE_BY)}
-    if threading.current_thread() is not threading.main_thread():
-        handlers = {}
-    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *LEAVE_BY)}
+        handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda number, _: came.append(number))
     try:

@@ -11,7 +11,6 @@ import json
 import os
 import queue
 import secrets
-import signal
 import subprocess
 import tempfile
 import threading
@@ -25,6 +24,7 @@ from typing import IO, Any
 from ..catalog import ROLES, Reproducer
 from ..devices import BY_NAME, unusable
 from ..verdicts import Outcome, Result, checked, judge
+from . import processes
 from .worker import remove
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -170,11 +170,7 @@ class Process:
 
     def kill(self) -> None:
         """The interpreter and, where a script starts it, what else the script started."""
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.popen.pid, signal.SIGKILL)
-        else:
-            self.popen.kill()
+        processes.kill(self.popen)
 
     def close(self) -> None:
         """Ends it and, by way of it, its children."""

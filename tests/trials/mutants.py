@@ -9,13 +9,13 @@ family starts over when its fix or its tests have changed.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import modulefinder
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -27,6 +27,7 @@ from typing import NamedTuple
 import click
 
 from matrix import catalog, toml
+from matrix.run import processes
 from tests.trials import changes
 from tests.trials.shared import DOCS, ROOT, NotMeasured, finish, table, write
 
@@ -156,23 +157,18 @@ def _is_over(deadline: float | None) -> bool:
 
 
 def _run_mutmut(folder: Path, jobs: int, deadline: float | None) -> None:
-    with (folder / "log").open("ab") as log:
-        mutmut = subprocess.Popen(
+    with (
+        (folder / "log").open("ab") as log,
+        processes.started(  # the end of the time takes its children along
             [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)],
             cwd=folder,
             env={**os.environ, "HYPOTHESIS_PROFILE": "ci"},
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # a process group: the end of the time takes its children along
-        )
-        try:
-            mutmut.wait(max(1.0, deadline - time.monotonic()) if deadline else None)
-        except subprocess.TimeoutExpired:
-            return
-        finally:
-            if mutmut.poll() is None:
-                os.killpg(mutmut.pid, signal.SIGKILL)
-                mutmut.wait()
+        ) as mutmut,
+        contextlib.suppress(subprocess.TimeoutExpired),
+    ):
+        mutmut.wait(max(1.0, deadline - time.monotonic()) if deadline else None)
 
 
 def _score(family: str, folder: Path, timed_out: bool) -> Score:
