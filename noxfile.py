@@ -120,7 +120,8 @@ def add_release(torch: Torch, device: str) -> None:
     @nox.session(name=f"tests-{device}-{torch.minor}", **options)  # type: ignore[call-overload]
     def tests(session: nox.Session) -> None:
         # The harness does not depend on the torch under test; reproducers have their own session.
-        run_tests(session, torch, device, "tests/fixes")
+        paths = ["tests/fixes", *(["tests/trials/test_advice.py"] if device == "cpu" else [])]
+        run_tests(session, torch, device, *paths)
 
     @nox.session(name=f"repros-{device}-{torch.minor}", **options)  # type: ignore[call-overload]
     def repros(session: nox.Session) -> None:
@@ -191,6 +192,13 @@ def bad_inputs(session: nox.Session) -> None:
     """Give every public function input it does not expect; writes docs/bad-inputs.md."""
     install(session, NEWEST, backend="cpu")
     session.run("python", "-m", "tests.trials.bad_inputs", *session.posargs)
+
+
+@nox.session(python=NEWEST.interpreter())
+def advice(session: nox.Session) -> None:
+    """Paste all printed advice into trainers, in every setting: `nox -s advice -- amp`."""
+    install(session, NEWEST, backend="cpu")
+    session.run("python", "-m", "tests.trials.advice", *session.posargs)
 
 
 @nox.session(python=NEWEST.interpreter())

@@ -46,8 +46,9 @@ LEVELS = {  # of what `scan` finds -> what that means
 }
 FILL_IN = "FILL IN"  # in every line of a new reproducer that its author has to write
 UNREPORTED = "unreported"  # what `upstream` says of a bug that nobody has reported to PyTorch
-MAX_LINES = 3  # of `wrong` and of `right`
-ROLES = ("reproduce", "control", "popular_fix")
+MAX_LINES = 10  # of `wrong`, `right` and `use`
+# The functions of a reproducer. right() and messages() run what the keys of these names state.
+ROLES = ("reproduce", "control", "right", "messages", "popular_fix")
 
 MAX_TIMEOUT = 600.0  # seconds
 MAX_MEMORY = 16 * 1024  # MiB
@@ -125,7 +126,10 @@ class Reproducer:
     title: str = _key(_text, page=True)
     kind: str = _key(_text, page=True)
     symptom: str = _key(_text, page=True)  # regex, matched against what reproduce() returns
-    messages: tuple[str, ...] = _key(_texts, page=True, default=())  # regexes of what users see
+    # regexes of what users see: each was raised by reproduce() or messages() in a run
+    messages: tuple[str, ...] = _key(_texts, page=True, default=())
+    # the same for texts of other devices, older releases and other programs, which no run has raised
+    elsewhere: tuple[str, ...] = _key(_texts, default=())
     # users' words that title and docstring do not have
     keywords: tuple[str, ...] = _key(_texts, default=())
     origin: str = _key(_text, page=True)  # one of ORIGINS
@@ -135,14 +139,20 @@ class Reproducer:
     documents: tuple[str, ...] = _key(_texts, default=())
     fixed_by: str = _key(_text, default="")  # "pytorch#165068": the change that ended it
     upstream: str = _key(_text, default="")  # "unreported": nobody has reported it to PyTorch
-    wrong: str = _key(_text, page=True)  # the one to three lines that a user wrote
-    right: str = _key(_text, page=True, default="")  # what to write instead, where lines can say it
+    wrong: str = _key(_text, page=True)  # the few lines that a user wrote
+    # what to write instead, where lines can say it: torch and the standard library only
+    right: str = _key(_text, page=True, default="")
+    right_requires: str = _key(_text, page=True, default="")  # the torch that `right` needs
     # "module.function" of reference_fixes, or "upgrade"; none where `right` says it all
     fix: str = _key(_text, page=True, default="")
+    use: str = _key(_text, page=True, default="")  # the lines that call the fix, with its import
+    choice: str = _key(_text, page=True, default="")  # `right` or the fix: which to take, and why
     # how much it matters that `scan` finds it in code: one of LEVELS; none where it cannot tell
     rule: str = _key(_text, default="")
     when: str = _key(_text, default="")  # what else must be so for what `scan` found to fail
     requires: str = _key(_text, default="")  # the torch that has the API at all
+    # device -> the same where only one device lacks it; the failure may be older on another
+    requires_on: dict[str, str] = _key(_table, default_factory=dict)
     affected: dict[str, str] = _key(_table)  # device -> PEP 440 specifier of torch, or "never"
     stand_in: dict[str, str] = _key(_table, default_factory=dict)  # device -> what plays its part
     platform: str = _key(_text, default="")  # sys.platform it needs, where it needs one
@@ -188,6 +198,11 @@ class Reproducer:
     @property
     def fix_function(self) -> str:
         return self.fix.partition(".")[2]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The patterns of all that users see of it, raised in a run or not."""
+        return (*self.messages, *self.elsewhere)
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
@@ -244,13 +259,25 @@ class Reproducer:
         """The verdict that its header promises: "reproduced" or "absent"."""
         return promised(self.affected[device], torch_version)
 
-    def unavailable_reason(self, torch_version: str, platform: str) -> str | None:
+    def needs(self, device: str) -> str:
+        """The torch that has the API on this device, "" where each has it."""
+        return self.requires_on.get(device, self.requires)
+
+    def unavailable_reason(self, torch_version: str, platform: str, device: str) -> str | None:
         """Why this cell cannot be run at all, or None."""
-        if self.requires and not satisfies(torch_version, self.requires):
-            return f"needs torch {self.requires}; this is {torch_version}"
+        if (needs := self.needs(device)) and not satisfies(torch_version, needs):
+            return f"needs torch {needs}; this is {torch_version}"
         if self.platform and platform != self.platform:
             return f"needs {self.platform}; this is {platform}"
         return None
+
+    def runs(self, role: str, torch_version: str) -> bool:
+        """Whether a role is run on this torch: `right` may need a newer one than the failure."""
+        return (
+            role != "right"
+            or not self.right_requires
+            or satisfies(torch_version, self.right_requires)
+        )
 
     def line_of(self, key: str) -> int:
         """The line of a key of the header."""
@@ -476,6 +503,28 @@ def _requires(table: dict[str, Any]) -> list[str]:
     )
 
 
+def _requires_on(table: dict[str, Any]) -> list[str]:
+    unknown = [device for device in table["requires_on"] if device not in table["affected"]]
+    wrong = [value for value in table["requires_on"].values() if not _is_specifier(value)]
+    return [f"{device!r} is not named in affected" for device in unknown] + [
+        f"{value!r} is not a PEP 440 specifier" for value in wrong
+    ]
+
+
+def _right_requires(table: dict[str, Any]) -> list[str]:
+    if "right" not in table:
+        return ["without `right` nothing needs it"]
+    if _is_specifier(table["right_requires"]):
+        return []
+    return [f"{table['right_requires']!r} is not a PEP 440 specifier"]
+
+
+def _choice(table: dict[str, Any]) -> list[str]:
+    if {"right", "use"} <= set(table):
+        return []
+    return ["there is nothing to choose: it stands beside `right` and `use`"]
+
+
 def _stand_in(table: dict[str, Any]) -> list[str]:
     return [
         f"{device!r} is not named in affected"
@@ -488,6 +537,7 @@ _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "kind": _kind,
     "symptom": lambda table: _not_regexes([table["symptom"]]),
     "messages": lambda table: _not_regexes(table["messages"]),
+    "elsewhere": lambda table: _not_regexes(table["elsewhere"]),
     "origin": _origin,
     "reports": _reports,
     "documents": _documents,
@@ -495,11 +545,15 @@ _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "upstream": _upstream,
     "wrong": _lines("wrong"),
     "right": _lines("right"),
+    "right_requires": _right_requires,
     "fix": _fix,
+    "use": _lines("use"),
+    "choice": _choice,
     "rule": _rule,
     "when": _when,
     "affected": _affected,
     "requires": _requires,
+    "requires_on": _requires_on,
     "stand_in": _stand_in,
 }
 

@@ -53,7 +53,7 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
             group_of[see] = group["title"]
     sharing: dict[str, list[str]] = {}
     for reproducer in reproducers:
-        for pattern in reproducer.messages:
+        for pattern in reproducer.texts:
             sharing.setdefault(pattern, []).append(reproducer.id)
     for pattern, ids in sharing.items():
         groups = {group_of.get(id) for id in ids}

@@ -6,13 +6,12 @@ Each problem is one line: file, line, what is wrong.
 from __future__ import annotations
 
 import ast
-import contextlib
 import glob
 import re
 import textwrap
 from pathlib import Path
 
-from . import catalog, causes, toml, torches
+from . import advice, catalog, causes, toml, torches
 from .answers import explain
 from .answers.scan import scanning
 from .catalog import Reproducer
@@ -49,6 +48,7 @@ def lint(
     tests: Path = catalog.TESTS,
     releases: Path = torches.TORCHES,
     names: Path = NAMES,
+    pending: Path = advice.PENDING,
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
@@ -64,13 +64,14 @@ def lint(
         return problems
     problems += _python(reproducers)
     problems += _endings(reproducers)
-    problems += _snippets(reproducers, fixes, tests)
+    problems += _snippets(reproducers)
     problems += _citations(reproducers)
     problems += _changes(reproducers, known)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
     problems += _public_names(fixes, names)
     problems += _records(reproducers, folder)
+    problems += advice.problems(reproducers, records.read_all(folder)[0], pending)
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
     if repros == catalog.REPROS:
@@ -109,23 +110,22 @@ def _endings(reproducers: list[Reproducer]) -> list[str]:
     return problems
 
 
-def _snippets(reproducers: list[Reproducer], fixes: Path, tests: Path) -> list[str]:
-    """What `wrong` does is in the code that is run, and what `right` does in it or the fix.
+def _snippets(reproducers: list[Reproducer]) -> list[str]:
+    """What `wrong` does is in the code that is run; advice.py holds `right` to more.
 
     tests/test_repros.py asks the same of the lines that ran.
     """
     problems = []
     for one in reproducers:
-        for key in ("wrong", "right") if one.tree.body else ():
-            where = f"{one.path}:{one.line_of(key)}: {key}"
-            try:
-                missing = not_run(one, key, one.tree, fixes, tests)
-            except SyntaxError as error:
-                problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
-                continue
-            problems += [f"{where}: {what} is not in the code that is run" for what in missing]
-            if getattr(one, key).strip() == "pass":
-                problems.append(f"{where}: it does nothing")
+        where = f"{one.path}:{one.line_of('wrong')}: wrong"
+        try:
+            missing = not_run(one, one.tree) if one.tree.body else []
+        except SyntaxError as error:
+            problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
+            continue
+        problems += [f"{where}: {what} is not in the code that is run" for what in missing]
+        if one.wrong.strip() == "pass":
+            problems.append(f"{where}: it does nothing")
         if one.right and one.right.strip() == one.wrong.strip():
             problems.append(f"{one.path}:{one.line_of('right')}: right: the same as wrong")
     return problems
@@ -154,20 +154,10 @@ def _rules(reproducers: list[Reproducer]) -> list[str]:
     return problems
 
 
-def not_run(
-    one: Reproducer,
-    key: str,
-    code: ast.Module,
-    fixes: Path = catalog.FIXES,
-    tests: Path = catalog.TESTS,
-) -> list[str]:
-    """What the snippet (`wrong` or `right`) does and the code does not."""
+def not_run(one: Reproducer, code: ast.Module) -> list[str]:
+    """What the lines under `wrong` do and the code does not."""
     there = _uses(ast.Module(code.body[:-1], []))  # without the end, which is MAIN
-    if key == "right" and one.fix_module:
-        for path in (fixes / f"{one.fix_module}.py", tests / f"test_{one.fix_module}.py"):
-            with contextlib.suppress(OSError, SyntaxError, ValueError):  # problems of their own
-                there |= _uses(ast.parse(path.read_bytes()))
-    return sorted(_does(ast.parse(getattr(one, key))) - there)
+    return sorted(_does(ast.parse(one.wrong)) - there)
 
 
 def _does(tree: ast.AST) -> set[str]:

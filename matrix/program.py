@@ -1,6 +1,6 @@
 """A reproducer as one flat program: what a report shows, and what its reader runs.
 
-The text of the file stays as it was written. The popular fix and the functions of the roles go, and
+The text of the file stays as it was written. The roles that a report does not show and the functions of the others go, and
 what only they used; what is left prints what the control saw, then what the failure looks like. An
 error that is the symptom is not caught: its traceback is the last thing printed.
 """
@@ -29,7 +29,7 @@ _FORKS = re.compile(r'"fork"')
 def flat(code: str, kind: str, device: str) -> str:
     """`code` is the file after its docstring; `device` takes the place of the argument."""
     try:
-        text = _uncaught(_without(code, ("popular_fix",)))
+        text = _uncaught(_without(code, ("right", "messages", "popular_fix")))
     except (SyntaxError, ValueError):  # running it says so
         return code
     silent, functions, lines = _silent(text), _functions(text), [CONTROL]

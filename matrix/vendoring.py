@@ -14,6 +14,7 @@ A copy is a header of three lines and the file as it is upstream. .torch-repros/
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import difflib
 import hashlib
@@ -58,6 +59,7 @@ CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w
 # What a header may name, now and before 0.2. Whatever else it names is never read.
 ORIGIN_PATTERN = re.compile(r"reference_fixes/[a-z0-9_]+\.py|tests/fixes/test_[a-z0-9_]+\.py")
 OLD_TEST_PATTERN = re.compile(r"tests/(test_[a-z0-9_]+\.py)")
+_UNNEEDED = re.compile(r"^Not needed from (torch \d+\.\d+ on: .+)$", re.M)
 OLD_CONFTEST = "matrix/vendored_conftest.py"
 
 
@@ -133,6 +135,20 @@ class Copy:
         except VendorError as error:
             return str(error)
         return ""
+
+    @property
+    def unneeded(self) -> list[str]:
+        """What its docstrings say of the torch from which on they can be done without."""
+        try:
+            nodes = ast.parse(self.mine).body
+        except (SyntaxError, ValueError):  # the copy's own business
+            return []
+        return [
+            f"{node.name}() is not needed from {found[1]}"
+            for node in nodes
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            and (found := _UNNEEDED.search(ast.get_docstring(node) or ""))
+        ]
 
     @property
     def base(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -145,6 +146,7 @@ class Result:
     text: str = ""  # what reproduce() saw
     # the symptom that it leaves, "" when it leaves none, None when it was not run
     popular_fix: str | None = None
+    said: str = ""  # what messages() returned: the other texts of this failure
     runs: int = 0
     agreeing: int = 0  # runs that gave this verdict
     seconds: float = 0.0  # median of reproduce() alone
@@ -168,7 +170,8 @@ class Result:
 
 def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]]) -> None:
     """Fills in what the runs of its roles amount to."""
-    verdicts = [verdict(reproducer, *pair) for pair in zip(roles["reproduce"], roles["control"])]
+    pairs = itertools.zip_longest(roles["reproduce"], roles["control"], roles["right"])
+    verdicts = [verdict(reproducer, *outcomes) for outcomes in pairs]
     names = [name for name, _, _ in verdicts]
     commonest = max(names, key=names.count)
     result.runs, result.agreeing = len(names), names.count(commonest)
@@ -185,6 +188,10 @@ def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]
         )
     if roles["popular_fix"] and result.verdict == "reproduced":
         result.popular_fix, result.detail = _judge_popular_fix(roles["popular_fix"])
+    for outcome in roles["messages"]:
+        if outcome["outcome"] != "returned":
+            result.detail = result.detail or _describe("messages", outcome)
+        result.said = result.said or outcome["value"] or ""
     own = sorted(outcome["seconds"] for outcome in roles["reproduce"])
     added = sorted(
         outcome["wall"] - outcome["seconds"] for outcomes in roles.values() for outcome in outcomes
@@ -193,8 +200,10 @@ def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]
     result.peak_mib = max(outcome["peak_mib"] for outcome in roles["reproduce"])
 
 
-def verdict(reproducer: Reproducer, reproduce: Outcome, control: Outcome) -> tuple[str, str, str]:
-    """(verdict, text seen, detail) of one run of reproduce() and one of control()."""
+def verdict(
+    reproducer: Reproducer, reproduce: Outcome, control: Outcome, right: Outcome | None = None
+) -> tuple[str, str, str]:
+    """(verdict, text seen, detail) of one run of reproduce(), of control() and of right()."""
     text = reproduce["value"]
     if (reproducer.kind, reproduce["outcome"]) in (("crash", "signal"), ("hang", "timeout")):
         text = reproduce["detail"]  # the death that it claims is its symptom
@@ -204,6 +213,10 @@ def verdict(reproducer: Reproducer, reproduce: Outcome, control: Outcome) -> tup
         return "broken", text or "", _describe("control", control)
     if control["value"] is not None:
         return "broken", text or "", f"control() also fails: {control['value']}"
+    if right is not None and right["outcome"] != "returned":
+        return "broken", text or "", _describe("right", right)
+    if right is not None and right["value"] is not None:
+        return "broken", text or "", f"right() does not put it right: {right['value']}"
     if text is None:
         return "absent", "", ""
     if mismatch := _mismatch(reproducer.symptom, text):

@@ -36,7 +36,7 @@ def test_a_program_shows_the_symptom_where_its_header_says_so_and_its_control_do
     if device not in reproducer.affected:
         pytest.skip(f"not applicable on {device}")
     torch, found = printed
-    if reason := reproducer.unavailable_reason(torch, sys.platform):
+    if reason := reproducer.unavailable_reason(torch, sys.platform, device):
         pytest.skip(reason)
     status, output = found[reproducer.id]
     assert "control: ok\n" in output, output

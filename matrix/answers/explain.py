@@ -340,7 +340,7 @@ class Scan:
 
 def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
     """Reads a text of any length once, for explained()."""
-    messages = [pattern for one in reproducers for pattern in one.messages]
+    messages = [pattern for one in reproducers for pattern in one.texts]
     patterns = Patterns(messages + [pattern for pattern, _ in READINGS])
     result = Scan(patterns.found)
     for window, since in _windows(text):
@@ -368,9 +368,9 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
     for pattern, match in (pair for one in scans for pair in one.found.items()):
         found[pattern] = min(found.get(pattern, match), match)
     best = {
-        one.id: min(found[pattern] for pattern in one.messages if pattern in found)
+        one.id: min(found[pattern] for pattern in one.texts if pattern in found)
         for one in reproducers
-        if not found.keys().isdisjoint(one.messages)
+        if not found.keys().isdisjoint(one.texts)
     }
     texts = [scan for scan in scans if scan.lines]
     short = len(texts) == 1 and texts[0].lines == 1 and len(texts[0].first) <= LONGEST_SYMPTOM
@@ -458,7 +458,7 @@ def _named(those: list[Reproducer], found: dict[str, Match], title: str) -> dict
     """Id -> match, for the causes of one error that the text itself names: by a warning that is
     not the title's and that none of the others has. (Several errors may be parts of one message.)
     """
-    matched = [(one.id, pattern) for one in those for pattern in one.messages if pattern in found]
+    matched = [(one.id, pattern) for one in those for pattern in one.texts if pattern in found]
     named: dict[str, Match] = {}
     for id, pattern in matched:
         match, others = found[pattern], [its for other, its in matched if other != id]
@@ -514,13 +514,13 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
     """Patterns of headers that would make `explain` slow, or fail on the site."""
     wrong = []
     for one in reproducers:
-        for key, patterns in (("messages", one.messages), ("symptom", [one.symptom])):
+        for key, patterns in (("messages", one.texts), ("symptom", [one.symptom])):
             wrong += [
                 f"{one.path}:{one.line_of(key)}: {key}: {pattern!r}: not a regex of JavaScript"
                 for pattern in patterns
                 if _PYTHON_ONLY.search(pattern)
             ]
-        for pattern in one.messages:
+        for pattern in one.texts:
             at = f"{one.path}:{one.line_of('messages')}: messages: {pattern!r}"
             if _ways(pattern, math.inf) > WAYS:
                 wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}?` for `.*`")

@@ -53,7 +53,7 @@ def failure(
         "id": reproducer.id,
         **reproducer.header,
         "why": reproducer.doc,
-        "readable": [wording.readable(pattern) for pattern in reproducer.messages],
+        "readable": [wording.readable(pattern) for pattern in reproducer.texts],
         "ranges": {one.device: str(one) for one in found},
         "verdicts": verdicts(reproducer, measured),
     }

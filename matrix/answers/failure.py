@@ -39,7 +39,7 @@ class Group:
     @property
     def messages(self) -> list[str]:
         """The wordings that are not in its title."""
-        found = (wording.readable(one) for each in self.reproducers for one in each.messages)
+        found = (wording.readable(one) for each in self.reproducers for one in each.texts)
         return [one for one in dict.fromkeys(found) if one.lower() not in self.title.lower()]
 
 
@@ -60,11 +60,15 @@ class Failure:
         self.origin, self.whose = reproducer.origin, ORIGINS[reproducer.origin]
         self.reports, self.documents = reproducer.reports, reproducer.documents
         self.wrong, self.right = reproducer.wrong.strip("\n"), reproducer.right.strip("\n")
+        self.use, self.choice = reproducer.use.strip("\n"), reproducer.choice
+        self.right_requires = reproducer.right_requires
         self.fixed_by, self.fixing_change = reproducer.fixed_by, reproducer.fixing_change
         self.upstream, self.upgrade = reproducer.upstream, reproducer.fix == "upgrade"
         self.module, self.function = reproducer.fix_module, reproducer.fix_function
         self.code = reproducer.code
         self.groups = [group for group in groups if reproducer in group.reproducers]
+        notes = {pattern: measured.note(reproducer, pattern) for pattern in reproducer.texts}
+        self.notes = {pattern: note for pattern, note in notes.items() if note}
         self.standings = {
             device: measured.states.standings(reproducer, device, measured.minors)
             for device in reproducer.devices
@@ -99,7 +103,7 @@ class Failure:
 
     @property
     def messages(self) -> list[str]:
-        return list(dict.fromkeys(map(wording.readable, self.reproducer.messages)))
+        return list(dict.fromkeys(map(wording.readable, self.reproducer.texts)))
 
     @property
     def fix_code(self) -> str:
@@ -177,7 +181,7 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
     shown = seen[::-1][:TEXTS]
     others = [
         wording.readable(pattern)
-        for pattern in reproducer.messages
+        for pattern in reproducer.texts
         if not any(re.search(pattern, one.text, re.IGNORECASE) for one in shown)
     ]
     return {"seen": shown, "others": list(dict.fromkeys(others)), "evidence": table}

@@ -141,7 +141,7 @@ def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tupl
     entries = []
     for one in reproducers:
         name = re.sub("[_/]", " ", one.id)
-        text = " ".join([one.symptom, *one.messages])
+        text = " ".join([one.symptom, *one.texts])
         phrases = [one.title, *one.keywords, name]
         entries.append(
             (Found(one.title, [one], []), phrases, (one.title, one.keywords, name, one.doc, text))

@@ -265,6 +265,8 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
         "entries": [
             {
                 **{key: getattr(one.reproducer, key) for key in ("id", *PAGE_KEYS)},
+                "messages": one.reproducer.texts,
+                "notes": one.notes,
                 "why": " ".join(one.why),
                 "words": _words(one.reproducer),
                 "cells": one.cells,
@@ -295,7 +297,7 @@ def _words(reproducer: Reproducer) -> str:
     """The words of its keywords for the filter, which finds parts of words: each once, and none
     that its id, title or messages hold. (The keywords themselves would double the page.)
     """
-    said = " ".join([reproducer.id, reproducer.title, *reproducer.messages]).lower()
+    said = " ".join([reproducer.id, reproducer.title, *reproducer.texts]).lower()
     words: list[str] = []
     for word in sorted(set(" ".join(reproducer.keywords).lower().split()), key=len, reverse=True):
         if word not in STOP_WORDS and not any(word in other for other in (said, *words)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -82,6 +83,31 @@ class Measured:
         words = tuple("" if one.date else EXPECTED[one.expected] for one in standings.values())
         return f"{NOT_MEASURED}: {self._spans(words)}" if any(words) else ""
 
+    def note(self, reproducer: Reproducer, pattern: str) -> str:
+        """What the range of the failure does not say of one of its texts, or "".
+
+        A failure may outlive a text, and a text may be another device's.
+        """
+        if pattern in reproducer.elsewhere:
+            return "no run here has raised this text"
+        raised = self.states.raised(reproducer, pattern)
+        failing = {
+            minor
+            for device in reproducer.devices
+            for minor, state in self.states.verdicts(reproducer, device).items()
+            if state == "reproduced"
+        }
+        if not raised or failing == set(raised):
+            return ""
+        return f"this text was raised on {torches.span(raised, self.releases)}"
+
+    def said(self, reproducer: Reproducer, matched: str) -> str:
+        """The note on the part of a text that was matched, or ""."""
+        text = " ".join(matched.split())
+        patterns = [one for one in reproducer.texts if re.search(one, text, re.IGNORECASE)]
+        notes = [self.note(reproducer, pattern) for pattern in patterns]
+        return notes[0] if notes and all(notes) else ""
+
     @cache  # noqa: B019  # few rows differ from each other
     def _spans(self, words: tuple[str, ...]) -> str:
         """ "reproduced on 2.3 to 2.15" of a word per release, "" where there is nothing to say."""
@@ -105,20 +131,29 @@ def causes(answer: Answer, measured: Measured, version: str | None) -> list[str]
             lines.append(f"    the text points to this one: {answer.named[see]}")
         if see in by_id:
             one = by_id[see]
-            lines.append(f"    {see}: {measured.sentence(one, version)}")
-            if one.right:
-                lines.append(Code(labelled("right", one.right, 4)))
+            lines.append(f"    {see}: {_ranges(one, answer.matched, measured, version)}")
+            for label, lines_of in advice(one).items():
+                lines.append(Code(labelled(label, lines_of, 4)))
+            if one.choice:
+                lines.append(f"    {one.choice}.")
             lines.append(f"    fix: {fix(one)}")
     return [*lines, "", "`torch-repros show ID` shows everything about one of them."]
 
 
-def summary(reproducer: Reproducer, measured: Measured, version: str | None) -> list[str]:
-    """The answer to a message that has this one cause, as wrap() takes it."""
-    lines = [f"{reproducer.id}: {measured.sentence(reproducer, version)}"]
+def _ranges(reproducer: Reproducer, matched: str, measured: Measured, version: str | None) -> str:
+    sentences = [measured.sentence(reproducer, version), measured.said(reproducer, matched)]
+    return "; ".join(filter(None, sentences))
+
+
+def summary(answer: Answer, measured: Measured, version: str | None) -> list[str]:
+    """The answer to a message that has one cause, as wrap() takes it."""
+    reproducer = answer.reproducers[0]
+    lines = [f"{reproducer.id}: {_ranges(reproducer, answer.matched, measured, version)}"]
     lines += ["", Prose(reproducer.doc)]
-    for title, lines_of in (("Wrong:", reproducer.wrong), ("Right:", reproducer.right)):
-        if lines_of:
-            lines += ["", title, Code(_indented(lines_of))]
+    for label, lines_of in {"wrong": reproducer.wrong, **advice(reproducer)}.items():
+        lines += ["", f"{label.capitalize()}:", Code(_indented(lines_of))]
+    if reproducer.choice:
+        lines += ["", f"{reproducer.choice}."]
     for title, role in (
         ("Control (the same code without the cause):", "control"),
         ("Popular fix that does not help:", "popular_fix"),
@@ -138,12 +173,14 @@ def summary(reproducer: Reproducer, measured: Measured, version: str | None) -> 
 def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -> list[str]:
     """Everything about one reproducer, as wrap() takes it."""
     popular = "in the file; it leaves a symptom" if "popular_fix" in reproducer.roles else ""
-    needs = (reproducer.requires and f"torch {reproducer.requires}", reproducer.platform)
+    needs = [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform]
+    needs += [f"torch {needed} on {device}" for device, needed in reproducer.requires_on.items()]
     facts = {
         "kind": reproducer.kind,
         "origin": whose(reproducer),
         "wrong": Code(reproducer.wrong),
-        "right": Code(reproducer.right),
+        **{label: Code(lines_of) for label, lines_of in advice(reproducer).items()},
+        "choice": f"{reproducer.choice}." if reproducer.choice else "",
         "needs": " ".join(filter(None, needs)),
         "scan": ", when ".join(filter(None, [reproducer.rule, reproducer.when])),
         "fix": fix(reproducer),
@@ -196,7 +233,9 @@ def as_json(
                     for cause in answer.causes
                 ],
                 "reproducers": [
-                    facts(reproducer, measured, version) for reproducer in answer.reproducers
+                    facts(reproducer, measured, version)
+                    | {"text": measured.said(reproducer, answer.matched)}
+                    for reproducer in answer.reproducers
                 ],
             }
             for answer in explanation.answers
@@ -206,7 +245,8 @@ def as_json(
 
 
 def facts(reproducer: Reproducer, measured: Measured, version: str | None) -> dict[str, Any]:
-    facts = {key: getattr(reproducer, key) for key in ("id", "title", "kind", "wrong", "right")}
+    keys = ("id", "title", "kind", "wrong", "right", "right_requires", "use", "choice")
+    facts = {key: getattr(reproducer, key) for key in keys}
     on_torch = {
         device: measured.states.standing(reproducer, device, torches.minor(version))._asdict()
         for device in (reproducer.devices if version else ())
@@ -215,6 +255,19 @@ def facts(reproducer: Reproducer, measured: Measured, version: str | None) -> di
         "fix": fix(reproducer),
         "affected": reproducer.affected,
         "on_torch": on_torch,
+    }
+
+
+def advice(reproducer: Reproducer) -> dict[str, str]:
+    """Label -> lines to write: the plain ones, and those that call the fix."""
+    needs = f" (torch {reproducer.right_requires})" if reproducer.right_requires else ""
+    return {
+        label: lines
+        for label, lines in (
+            (f"right{needs}", reproducer.right),
+            ("right, with the fix", reproducer.use),
+        )
+        if lines
     }
 
 

@@ -103,7 +103,7 @@ def _print_explanation(
         if answer.causes:
             say(text.causes(answer, measured, version))
         else:
-            say(text.summary(answer.reproducers[0], measured, version))
+            say(text.summary(answer, measured, version))
     if explanation.answers:
         return
     say(hint or "No known failure matches this text.")

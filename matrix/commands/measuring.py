@@ -298,12 +298,12 @@ class Looks:
         return verdict
 
 
-def _range(reproducer: Reproducer, good: str | None, bad: str | None) -> list[Torch]:
+def _range(reproducer: Reproducer, device: str, good: str | None, bad: str | None) -> list[Torch]:
     """The releases to search, oldest first: those that can run it, between the ends given."""
     releases = [
         torch
         for torch in options.releases()
-        if not reproducer.unavailable_reason(torch.version, sys.platform)
+        if not reproducer.unavailable_reason(torch.version, sys.platform, device)
     ]
     if not releases:
         raise click.UsageError(f"{reproducer.id} cannot run on any listed torch on this platform")
@@ -368,7 +368,7 @@ def bisect(
     if device not in reproducer.affected:
         concerned = ", ".join(reproducer.affected)
         raise click.BadParameter(f"{id} does not concern {device}; its header names {concerned}")
-    releases = _range(reproducer, good, bad)
+    releases = _range(reproducer, device, good, bad)
     looks = Looks(reproducer, device, folder, repeat, source, _as_given(), envs, keep)
     known = {} if again else looks.recorded(releases)
     try:

@@ -82,6 +82,8 @@ def _show(folder: Path, diff: bool) -> int:
     copies, problems = vendoring.read(folder)
     for copy in copies:
         options.say(f"{copy.path}: {copy.state} (from torch-repros {copy.version})")
+        for line in copy.unneeded:
+            options.say(f"  {line}")
         status |= EDITED if copy.edited else 0
         status |= MOVED if copy.moved or copy.theirs is None else 0
         if copy.problem:

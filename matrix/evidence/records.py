@@ -196,6 +196,7 @@ class Measurement:
     hash: str = _key(_matches("[0-9a-f]{16}", "16 hexadecimal digits"))
     date: str = _key(_date)
     source: Source = _key(_matches("[0-9a-f]{12}", "the key of a source"))  # in the file: its key
+    said: str = _key(_text, default="")  # by messages(), where the reproducer has one
 
     @classmethod
     def of(cls, result: Result, reproducer: Reproducer, source: Source, date: str) -> Measurement:
@@ -211,7 +212,13 @@ class Measurement:
             hash=reproducer.hash,
             date=date,
             source=source,
+            said=printable(result.said),
         )
+
+    def raised(self, pattern: str) -> bool:
+        """Whether a text of this run has what the pattern stands for."""
+        texts = (" ".join(text.split()) for text in (self.text, self.said))
+        return any(re.search(pattern, text, re.IGNORECASE) for text in texts)
 
     def is_stale(self, reproducer: Reproducer) -> bool:
         return self.hash != reproducer.hash

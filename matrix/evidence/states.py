@@ -92,11 +92,24 @@ class States:
         self, reproducer: Reproducer, device: str, minors: list[str]
     ) -> dict[str, Standing]:
         """Release -> standing, of a device that the reproducer concerns."""
-        expected = _expected(reproducer.requires, reproducer.affected[device], tuple(minors))
+        expected = _expected(reproducer.needs(device), reproducer.affected[device], tuple(minors))
         return {
             minor: Standing(*self._state(reproducer, device, minor), verdict)
             for minor, verdict in zip(minors, expected)
         }
+
+    def raised(self, reproducer: Reproducer, pattern: str) -> list[str]:
+        """The releases, oldest first, on which a run raised a text that the pattern stands for."""
+        return [
+            minor
+            for minor in self.minors
+            if any(
+                one.raised(pattern)
+                for device in reproducer.devices
+                for one in self._found.get((reproducer.id, device, minor), ())
+                if not one.is_stale(reproducer)
+            )
+        ]
 
     def verdicts(self, reproducer: Reproducer, device: str) -> dict[str, str]:
         """Release -> state, oldest first, of those where it was run."""

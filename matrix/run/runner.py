@@ -404,11 +404,17 @@ def run(
         for device in devices
         if device in reproducer.affected
     ]
-    jobs = [job for one in pending if not one.unavailable for job in _jobs(one, repeat, timeout)]
+    version = worker.build["torch"]
+    jobs = [
+        job
+        for one in pending
+        if not one.unavailable
+        for job in _jobs(one, repeat, timeout, version)
+    ]
     try:
         for one in pending:
             if one.unavailable:
-                on_result(one.judge(worker.build["torch"]))
+                on_result(one.judge(version))
         if jobs:
             worker.grow(repeat)
         for done, (job, outcome) in enumerate(Schedule(worker, jobs).outcomes(), 1):
@@ -416,7 +422,7 @@ def run(
             one.outcomes[job.role].append(outcome)
             one.waiting -= 1
             if not one.waiting:
-                on_result(one.judge(worker.build["torch"]))
+                on_result(one.judge(version))
             progress(done, len(jobs))
     except KeyboardInterrupt:
         report.results = [one.result for one in pending if one.result]
@@ -425,7 +431,7 @@ def run(
     return report
 
 
-def _jobs(pending: Pending, repeat: int, timeout: float | None) -> list[Job]:
+def _jobs(pending: Pending, repeat: int, timeout: float | None, torch_version: str) -> list[Job]:
     reproducer = pending.reproducer
     request = {
         "device": pending.device,
@@ -433,7 +439,8 @@ def _jobs(pending: Pending, repeat: int, timeout: float | None) -> list[Job]:
         "timeout": timeout or reproducer.timeout,
         "memory": reproducer.memory,
     }
-    rounds = itertools.product(range(repeat), reproducer.roles)
+    roles = [role for role in reproducer.roles if reproducer.runs(role, torch_version)]
+    rounds = itertools.product(range(repeat), roles)
     jobs = [
         Job(pending, role, number % PROCESSES, {**request, "role": role}) for number, role in rounds
     ]
@@ -445,4 +452,5 @@ def _unavailable(reproducer: Reproducer, device: str, worker: Worker) -> str | N
     state = worker.devices[device]
     if not state["ok"]:
         return unusable(device, state["reason"])
-    return reproducer.unavailable_reason(worker.build["torch"], worker.build["platform"])
+    build = worker.build
+    return reproducer.unavailable_reason(build["torch"], build["platform"], device)

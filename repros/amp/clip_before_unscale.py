@@ -32,15 +32,24 @@
 # documents = ["https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping"]
 # wrong = '''
 # scaler.scale(loss).backward()
-# torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
+# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
 # scaler.step(optimizer)
+# scaler.update()
 # '''
 # right = '''
 # scaler.scale(loss).backward()
 # scaler.unscale_(optimizer)
-# torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
+# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+# scaler.step(optimizer)
+# scaler.update()
 # '''
 # fix = "amp.optimizer_step"
+# use = '''
+# from amp import optimizer_step
+# scaler.scale(loss).backward()
+# optimizer_step(optimizer, scaler, max_norm=1.0)
+# '''
+# choice = "Take the lines; the fix where several optimizers share the scaler, or where the norm has to be logged"
 # rule = "error"
 # when = "AMP is on (float16) and a clip value above 0"
 # requires = ">=2.3"
@@ -56,26 +65,35 @@ Clipping shortens them to max_norm, and step() then divides by the scale what is
 import torch
 
 
-def train(device, unscale_first):
-    scaler = torch.amp.GradScaler(device)
-    weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    loss = 5 * weight.sum()
-    scaler.scale(loss).backward()
-    if unscale_first:
-        scaler.unscale_(optimizer)
-    torch.nn.utils.clip_grad_norm_([weight], max_norm=1.0)
-    scaler.step(optimizer)
-    if weight > -0.9:
-        return f"the step is {-weight.item():.1g} long instead of 1"
+def start(device):
+    model = torch.nn.Linear(1, 1, bias=False).to(device)
+    torch.nn.init.zeros_(model.weight)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    return model, optimizer, torch.amp.GradScaler(device), 5 * model.weight.sum()
+
+
+def check(model):
+    if model.weight > -0.9:  # without a scaler: a gradient of 5, clipped to 1
+        return f"the step is {-model.weight.item():.1g} long instead of 1"
 
 
 def reproduce(device):
-    return train(device, unscale_first=False)
+    model, optimizer, scaler, loss = start(device)
+    scaler.scale(loss).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    scaler.step(optimizer)
+    scaler.update()
+    return check(model)
 
 
 def control(device):
-    return train(device, unscale_first=True)
+    model, optimizer, scaler, loss = start(device)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    scaler.step(optimizer)
+    scaler.update()
+    return check(model)
 
 
 if __name__ == "__main__":

@@ -59,9 +59,9 @@ def test_affected_is_read_as_pep_440(root, version, cpu, cuda):
 def test_requirements_give_a_reason(root):
     plant(root, "amp/one", CODE, requires='">=2.3"', platform='"linux"')
     (reproducer,) = catalog.load(root)
-    assert reproducer.unavailable_reason("2.2.2", "linux") == "needs torch >=2.3; this is 2.2.2"
-    assert reproducer.unavailable_reason("2.3.0", "darwin") == "needs linux; this is darwin"
-    assert reproducer.unavailable_reason("2.3.0", "linux") is None
+    assert reproducer.unavailable_reason("2.2.2", "linux", "cpu") == "needs torch >=2.3; this is 2.2.2"
+    assert reproducer.unavailable_reason("2.3.0", "darwin", "cpu") == "needs linux; this is darwin"
+    assert reproducer.unavailable_reason("2.3.0", "linux", "cpu") is None
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_requirements_give_a_reason(root):
             14,
             "upstream: it is reported: https://github.com/pytorch/pytorch/issues/7",
         ),
-        ({"wrong": '"a\\nb\\nc\\nd"'}, 11, "wrong: 4 lines; at most 3"),
+        ({"wrong": '"' + "a\\n" * 11 + '"'}, 11, "wrong: 11 lines; at most 10"),
         ({"fix": '"amp"'}, 12, "fix: 'amp' is neither 'module.function' nor 'upgrade'"),
         ({"affected": '{ tpu = ">=2" }'}, 13, "affected: 'tpu' is not a device"),
         (

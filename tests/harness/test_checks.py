@@ -17,6 +17,7 @@ def project(root, tmp_path):
         RETURNS.format("boom"),
         affected='{ cpu = "<2.10" }',
         fix='"amp.fix"',
+        use='"from amp import fix"',
         fixed_by='"pytorch#7"',
     )
     folders = {name: tmp_path / name for name in ("records", "fixes", "tests")}
@@ -28,6 +29,8 @@ def project(root, tmp_path):
     ids.write_text("amp/one\n")
     names = tmp_path / "fixes.txt"
     names.write_text("amp.fix\n")
+    pending = tmp_path / "pending.txt"
+    pending.touch()
     hash = catalog.load(root)[0].hash
     record("2.9.1", {"amp/one": measurement(hash=hash)}).save(folders["records"])
 
@@ -35,10 +38,16 @@ def project(root, tmp_path):
         pass
 
     Project.repros, Project.ids, Project.names, Project.folders = root, ids, names, folders
-    Project.hash = hash
+    Project.hash, Project.pending = hash, pending
     Project.lint = staticmethod(
         lambda: checks.lint(
-            root, folders["records"], ids, folders["fixes"], folders["tests"], names=names
+            root,
+            folders["records"],
+            ids,
+            folders["fixes"],
+            folders["tests"],
+            names=names,
+            pending=pending,
         )
     )
     assert Project.lint() == []
@@ -82,7 +91,7 @@ def test_a_fix_that_cannot_be_read_is_one_problem(project, source, text):
 def test_a_fix_without_a_file_is_a_problem(project):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace('"amp.fix"', '"rnn.fix"'))
-    (problem,) = project.lint()
+    problem, _ = project.lint()
     assert problem.endswith("one.py:12: fix: rnn.py has no 'fix' in its __all__")
 
 
@@ -128,7 +137,7 @@ def test_a_file_that_ends_in_another_way_is_a_problem_with_the_end_it_should_hav
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace(MAIN, ending))
     (problem,) = project.lint()
-    assert f"one.py:{26 if 'main' in ending else 1}: the end of the file is not this:" in problem
+    assert f"one.py:{27 if 'main' in ending else 1}: the end of the file is not this:" in problem
     assert problem.endswith(MAIN)
 
 
@@ -141,26 +150,21 @@ def test_the_end_names_the_popular_fix_where_there_is_one(project):
 
 
 @pytest.mark.parametrize(
-    ("key", "before", "after", "missing"),
+    ("before", "after", "missing"),
     [
-        ("wrong", "reproduce(device)", "model.fit(x)", ["fit()"]),
-        ("wrong", "reproduce(device)", "a().b(c())", ["a()", "b()", "c()"]),
-        ("wrong", "reproduce(device)", "x = model.data", [".data"]),
-        ("wrong", "reproduce(device)", "x += y * 2", ["operator Add=", "operator Mult"]),
-        ("wrong", "reproduce(device)", "reproduce(strict=False, n=3)", ["False", "n=", "strict="]),
-        ("wrong", "reproduce(device)", "reproduce(device='cuda')", []),
-        ("right", 'wrong = "', 'right = "fix(1, cure())"\n# wrong = "', ["cure()"]),
-        ("right", 'wrong = "', 'right = "fix(size=1)"\n# wrong = "', []),
-        ("right", 'wrong = "', 'right = "shown(1)"\n# wrong = "', []),
+        ("reproduce(device)", "model.fit(x)", ["fit()"]),
+        ("reproduce(device)", "a().b(c())", ["a()", "b()", "c()"]),
+        ("reproduce(device)", "x = model.data", [".data"]),
+        ("reproduce(device)", "x += y * 2", ["operator Add=", "operator Mult"]),
+        ("reproduce(device)", "reproduce(strict=False, n=3)", ["False", "n=", "strict="]),
+        ("reproduce(device)", "reproduce(device='cuda')", []),
     ],
 )
-def test_lines_that_do_what_was_never_run_are_a_problem(project, key, before, after, missing):
+def test_lines_that_do_what_was_never_run_are_a_problem(project, before, after, missing):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace(before, after, 1))
-    (project.folders["fixes"] / "amp.py").write_text('__all__ = ["fix"]\n\n\ndef fix(size): ...\n')
-    (project.folders["tests"] / "test_amp.py").write_text("def test_it():\n    shown(1)\n")
     found = [line.split(": ", 1)[1] for line in project.lint()]
-    assert found == [f"{key}: {what} is not in the code that is run" for what in missing]
+    assert found == [f"wrong: {what} is not in the code that is run" for what in missing]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_lines_that_do_what_was_never_run_are_a_problem(project, key, before, af
     [
         ('wrong = "pass"\n', "wrong: it does nothing"),
         (
-            'wrong = "reproduce(device)"\n# right = "reproduce(device)"\n',
+            'wrong = "control(device)"\n# right = "control(device)"\n# choice = "Take either"\n',
             "right: the same as wrong",
         ),
     ],
@@ -178,7 +182,7 @@ def test_lines_that_show_nothing_are_a_problem(project, header, problem):
     lines = path.read_text().splitlines(True)
     at = next(at for at, line in enumerate(lines) if line.startswith("# wrong"))
     path.write_text("".join([*lines[:at], f"# {header}", *lines[at + 1 :]]))
-    assert [line.split(": ", 1)[1] for line in project.lint()] == [problem]
+    assert problem in [line.split(": ", 1)[1] for line in project.lint()]
 
 
 def test_lines_that_are_no_python_are_a_problem(project):
@@ -203,8 +207,8 @@ def test_a_number_in_the_docstring_that_the_header_does_not_link_to_is_a_problem
             "",
             "13: affected: ends with '<2.10'; `fixed_by` says by what",
         ),
-        ('cpu = "<2.10"', 'cpu = ">=2.9"', "14: fixed_by: torch 2.15 is still affected"),
-        ('cpu = "<2.10"', 'cpu = "never"', "14: fixed_by: torch 2.15 is still affected"),
+        ('cpu = "<2.10"', 'cpu = ">=2.9"', "15: fixed_by: torch 2.15 is still affected"),
+        ('cpu = "<2.10"', 'cpu = "never"', "15: fixed_by: torch 2.15 is still affected"),
     ],
 )
 def test_what_ended_is_fixed_by_a_change_and_what_did_not_is_not(project, before, after, problem):

@@ -66,6 +66,21 @@ def states(folder):
     return {copy.path.name: copy.state for copy in vendoring.read(folder)[0]}
 
 
+def test_what_a_newer_torch_does_itself_is_said(tmp_path, upstream):
+    upstream(
+        "amp",
+        'def old():\n    """Does.\n\n    Not needed from torch 2.3 on: its own does the same.\n    """\n\n\n'
+        'def new():\n    """Not needed by all."""\n',
+    )
+    vendoring.vendor(["amp"], tmp_path / "v")
+    done = call("vendored", tmp_path / "v")
+    lines = done.output.splitlines()
+    assert lines[1:] == ["  old() is not needed from torch 2.3 on: its own does the same."]
+    assert done.exit_code == 0
+    (tmp_path / "v/amp.py").write_text((tmp_path / "v/amp.py").read_text() + "def broken(:\n")
+    assert len(call("vendored", tmp_path / "v").output.splitlines()) == 1
+
+
 def test_a_copy_is_a_short_header_and_the_file():
     from matrix import __version__
 

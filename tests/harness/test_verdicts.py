@@ -22,11 +22,13 @@ def reproducer(root):
     return catalog.load(root)[0]
 
 
-def judged(reproducer, reproduce, control=None, popular_fix=()):
+def judged(reproducer, reproduce, control=None, popular_fix=(), right=(), messages=()):
     result = verdicts.Result(reproducer.id, "cpu", "unavailable", "reproduced")
     roles = {
         "reproduce": reproduce,
         "control": control or [outcome() for _ in reproduce],
+        "right": list(right),
+        "messages": list(messages),
         "popular_fix": list(popular_fix),
     }
     verdicts.judge(reproducer, result, roles)
@@ -144,3 +146,23 @@ def test_a_popular_fix_that_helps_once_helps(reproducer):
     assert helps.popular_fix == ""
     assert helps.surprise == "popular_fix works here, but it is listed as one that does not"
     assert judged(reproducer, [outcome("boom")], None, [outcome("still")]).popular_fix == "still"
+
+
+def test_right_lines_that_leave_a_symptom_or_raise_make_a_run_broken(reproducer):
+    for seen in (outcome("boom"), outcome(None)):
+        left = judged(reproducer, [seen], right=[outcome("half of it")])
+        assert left.verdict == "broken"
+        assert left.detail == "right() does not put it right: half of it"
+    raised = judged(reproducer, [outcome("boom")], right=[outcome(outcome="raised", detail="Oops")])
+    assert (raised.verdict, raised.detail) == ("broken", "right() raised Oops")
+    assert judged(reproducer, [outcome("boom")], right=[outcome()]).verdict == "reproduced"
+    assert judged(reproducer, [outcome()], right=[outcome()]).verdict == "absent"
+
+
+def test_what_messages_returns_is_kept_and_why_it_returned_nothing(reproducer):
+    said = judged(reproducer, [outcome("boom")], messages=[outcome("bang"), outcome("bong")])
+    assert (said.verdict, said.said, said.detail) == ("reproduced", "bang", "")
+    raised = outcome(outcome="raised", detail="KeyError: 1")
+    died = judged(reproducer, [outcome("boom")], messages=[raised])
+    assert (died.verdict, died.said) == ("reproduced", "")
+    assert died.surprise == "messages() raised KeyError: 1"

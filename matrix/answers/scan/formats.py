@@ -31,8 +31,10 @@ def about(reproducer: Reproducer, measured: text.Measured, version: str | None) 
         f"  {measured.sentence(reproducer, version)}",
         Code(text.labelled("wrong", reproducer.wrong, 2)),
     ]
-    if reproducer.right:
-        facts.append(Code(text.labelled("right", reproducer.right, 2)))
+    for label, lines in text.advice(reproducer).items():
+        facts.append(Code(text.labelled(label, lines, 2)))
+    if reproducer.choice:
+        facts.append(f"  {reproducer.choice}.")
     return [*facts, f"  fix: {text.fix(reproducer)}"]
 
 

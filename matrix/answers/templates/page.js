@@ -308,9 +308,13 @@ function showAnswers(text, data, where) {
     const about = (id) => {
       const entry = byId(data).get(id);
       const about = element("div", "", element("p", "", link(id), element("span", ` ${minor ? onTorch(entry, minor, data) : ""}`)));
-      for (const [name, lines] of [["Wrong", entry.wrong], ["Right", entry.right]]) {
+      const notes = entry.messages.filter((one) => new RegExp(one, "i").test(answer.matched)).map((one) => entry.notes[one] || "");
+      if (notes.length && notes.every(Boolean)) about.append(element("p", `${notes[0][0].toUpperCase()}${notes[0].slice(1)}.`));
+      const needs = entry.right_requires ? ` (torch ${entry.right_requires})` : "";
+      for (const [name, lines] of [["Wrong", entry.wrong], [`Right${needs}`, entry.right], ["Right, with the fix", entry.use]]) {
         if (lines) about.append(element("p", `${name}:`), element("pre", "", element("code", lines.trim())));
       }
+      if (entry.choice) about.append(element("p", "", ...marked(`${entry.choice}.`)));
       about.append(element("p", "", ...fix(entry)), element("p", `Origin: ${entry.origin}: ${data.origins[entry.origin]}.`));
       return about;
     };

@@ -6,6 +6,7 @@ from recorded import measurement, record
 
 from matrix import catalog
 from matrix.answers import text
+from matrix.answers.explain import Answer
 
 
 @pytest.fixture
@@ -20,7 +21,11 @@ def reproducer(root):
         origin='"torch"',
         documents='["https://example.org/2"]',
         fixed_by='"pytorch#7"',
+        messages='["boom"]',
+        elsewhere='["kaboom elsewhere"]',
         right='"reproduce(1)\\nreproduce(2)"',
+        use='"from amp import make_grad_scaler\\nmake_grad_scaler()"',
+        choice='"Take the lines; the fix twice"',
     )
     return catalog.load(root)[0]
 
@@ -31,8 +36,13 @@ def measured(reproducer):
 
 
 def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, measured):
-    shown = "\n".join(text.summary(reproducer, measured, None))
+    answer = Answer("boom", [reproducer], [], reproducer.title)
+    shown = "\n".join(text.summary(answer, measured, None))
     assert "Wrong:\n    reproduce(device)\n\nRight:\n    reproduce(1)\n    reproduce(2)\n" in shown
+    assert (
+        "\nRight, with the fix:\n    from amp import make_grad_scaler\n    make_grad_scaler()\n"
+        "\nTake the lines; the fix twice.\n"
+    ) in shown
     assert "Control (the same code without the cause):\n    def control(device):" in shown
     assert "Popular fix that does not help:\n    def popular_fix(device):" in shown
     assert (
@@ -44,6 +54,29 @@ def test_a_summary_shows_the_control_the_popular_fix_and_the_fix(reproducer, mea
         "report: https://github.com/someone/project/issues/1\n"
         "more: torch-repros show amp/one"
     )
+
+
+def test_lines_that_need_a_newer_torch_than_the_failure_say_so(reproducer):
+    newer = replace(reproducer, right_requires=">=2.6")
+    assert list(text.advice(newer)) == ["right (torch >=2.6)", "right, with the fix"]
+    assert list(text.advice(replace(newer, right=""))) == ["right, with the fix"]
+
+
+def test_a_text_that_was_not_raised_where_the_failure_is_says_where_it_was(reproducer):
+    def noted(matched, **said):
+        records = [
+            record("2.4.1", {"amp/one": measurement(hash=reproducer.hash, text="boom", said="")}),
+            record("2.5.1", {"amp/one": measurement(hash=reproducer.hash, **said)}),
+        ]
+        return text.Measured.load(records).said(reproducer, matched)
+
+    assert noted("it says BOOM", text="boom", said="") == ""
+    assert noted("it says boom", text="bang", said="boom") == ""
+    assert noted("it says boom", text="bang", said="") == "this text was raised on 2.4"
+    elsewhere = replace(reproducer, messages=())
+    measured = text.Measured.load([])
+    assert measured.said(elsewhere, "kaboom elsewhere") == "no run here has raised this text"
+    assert measured.said(elsewhere, "another") == ""
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_what_is_shown_of_every_reproducer_fits_80_columns_and_loses_no_word():
         for texts in (
             text.full_text(one, measured, None),
             text.full_text(one, measured, "2.4"),
-            text.summary(one, measured, None),
+            text.summary(Answer("", [one], [], one.title), measured, None),
         ):
             shown = wrapping.wrap(texts, 80)
             lines = [line for line in shown.splitlines() if str(one.path) not in line]

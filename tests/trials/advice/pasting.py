@@ -1,0 +1,152 @@
+"""The places that the printed lines are pasted into.
+
+A place is a file, places/FAMILY/NAME.py, with
+
+    SETTINGS = ("plain", "AdamW")     the trainers it is run in, of trainers.SETTINGS
+    def place(t): ...                 code like that of people who meet the failure
+    def reference(t): ...             what it should do, by another way that needs no advice
+
+The statement `paste` in place(), or anywhere in the file, stands for the lines. Both functions
+return results, which are compared; so is what can be observed of the two trainers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from matrix import catalog, toml
+from matrix.catalog import Reproducer
+from matrix.torches import satisfies
+from tests.forked import Job, run_all
+
+PLACES = Path(__file__).with_name("places")
+HARMFUL = Path(__file__).with_name("harmful.toml")
+RUN = Path(__file__).with_name("run.py")
+KEYS = ("wrong", "right", "use")
+MARK = "paste"
+SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """One file of places/."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        return self.path.relative_to(PLACES).with_suffix("").as_posix()
+
+    @cached_property
+    def code(self) -> ast.Module:
+        return ast.parse(self.path.read_text(encoding="utf-8"))
+
+    def constant(self, name: str, default: Any) -> Any:
+        for node in self.code.body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+                return ast.literal_eval(node.value)
+        return default
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        return self.constant("SETTINGS", ("plain",))
+
+    @property
+    def requires(self) -> str:
+        return self.constant("REQUIRES", "")
+
+    def pasted(self, lines: str) -> str:
+        """The file with the lines in it. Raises ValueError where it has no mark."""
+        code = ast.parse(ast.unparse(self.code))
+        paste = _Paste(ast.parse(lines).body)
+        code = ast.fix_missing_locations(paste.visit(code))
+        if not paste.times:
+            raise ValueError(f"{self.path}: no statement `{MARK}`")
+        return ast.unparse(code)
+
+
+class _Paste(ast.NodeTransformer):
+    def __init__(self, lines: list[ast.stmt]) -> None:
+        self.lines, self.times = lines, 0
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        if isinstance(node.value, ast.Name) and node.value.id == MARK:
+            self.times += 1
+            return self.lines
+        return node
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """Lines in a place in a setting."""
+
+    place: Place
+    key: str  # one of KEYS, or "harmful"
+    lines: str
+    setting: str
+
+    def __str__(self) -> str:
+        return f"{self.place.id}, {self.key}, {self.setting}"
+
+
+def places(folder: Path = PLACES) -> list[Place]:
+    return [Place(path) for path in sorted(folder.glob("*/*.py"))]
+
+
+def printed(place: Place, reproducer: Reproducer, version: str) -> Iterator[Pasted]:
+    """What is printed for it and can be run on this torch, in each of its settings."""
+    if reproducer.unavailable_reason(version, "linux", "cpu") or (
+        place.requires and not satisfies(version, place.requires)
+    ):
+        return
+    for key in KEYS:
+        lines = getattr(reproducer, key)
+        fails = any(
+            value != "never" and satisfies(version, value)
+            for device, value in reproducer.affected.items()
+            if device == "cpu"
+        )
+        if lines and (reproducer.runs(key, version) if key != "wrong" else fails):
+            for setting in place.settings:
+                yield Pasted(place, key, lines, setting)
+
+
+def harmful(path: Path = HARMFUL) -> list[tuple[str, str]]:
+    """(id, lines) of advice that was once given and did harm."""
+    listed = toml.loads(path.read_text(encoding="utf-8")).get("harmful", [])
+    return [(one["id"], one["lines"]) for one in listed]
+
+
+def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list[tuple[int, str]]:
+    """(exit status, what it says) of each."""
+    jobs = []
+    for number, one in enumerate(pasted):
+        at = folder / str(number)
+        at.mkdir()
+        program = at / "program.py"
+        program.write_text(one.place.pasted(one.lines), encoding="utf-8")
+        jobs.append(Job([str(RUN), str(program), one.setting, str(fixes)], str(at), SECONDS))
+    _, ended = run_all(jobs)
+    return ended
+
+
+def unmet(pasted: list[Pasted], ended: list[tuple[int, str]]) -> list[str]:
+    """Where right lines differ from the reference, and where wrong or harmful ones never do."""
+    problems, silent = [], dict[tuple[str, str, str], bool]()
+    for one, (status, said) in zip(pasted, ended):
+        if one.key in ("right", "use"):
+            if status:
+                problems.append(f"{one}: {said.strip()}")
+        else:
+            key = (one.place.id, one.key, one.lines)
+            silent[key] = silent.get(key, True) and status == 0
+    return problems + [
+        f"{id}, {key}: fails in no setting of its place"
+        for (id, key, _), alike in silent.items()
+        if alike
+    ]

@@ -1,0 +1,135 @@
+"""The gate for harm: a run per printed advice here, all of them with `nox -s advice`."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from matrix import advice, catalog
+from tests.trials.advice import pasting
+from tests.trials.advice.pasting import Pasted, Place
+
+torch = pytest.importorskip("torch")
+
+PLACES = pasting.places()
+BY_ID = {one.id: one for one in catalog.load()}
+PENDING = set(advice.PENDING.read_text(encoding="utf-8").split())
+VERSION = torch.__version__
+
+
+def unmet(pasted: list[Pasted], folder: Path) -> list[str]:
+    return pasting.unmet(pasted, pasting.run(pasted, folder))
+
+
+def test_every_advice_has_its_place() -> None:
+    given = {one.id for one in BY_ID.values() if (one.right or one.use) and not one.retired}
+    placed = {place.id for place in PLACES}
+    assert placed <= set(BY_ID)
+    assert sorted(given - placed - PENDING) == []
+
+
+@pytest.mark.xdist_group("advice")
+def test_what_is_printed_does_what_the_reference_does(tmp_path: Path) -> None:
+    """Each in one of its settings, which its id decides."""
+    sample = []
+    for place in PLACES:
+        number = int(hashlib.sha256(place.id.encode()).hexdigest(), 16)
+        setting = place.settings[number % len(place.settings)]
+        printed = pasting.printed(place, BY_ID[place.id], VERSION)
+        sample += [one for one in printed if one.setting == setting and one.key != "wrong"]
+    assert sample
+    assert unmet(sample, tmp_path) == []
+
+
+@pytest.mark.xdist_group("advice-old")
+def test_advice_that_did_harm_fails_in_its_place(tmp_path: Path) -> None:
+    places = {place.id: place for place in PLACES}
+    old = [
+        Pasted(places[id], "harmful", lines, setting)
+        for id, lines in pasting.harmful()
+        if any(one.key == "right" for one in pasting.printed(places[id], BY_ID[id], VERSION))
+        for setting in places[id].settings
+    ]
+    assert old
+    assert unmet(old, tmp_path) == []
+
+
+PLACE = """
+import torch
+
+SETTINGS = ("plain", "dropout", "frozen norm")
+
+def train(t, step):
+    for x, y in t.batches:
+        t.optimizer.zero_grad()
+        step(t.loss(t.model(x), y))
+    return t.model.state_dict()
+
+def place(t):
+    model, optimizer = t.model, t.optimizer
+
+    def step(loss):
+        paste
+
+    return train(t, step)
+
+def reference(t):
+    def step(loss):
+        loss.backward()
+        t.optimizer.step()
+
+    return train(t, step)
+"""
+FINE = "loss.backward()\noptimizer.step()"
+
+
+HARMS = (  # a line before the right ones -> what is said of it
+    ("", ""),
+    ("loss = loss * 0.5", "off by"),
+    ("model.eval()", "modes: "),
+    ("model.dropout.p = 0.0", "dropout: "),
+    ("model.body.requires_grad_(False)", "needs a gradient: "),
+    ("loss = loss.detach().requires_grad_()", "got a gradient: "),
+    ("model.register_buffer('calls', torch.zeros(()))", "state: "),
+    ("model.norm.num_batches_tracked = model.norm.num_batches_tracked.int()", "state: "),
+    ("model.tail.weight = model.head.weight", "parameters that are one: "),
+    ("optimizer.param_groups[1]['lr'] = optimizer.param_groups[0]['lr']", "groups: "),
+    ("torch.manual_seed(0)", "seed: "),
+    ("torch.set_default_dtype(torch.float64)", "default dtype: "),
+    ("torch.backends.cudnn.benchmark = True", "cudnn.benchmark: "),
+    ("import os; os.environ['A'] = 'b'", "environment: "),
+    ("raise KeyError('x')", "it raises KeyError: 'x'"),
+    ("raise SystemExit(0)", "it raises SystemExit: 0"),
+    ("loss.detach_()", "it raises RuntimeError: "),
+)
+
+
+@pytest.mark.xdist_group("advice-old")
+def test_each_harm_is_found(tmp_path: Path) -> None:
+    (tmp_path / "planted").mkdir()
+    path = tmp_path / "planted/one.py"
+    path.write_text(PLACE)
+    lines = [f"{harm}\n{FINE}" if harm else FINE for harm, _ in HARMS]
+    runs = [Pasted(Place(path), "right", each, "dropout") for each in lines]
+    for (harm, said), (status, output) in zip(HARMS, pasting.run(runs, tmp_path)):
+        assert (status == 0) == (said == ""), (harm, output)
+        assert said in output, harm
+
+
+def test_lines_that_are_right_must_be_so_in_every_setting_and_others_fail_in_one() -> None:
+    place = Place(pasting.PLACES / "amp/one.py")
+    runs = [Pasted(place, key, "lines", name) for key in pasting.KEYS for name in ("a", "b")]
+    good, bad = (0, "as the reference"), (1, "off")
+    assert pasting.unmet(runs, [bad, good, good, good, good, good]) == []
+    assert pasting.unmet(runs, [good, good, good, bad, bad, good]) == [
+        "amp/one, right, b: off",
+        "amp/one, use, a: off",
+        "amp/one, wrong: fails in no setting of its place",
+    ]
+
+
+def test_a_place_without_a_mark_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text("def place(t):\n    pass\n")
+    with pytest.raises(ValueError, match="no statement `paste`"):
+        Place(path).pasted("x = 1")
