@@ -23,6 +23,7 @@ HEADER = f"""\
 # kind = "{FILL_IN}: {" | ".join(KINDS)}"
 # symptom = "{FILL_IN}: a short regex of what reproduce() returns"
 # messages = ["{FILL_IN}: regexes of the error as users see it; delete where none is raised"]
+# elsewhere = ["{FILL_IN}: the same of other devices and programs, which no run here raises; or delete"]
 # keywords = ["{FILL_IN}: what users say that title and docstring do not; or delete"]
 # origin = "{FILL_IN}: {" | ".join(ORIGINS)}: whose failure it is"
 # reports = ["{FILL_IN}: https://, threads in which someone meets this very failure"]
@@ -32,9 +33,13 @@ HEADER = f"""\
 # {FILL_IN}: what a user wrote, at most {MAX_LINES} lines
 # '''
 # right = '''
-# {FILL_IN}: what to write instead, at most {MAX_LINES} lines
+# {FILL_IN}: what to write instead, at most {MAX_LINES} lines, as control() or right() runs them
 # '''
 # fix = "{FILL_IN}: FAMILY.FUNCTION of reference_fixes/, or upgrade; delete if `right` will do"
+# use = '''
+# {FILL_IN}: from FAMILY import FUNCTION, and its call; delete without a fix
+# '''
+# choice = "{FILL_IN}: Take the lines ...; the fix where ...; delete unless there are both"
 # requires = "{FILL_IN}: >=2.3, the torch that has the API; delete where all have it"
 # affected = {{ {_AFFECTED} }}  # {FILL_IN}: as it was run, or "never"
 # ///
@@ -49,16 +54,24 @@ CODE = f'''\
 import torch
 
 
-def scenario(device, with_the_cause):
-    """{FILL_IN}: around 30 lines or fewer; then delete this docstring."""
+def check(result):
+    """{FILL_IN}: the symptom as text, or None where it is what it should be; delete this line."""
 
 
 def reproduce(device):
-    return scenario(device, True)  # {FILL_IN}: the symptom as text, or None
+    return check(None)  # {FILL_IN}: of what the lines under `wrong` do, after what they need
 
 
 def control(device):
-    return scenario(device, False)  # {FILL_IN}: the same without the cause: None
+    return check(None)  # {FILL_IN}: of the same with the lines under `right`
+
+
+def right(device):
+    return None  # {FILL_IN}: the lines under `right` against a reference; or delete, here and below
+
+
+def messages(device):
+    return ""  # {FILL_IN}: the other texts of this failure; or delete, here and below
 
 
 def popular_fix(device):

@@ -17,6 +17,7 @@ FILLED_IN = {  # the start of a line -> what stands there instead; nothing delet
     "# kind": '# kind = "silent"',
     "# symptom": '# symptom = "std is nan"',
     "# messages": "",
+    "# elsewhere": "",
     "# keywords": "",
     "# origin": '# origin = "design"',
     "# reports": "",
@@ -25,26 +26,32 @@ FILLED_IN = {  # the start of a line -> what stands there instead; nothing delet
     "# FILL IN: what a user wrote": "# std = x.std()",
     "# FILL IN: what to write": "# std = x.std(unbiased=False)",
     "# fix": "",
+    "# choice": "",
     "# requires": "",
     "# affected": '# affected = { cpu = "never" }',
     '"""FILL IN: what a user sees': '"""The standard deviation of a batch of one sample is NaN.',
     "FILL IN: the cause": "It divides by the number of samples less one (docs: torch.std).",
     "(pytorch#112583)": "",
-    "def scenario": "def scenario(device, unbiased):",
+    "def check": "def check(std):",
     '    """FILL IN': """\
-    x = torch.ones(1, device=device)
-    std = x.std() if unbiased else x.std(unbiased=False)
-    if std.isnan():
+    if std != 0:
         return f"std is {std}\"""",
-    "    return scenario(device, True)": "    return scenario(device, unbiased=True)",
-    "    return scenario(device, False)": "    return scenario(device, unbiased=False)",
+    "    return check(None)  # FILL IN: of what": """\
+    x = torch.ones(1, device=device)
+    std = x.std()
+    return check(std)""",
+    "    return check(None)  # FILL IN: of the same": """\
+    x = torch.ones(1, device=device)
+    std = x.std(unbiased=False)
+    return check(std)""",
 }
 
 
 def filled_in(text):
-    text = re.sub(r"def popular_fix\(.*?\n\n\n", "", text, flags=re.S)
+    text = re.sub(r"def (?:right|messages|popular_fix)\(.*?\n\n\n", "", text, flags=re.S)
+    text = re.sub(r"# use = '''\n.*?# '''\n", "", text, flags=re.S)
     lines = []
-    for line in text.replace(", popular_fix)", ")").splitlines():
+    for line in text.replace(", right, messages, popular_fix)", ")").splitlines():
         starts = [start for start in FILLED_IN if line.startswith(start)]
         if not starts:
             lines.append(line)

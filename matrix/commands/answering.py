@@ -51,8 +51,10 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
 
     With --json an object: format (1), torch (the version, or null), readings (sentences on the
     numbers in the text), answers (best first, each with title, matched, line, ids, causes with
-    cause, check, see and named_by, and reproducers with id, title, kind, wrong, right, fix,
-    affected and on_torch: per device state, date and expected), guesses (ids, title).
+    cause, check, see and named_by, and reproducers with id, title, kind, wrong, right and the torch
+    that it needs (right_requires), fix, the lines that use it (use), which to take (choice), where
+    this text was raised (text), affected and on_torch: per device state, date and expected),
+    guesses (ids, title).
 
     Exit status: 0 something matches, 1 nothing does.
     """

@@ -14,7 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
 # Each may use those before it.
 ORDER = ["ground", "evidence", "run", "answers", "beside", "commands"]
-BESIDE = {"vendoring", "checks", "skeleton"}  # single modules that the commands call
+BESIDE = {"vendoring", "advice", "checks", "skeleton"}  # single modules that the commands call
 
 
 def room(path):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from matrix import advice, catalog
-from tests.trials.advice import pasting
+from tests.trials.advice import pasting, readings
 from tests.trials.advice.pasting import Pasted, Place
 
 torch = pytest.importorskip("torch")
@@ -26,6 +26,18 @@ def test_every_advice_has_its_place() -> None:
     placed = {place.id for place in PLACES}
     assert placed <= set(BY_ID)
     assert sorted(given - placed - PENDING) == []
+
+
+def test_every_advice_was_read_by_someone_who_tried_it() -> None:
+    read = readings.load()
+    assert set(read) <= set(BY_ID)
+    held = {place.id for place in PLACES} - PENDING
+    assert sorted(held - set(read)) == []
+    assert [id for id in held if not read[id]["tried"]] == []
+
+
+def test_the_page_of_advice_is_current() -> None:
+    assert readings.PAGE.read_text(encoding="utf-8") == readings.page()
 
 
 @pytest.mark.xdist_group("advice")

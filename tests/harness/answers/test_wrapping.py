@@ -1,4 +1,5 @@
 import io
+import re
 
 import pytest
 
@@ -72,14 +73,14 @@ def too_long(lines, reproducers):
     code = {
         line.strip()
         for one in reproducers
-        for part in (one.source, one.wrong, one.right)
+        for part in (one.source, one.wrong, one.right, one.use)
         for line in part.splitlines()
     }
     return [
         line
         for line in lines
         if len(line) > 80
-        and line.strip().removeprefix("wrong: ").removeprefix("right: ") not in code
+        and re.sub(r"^(?:wrong|right[^:]*): ", "", line.strip()) not in code
         and "://" not in line.split(" ")[-1]
     ]
 

@@ -132,7 +132,12 @@ def test_the_cause_that_the_text_names_is_marked():
 
 
 CAUSE_KEYS = {"cause", "check", "see", "named_by"}
-REPRODUCER_KEYS = {"id", "title", "kind", "wrong", "right", "fix", "affected", "on_torch"}
+REPRODUCER_KEYS = {"id", "title", "kind", "wrong", "right", "fix", "affected", "on_torch"} | {
+    "right_requires",
+    "use",
+    "choice",
+    "text",
+}
 
 
 def test_the_keys_of_the_json_are_a_promise():

@@ -1,0 +1,72 @@
+"""What readers tried against each advice, and docs/advice.md, which lists it.
+
+readings.jsonl has a line per reproducer: {"id", "tried": [what was run against it, and what came out],
+"reports": what became of the threads that it cites}.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from matrix import advice, catalog
+from tests.trials.advice import pasting
+from tests.trials.shared import DOCS, table
+
+READINGS = Path(__file__).with_name("readings.jsonl")
+PAGE = DOCS / "advice.md"
+KEYS = {"id", "tried", "reports"}
+
+
+def load(path: Path = READINGS) -> dict[str, dict[str, Any]]:
+    """Id -> its reading. Raises ValueError for a line that is none."""
+    readings = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        reading = json.loads(line)
+        if set(reading) != KEYS or not isinstance(reading["tried"], list):
+            raise ValueError(f"{path}:{number}: expected {', '.join(sorted(KEYS))}")
+        readings[reading["id"]] = reading
+    return readings
+
+
+def page() -> str:
+    """docs/advice.md."""
+    readings, old = load(), pasting.harmful()
+    places = {place.id: place for place in pasting.places()}
+    pending = set(advice.PENDING.read_text(encoding="utf-8").split())
+    reproducers = catalog.load()
+    live = [one for one in reproducers if not one.retired]
+    rows = []
+    for one in live:
+        place = places.get(one.id)
+        reading = readings.get(one.id, {"tried": [], "reports": ""})
+        rows.append(
+            (
+                f"`{one.id}`",
+                "not yet" if one.id in pending else "yes" if one.right or one.use else "no lines",
+                ", ".join(place.settings) if place else "",
+                sum(id == one.id for id, _ in old) or "",
+                "; ".join(reading["tried"]).replace("|", "\\|"),
+                reading["reports"].replace("|", "\\|"),
+            )
+        )
+    held = sum(one.id not in pending for one in live)
+    retired = [(f"`{one.id}`", one.retired) for one in reproducers if one.retired]
+    header = ("reproducer", "as printed", "settings", "old advice", "tried against it", "reports")
+    return f"""\
+# Advice
+
+Written by `python -m tests.trials.advice`, which pastes the lines that are printed under *wrong*, *right* and *with the
+fix* into small trainers, and compares what they do with references that need no advice.
+
+*as printed*: the lines run, word for word, in a role of the reproducer ({held} of {len(live)} so far). *settings*: the
+trainers that they are pasted into. *old advice*: lines that were once printed and did harm; they have to fail in the same
+place. *tried against it*: what a reader ran to prove it wrong, and what came out.
+
+{table(header, rows)}
+
+## Retired
+
+{table(("reproducer", "why"), retired)}
+"""
