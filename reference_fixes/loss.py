@@ -241,6 +241,9 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 class RunningMean:
     """Weighted mean of numbers, without their graphs, and without waiting for the device.
 
+    It sees what its own process adds. Means of other processes are merged where they are brought to
+    one, as by torch.distributed.all_gather_object(); torchmetrics.MeanMetric does that itself.
+
     >>> mean = RunningMean()
     >>> mean.update(torch.tensor(2.0), weight=torch.tensor(3))
     >>> mean.update(6.0)
@@ -271,8 +274,29 @@ class RunningMean:
             term = value * weight if weight else 0.0
         else:
             raise ValueError(f"weight={weight!r}: expected a finite number, 0 or more")
-        self._sum = self._sum + term
-        self._weight = self._weight + weight
+        self._sum = _plus(self._sum, term)
+        self._weight = _plus(self._weight, weight)
+
+    def merge(self, other: RunningMean) -> None:
+        """Adds all that another mean was given, which stays as it is.
+
+        Args:
+            other: of another worker, rank or device.
+
+        Raises:
+            TypeError: it is no RunningMean.
+
+        >>> first, second = RunningMean(), RunningMean()
+        >>> first.update(2.0, weight=3)
+        >>> second.update(6.0)
+        >>> first.merge(second)
+        >>> first.compute()
+        3.0
+        """
+        if not isinstance(other, RunningMean):
+            raise TypeError(f"other is a {type(other).__name__}: expected a RunningMean")
+        self._sum = _plus(self._sum, other._sum)
+        self._weight = _plus(self._weight, other._weight)
 
     def compute(self) -> float:
         """The mean so far.
@@ -290,8 +314,16 @@ class RunningMean:
         return float(self._sum) / weight
 
 
+def _plus(total: Any, more: Any) -> Any:
+    """The sum, on the device of the first: no two accelerators add their numbers."""
+    both = isinstance(total, torch.Tensor) and isinstance(more, torch.Tensor)
+    return total + (more.to(total) if both else more)
+
+
 def _scalar(role: str, value: Any) -> Any:
     """As a float; on an accelerator, where that would wait, as a 0-d tensor without a graph."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{role}={value!r}: expected one real number")  # float("2") is 2.0
     if not isinstance(value, torch.Tensor):
         return float(value)
     if value.numel() != 1 or value.is_complex():

@@ -56,10 +56,13 @@ _UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether this is an out-of-memory error of any device, or was raised from one.
 
-    torch.cuda.OutOfMemoryError and MemoryError count by type, other RuntimeErrors by their text,
-    and a group of exceptions if all in it count. An assertion about NVML counts if it is the
-    allocator's, which on a MIG slice hides the usual message (pytorch#112377). So does "Unable to
-    find a valid cuDNN algorithm": a workspace that does not fit is its usual origin.
+    - torch.cuda.OutOfMemoryError and MemoryError count by type.
+    - Other RuntimeErrors count by their text, also those of a subclass (torch.AcceleratorError).
+    - A group of exceptions counts if all in it count.
+    - An assertion about NVML counts if it is the allocator's, which on a MIG slice hides the usual
+      message (pytorch#112377).
+    - "Unable to find a valid cuDNN algorithm" counts: a workspace that does not fit is its usual
+      origin.
 
     >>> is_out_of_memory(RuntimeError("MPS backend out of memory (MPS allocated: 0 bytes)"))
     True
@@ -114,15 +117,18 @@ def find_batch_size(
 ) -> int:
     """The largest batch size in [smallest, largest] whose run(size) does not run out of memory.
 
-    run(size) should do two whole steps of training: the optimizer's state is in memory from the
-    second on. It is called at most ceil(log2(largest - smallest + 1)) + 1 times, `largest` first,
-    then by bisection, so a size that fits has to imply that smaller ones do. Memory is freed
-    before each call and after the last. Any other exception passes through.
+    It is called at most ceil(log2(largest - smallest + 1)) + 1 times, `largest` first, then by
+    bisection, so a size that fits has to imply that smaller ones do. Memory is freed and the caches
+    are emptied before each call and after the last. Any other exception passes through.
 
-    Let run make its own model: weights, buffers, gradients and random state change as in training,
-    and nothing is put back. Where Linux promises more memory than there is, it kills the process in
-    place of an error: keep `largest` below that. Each process finds its own size: search before
-    DistributedDataParallel wraps the model, then take the smallest.
+    - run(size) should do two whole steps of training: the optimizer's state is in memory from the
+      second on.
+    - Let it make its own model: weights, buffers, gradients and random state change as in training,
+      and nothing is put back.
+    - Where Linux promises more memory than there is, it kills the process in place of an error:
+      keep `largest` below that.
+    - Each process finds its own size: search before DistributedDataParallel wraps the model, then
+      take the smallest.
 
     Raises:
         RuntimeError: even `smallest` does not fit; the last error's text is in the message.
@@ -215,7 +221,9 @@ def _unfinished(frame: FrameType) -> bool:
 def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
     """A block for diagnostic backward passes: on exit, each grad is the object it was, untouched.
 
-    Where the block converts the model, as model.double() does, the gradients are converted too.
+    Where gradients are views, as those of DistributedDataParallel(gradient_as_bucket_view=True),
+    the passes write to their memory: their values are copied, and written back on exit. Where the
+    block converts the model, as model.double() does, the gradients are converted too.
 
     >>> model = torch.nn.Linear(2, 1)
     >>> with scratch_gradients(model):
@@ -223,15 +231,20 @@ def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
     >>> model.weight.grad is None
     True
     """
-    saved = [(parameter, parameter.grad) for parameter in model.parameters()]
-    for parameter, _ in saved:
+    saved = []
+    for parameter in model.parameters():
+        gradient = parameter.grad
+        shared = gradient is not None and gradient._is_view()
+        saved.append((parameter, gradient, gradient.detach().clone() if shared else None))
         parameter.grad = None
     try:
         yield
     finally:
-        for parameter, gradient in saved:
+        for parameter, gradient, values in saved:
             parameter.grad = None
             if gradient is not None:
+                if values is not None:
+                    gradient.detach().copy_(values)
                 try:
                     parameter.grad = gradient
                 except RuntimeError:

@@ -37,17 +37,18 @@ def freeze(module: torch.nn.Module) -> None:
     statistics, such as dropout: the features of a frozen part are the same in every epoch.
     Whoever sets the attribute training, or requires_grad of a parameter, still does so.
 
-    Gradients are dropped: with one that is zero an optimizer goes on by momentum and weight decay.
-    A parameter that is shared with another part is frozen there too. A layer that is put into the
-    module later, such as a new head, is not frozen and follows train(): nor are the layers of
-    SyncBatchNorm.convert_sync_batchnorm() and the parameters of weight_norm(), which come first.
+    - Gradients are dropped: with one that is zero an optimizer goes on by momentum and weight decay.
+    - A parameter that is shared with another part is frozen there too.
+    - A layer that is put into the module later is not frozen and follows train(). Such are a new
+      head, type(layer)(...), what SyncBatchNorm.convert_sync_batchnorm() makes, and the parameters
+      of weight_norm().
+    - What was frozen before stays so, and unfreeze() returns to the state before the first time.
+    - A copy or a pickle of the module is frozen too, where this file can be imported; one by
+      torch.jit.script() only until its train().
 
-    What was frozen before stays so, and unfreeze() returns to the state before the first time.
-
-    The state_dict, print() and what the hooks do are as before; a copy or a pickle of the module is
-    frozen too, where this file can be imported. Its type is a subclass with the same name, so that
-    nothing is added to a forward: unfreeze() it for what asks for the type itself, as
-    torch.ao.quantization does. train() of a copy by torch.jit.script() knows nothing of all this.
+    The state_dict, print() and what the hooks do are as before. The type is a subclass with the
+    same name, so that nothing is added to a forward: unfreeze() it for what asks for the type
+    itself, as torch.ao.quantization does.
 
     Raises:
         TypeError: this is not a module, or one that is scripted: freeze it before it is scripted.
@@ -71,7 +72,12 @@ def freeze(module: torch.nn.Module) -> None:
             )
         _twin(part)  # may fail, while nothing is changed
     memories = [(part.training, _trained(part)) for part in parts]
-    module.eval()
+    try:
+        module.eval()
+    except BaseException:  # of a module's own train()
+        for part, (training, _) in zip(parts, memories):
+            part.training = training
+        raise
     for part, memory in zip(parts, memories):
         for parameter in part._parameters.values():
             if parameter is not None:
@@ -85,11 +91,15 @@ def unfreeze(module: torch.nn.Module) -> None:
     """What freeze() has changed in the module is as it was: modes and flags of requires_grad.
 
     Also where the model has been in another mode in between: call train() or eval() afterwards.
-    A parameter that is shared with another part trains there too.
+    A parameter that is shared with another part trains there too. DistributedDataParallel that was
+    built in between does not synchronize what trains again: build it anew.
+
+    Where the class was changed in between, as by fully_shard(), it stays so, and the subclass of
+    freeze() stays among its bases, without effect.
 
     Raises:
-        TypeError: this is not a module, or one whose class was changed after freeze(), as by a
-            parametrization, which is removed first.
+        TypeError: this is not a module, or a parameter of it is hidden, as by a parametrization or
+            FSDP1 after freeze(): undo that first.
         ValueError: nothing in the module is frozen by freeze().
 
     >>> layer = torch.nn.Linear(2, 2)
@@ -104,25 +114,28 @@ def unfreeze(module: torch.nn.Module) -> None:
     if not frozen:
         raise ValueError(f"nothing in this {type(module).__name__} is frozen by freeze()")
     for part in frozen:
-        if "_thawed" not in vars(type(part)):
-            raise TypeError(
-                f"{_name(module, part)} has become a {type(part).__name__} after freeze(): undo "
-                "that first"
-            )
+        for name in vars(part)[_MEMORY][1]:
+            if _hidden(part, name):
+                raise TypeError(
+                    f"{name} of {_name(module, part)} is no parameter any more: undo first what was "
+                    "done to it after freeze()"
+                )
     modes = {part: part.training for part in module.modules()}
     trained = []
     for part in frozen:
-        part.__class__ = vars(type(part))["_thawed"]
+        part.__class__ = vars(type(part)).get("_thawed", type(part))
         modes[part], names = vars(part).pop(_MEMORY)
         trained += [part._parameters.get(name) for name in names]
     for parameter in trained:
         if parameter is not None:
             parameter.requires_grad_(True)
-    for part, training in modes.items():
-        if part.training != training:  # train() itself, as LoRA layers unmerge weights there
-            part.train(training)
-    for part, training in modes.items():
-        part.training = training
+    try:
+        for part, training in modes.items():
+            if part.training != training:  # train() itself, as LoRA layers unmerge weights there
+                part.train(training)
+    finally:
+        for part, training in modes.items():
+            part.training = training
 
 
 def _swap(part: torch.nn.Module) -> None:
@@ -130,15 +143,24 @@ def _swap(part: torch.nn.Module) -> None:
 
 
 def _twin(part: torch.nn.Module) -> Any:
-    original: Any = type(part)
-    return _frozen(original)
+    kind: Any = type(part)
+    return kind if "_thawed" in vars(kind) else _frozen(kind)
 
 
 @functools.cache
 def _frozen(original: Any) -> Any:
     """A subclass whose modules stay in eval mode; it looks like its base and is pickled as that."""
 
-    def train(self: Any, mode: bool = True) -> Any:
+    @functools.wraps(original.__init__)
+    def __init__(self: Any, *given: Any, **named: Any) -> None:
+        if type(self) is frozen:  # type(layer)(...) makes another one, which is not frozen
+            self.__class__ = original
+        original.__init__(self, *given, **named)
+
+    def train(self: Any, *given: Any, **named: Any) -> Any:
+        if _MEMORY not in vars(self):  # unfrozen, but of a class that was changed in between
+            return original.train(self, *given, **named)
+        mode = given[0] if given else named.get("mode", True)
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = False
@@ -152,7 +174,12 @@ def _frozen(original: Any) -> Any:
         return (_make, (function, arguments), *rest)
 
     names = {name: getattr(original, name) for name in ("__module__", "__qualname__", "__doc__")}
-    methods = {"train": train, "__reduce_ex__": __reduce_ex__, "_thawed": original}
+    methods = {
+        "__init__": __init__,
+        "train": train,
+        "__reduce_ex__": __reduce_ex__,
+        "_thawed": original,
+    }
     frozen = type(original.__name__, (original,), {**names, **methods})
     return frozen
 
@@ -167,6 +194,15 @@ def _make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 def _trained(part: torch.nn.Module) -> list[str]:
     own = part._parameters.items()
     return [name for name, parameter in own if parameter is not None and parameter.requires_grad]
+
+
+def _hidden(part: torch.nn.Module, name: str) -> bool:
+    """Whether a frozen parameter is behind this name, which is no parameter's: it cannot be thawed."""
+    if name in part._parameters:
+        return False
+    value = getattr(part, name, None)
+    found = isinstance(value, torch.Tensor) and not value.requires_grad
+    return found or name in getattr(part, "parametrizations", ())
 
 
 def _name(module: torch.nn.Module, part: torch.nn.Module) -> str:

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import math
 import random
 import re
 import sys
-from typing import Any, Callable, ContextManager, Iterator, NamedTuple
+from typing import Any, Callable, ContextManager, Iterable, Iterator, NamedTuple
 
 import torch
 
@@ -36,6 +37,7 @@ _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
 # Where a read stalls the device and an optimizer can decide instead. MPS has no float64, and its
 # optimizers step on NaN before torch 2.13 (pytorch#186360).
 _DECIDING = ("cuda",)
+_INF = ("inf", "-inf")
 
 
 class StepResult(NamedTuple):
@@ -49,19 +51,23 @@ class StepResult(NamedTuple):
 def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResult:
     """optimizer.step() with all gradients scaled to a total norm of max_norm, or no step at all.
 
-    Finite gradients are clipped as by clip_grad_norm_, and left alone when they are short
-    enough. Where their norm overflows, and clip_grad_norm_ makes them zero, they keep their
-    direction and get no longer than max_norm (MPS, without subnormal numbers, makes the largest
-    zero too). With any inf or NaN nothing is stepped: weights, moments and step counts stay as
-    they are. Gradients are scaled in place and not cleared.
+    - Finite gradients of all parameter groups together are clipped as by clip_grad_norm_, in place.
+      They are not cleared, and left alone when they are short enough.
+    - Where their norm overflows, and clip_grad_norm_ makes them zero, they keep their direction and
+      get no longer than max_norm. (MPS, without subnormal numbers, makes the largest zero too.)
+    - With any inf or NaN nothing is stepped: weights, moments and step counts stay as they are.
 
-    On CUDA a fused optimizer of torch.optim decides on the device, since torch 2.4. Its step()
-    is called in any case and scales the gradients itself: hooks before it see them as they
-    were. A norm beyond 3e38 * max_norm counts as inf there. Any other (a subclass, a wrapper,
-    an SGD with dampening) costs one read from the device per step, two where the norm is not
-    finite; its step() is not called when the step is skipped. With DTensors (FSDP2) all ranks
-    step or none does; a norm that overflows counts as inf. For float32 or bfloat16: under a
-    GradScaler the scaler skips.
+    What it costs: one read from the device per step, two where the norm is not finite. step() is
+    not called when the step is skipped.
+
+    On CUDA a fused optimizer of torch.optim itself decides on the device, since torch 2.4, and
+    nothing is read. (No subclass or wrapper does so, and no SGD with dampening.) There:
+
+    - step() is called in any case and scales the gradients: hooks before it see them as they were.
+    - A norm beyond 3e38 * max_norm counts as inf.
+
+    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
+    float32 or bfloat16: under a GradScaler the scaler skips.
 
     Args:
         max_norm: positive; inf clips nothing and only skips.
@@ -222,17 +228,35 @@ def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
                 local.mul_(here.reshape([1] * local.dim()))  # a 0-d factor would be rounded first
 
 
+class _Finding(NamedTuple):
+    text: str
+    meant: bool = False  # perhaps: -inf alone, as masks hold it
+
+
 def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) -> str | None:
     """Names the first thing that is not finite, in the order in which trouble travels, or None.
 
-    Looks at the inputs (tensors, numbers and arrays, nested in dicts, lists and tuples), the
-    parameters, the buffers, the gradients, and then, when inputs are given, at the output of every
-    module of one forward pass. The pass works on copies of all inputs that can be copied, builds no
-    graph, and runs uncompiled what torch.compile has compiled (before torch 2.6 modules in there
-    are not seen). Afterwards the buffers are what they were, and so is the random state of Python
-    and of torch on the CPU and on the CUDA devices of the parameters. A buffer may hold inf
-    (attention masks do), but no NaN. Where the ranks share a model all of them have to call it; of
-    a DTensor each sees its own part. For diagnosis: it reads from the device many times.
+    It looks at
+
+    - the inputs: tensors, numbers and arrays, in dicts, lists, tuples and dataclasses,
+    - the parameters and the buffers,
+    - when inputs are given, the output of every module of one forward pass,
+    - the gradients, the last parameter's first.
+
+    Inputs and outputs may hold -inf, as masks do, and buffers inf of both signs. Where NaN or inf
+    comes out of a module, or is in a gradient, each -inf of an input or output before it is named
+    first: a mask that hides all keys, or log(0).
+
+    The pass works on copies of all inputs that can be copied and builds no graph. What
+    torch.compile has compiled runs uncompiled in it (before torch 2.6 modules in there are not
+    seen). Afterwards the buffers are what they were, and so is the random state of Python and of
+    torch on the CPU and on the CUDA devices of the parameters.
+
+    Where the ranks share a model all of them have to call it; of a DTensor each sees its own part.
+    For diagnosis: it reads from the device many times.
+
+    Raises:
+        Exception: what the model raises, unless something is found that explains it.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     >>> model[1].running_mean[0] = float("nan")
@@ -240,22 +264,41 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
     "buffer '1.running_mean': 1 of 2 values are nan"
     """
     given: dict[Any, Any] = {**dict(enumerate(inputs)), **named_inputs}
-    values = [(f"input {place}", value, False) for place, value in _leaves(given)]
-    values += _values(model)
-    for name, parameter in model.named_parameters():
-        if parameter.grad is not None:
-            values.append((f"gradient of {name!r}", parameter.grad, False))
-    found = []
-    for place, value, may_be_inf in values:
-        if problem := _problem(value, may_be_inf):
-            found.append(f"{place}: {problem}")
+    entering = list(_looked_at((f"input {place}", value) for place, value in _leaves(given)))
+    kept = [
+        _Finding(f"{place}: {problem}")
+        for place, value, meant in _values(model)
+        if (problem := _problem(value, meant))
+    ]
+    gradients = [
+        _Finding(f"gradient of {name!r}: {problem}")
+        for name, parameter in reversed(list(model.named_parameters()))
+        if parameter.grad is not None and (problem := _problem(parameter.grad))
+    ]
+    outputs: list[_Finding] = []
     if given:  # whatever has been found: other ranks, which see other values, may wait in the pass
-        _find_bad_outputs(found, model, inputs, named_inputs)
-    return found[0] if found else None
+        explained = bool(kept or gradients or not all(finding.meant for finding in entering))
+        _find_bad_outputs(outputs, explained, model, inputs, named_inputs)
+    for finding in (*entering, *kept):  # neither follows from a -inf
+        if not finding.meant:
+            return finding.text
+    said = []
+    for finding in (*entering, *outputs, *gradients):
+        said.append(finding.text)
+        if not finding.meant:
+            return "; ".join(said)
+    return None
+
+
+def _looked_at(values: Iterable[tuple[str, Any]]) -> Iterator[_Finding]:
+    for place, value in values:
+        if problem := _problem(value):
+            yield _Finding(f"{place}: {problem}", meant=_problem(value, ("-inf",)) is None)
 
 
 def _find_bad_outputs(
-    found: list[str],
+    found: list[_Finding],
+    explained: bool,
     model: torch.nn.Module,
     inputs: tuple[Any, ...],
     named_inputs: dict[str, Any],
@@ -264,10 +307,8 @@ def _find_bad_outputs(
 
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
-            for place, value in _leaves(output):
-                if problem := _problem(value):
-                    place = f"({type(module).__name__}) {place}".rstrip()
-                    found.append(f"output of module {name!r} {place}: {problem}")
+            said = f"output of module {name!r} ({type(module).__name__})"
+            found.extend(_looked_at((f"{said} {p}".rstrip(), v) for p, v in _leaves(output)))
 
         return check
 
@@ -288,7 +329,7 @@ def _find_bad_outputs(
         with torch.no_grad(), torch.random.fork_rng(sorted(gpus)), _uncompiled():
             model(*map(own, inputs), **{name: own(value) for name, value in named_inputs.items()})
     except Exception:
-        if not found:
+        if not explained and all(finding.meant for finding in found):
             raise
     finally:
         for handle in handles:
@@ -308,29 +349,34 @@ def _uncompiled() -> ContextManager[Any]:
     return contextlib.nullcontext()
 
 
-def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, bool]]:
-    """Place and value of each parameter and buffer, and whether it may be inf."""
+def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, tuple[str, ...]]]:
+    """Place and value of each parameter and buffer, and what it may hold."""
     for name, parameter in model.named_parameters():
-        yield f"parameter {name!r}", parameter, False
+        yield f"parameter {name!r}", parameter, ()
     for name, buffer in model.named_buffers():
-        yield f"buffer {name!r}", buffer, True
+        yield f"buffer {name!r}", buffer, _INF
 
 
-def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(value: Any, place: str = "", above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Every tensor, float, complex number or array of them inside, with the path to it."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
+    inside: Iterable[tuple[str, Any]] = ()
     if isinstance(value, (torch.Tensor, float, complex)) or kind in ("f", "c"):
         yield place, value
     elif isinstance(value, (list, tuple)):
-        for number, inner in enumerate(value):
-            yield from _leaves(inner, f"{place}[{number}]")
+        inside = ((f"{place}[{number}]", inner) for number, inner in enumerate(value))
     elif hasattr(value, "items"):
-        for name, inner in value.items():
-            yield from _leaves(inner, f"{place}[{name!r}]" if place else str(name))
+        inside = ((f"{place}[{n!r}]" if place else str(n), inner) for n, inner in value.items())
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value) if hasattr(value, field.name)]
+        inside = ((f"{place}.{name}".lstrip("."), getattr(value, name)) for name in names)
+    if id(value) not in above:  # it may hold itself
+        for there, inner in inside:
+            yield from _leaves(inner, there, (*above, id(value)))
 
 
-def _problem(value: Any, may_be_inf: bool = False) -> str | None:
-    """How many of its values are not finite, in words, or None."""
+def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
+    """How many of its values are not finite, in words, or None where they are but `meant` ones."""
     if hasattr(value, "astype"):
         # torch takes neither long doubles nor arrays of another byte order, and numbers that are
         # not complex count alike as complex ones.
@@ -351,13 +397,13 @@ def _problem(value: Any, may_be_inf: bool = False) -> str | None:
     # One pass without a copy: a finite sum has finite parts; any other is looked at closely.
     if bool(tensor.sum().isfinite()):
         return None
-    nan, inf = int(tensor.isnan().sum()), int(tensor.isinf().sum())
-    if not nan and (may_be_inf or not inf):
+    counts = {"nan": int(tensor.isnan().sum()), "inf": int(tensor.isinf().sum())}
+    counts["-inf"] = int((tensor == -math.inf).sum())
+    counts["inf"] -= counts["-inf"]
+    if not any(count for kind, count in counts.items() if kind not in meant):
         return None
     return " and ".join(
-        f"{count} of {tensor.numel()} values are {kind}"
-        for count, kind in ((nan, "nan"), (inf, "inf"))
-        if count
+        f"{count} of {tensor.numel()} values are {kind}" for kind, count in counts.items() if count
     )
 
 
@@ -365,13 +411,33 @@ def _copied(value: Any, device: Any = None) -> Any:
     """A copy by value, its tensors on `device`; a copy of that one is where the original was."""
     memo: dict[int, Any] = {}  # deepcopy by itself refuses tensors that have a graph
     for _, leaf in _leaves(value):
-        if isinstance(leaf, torch.Tensor):
+        if isinstance(leaf, torch.Tensor) and id(leaf) not in memo:
             place = device or getattr(leaf, "_home", leaf.device)
-            memo[id(leaf)] = copied = leaf.detach().to(place, copy=True)
+            part = leaf.detach()
+            if _expanded(leaf):
+                part = part[tuple(slice(None if step else 1) for step in leaf.stride())]
+            copied = part.to(place, copy=True)
+            memo[id(leaf)] = copied = copied.expand(leaf.shape) if _expanded(leaf) else copied
             copied.requires_grad_(leaf.requires_grad)
             if device:
                 copied._home = leaf.device
     return copy.deepcopy(value, memo)
+
+
+def _expanded(value: Any) -> bool:
+    """Whether elements of a tensor share memory, so that nothing can be written to it."""
+    if not torch.is_tensor(value) or value.is_nested or value.layout != torch.strided:
+        return False
+    return any(not step and size > 1 for step, size in zip(value.stride(), value.shape))
+
+
+def _into(there: Any, value: Any) -> Any:
+    """`value`, in the tensor that is there if it can be written to: others may hold it."""
+    if not (torch.is_tensor(there) and torch.is_tensor(value) and there.shape == value.shape):
+        return value
+    if there.is_inference() or _expanded(there):
+        return value
+    return there.copy_(value)
 
 
 class Snapshot:
@@ -401,47 +467,85 @@ class Snapshot:
         if not parts or not all(hasattr(part, "load_state_dict") for part in parts):
             kinds = ", ".join(type(part).__name__ for part in parts) or "nothing"
             raise TypeError(f"a snapshot of {kinds}: expected parts that have load_state_dict()")
-        self._kept = []
+        self._device, self._kept = device, []
         for part in parts:
-            modules, state = [], part.state_dict()
-            values = [(p, v, not isinstance(v, torch.Tensor)) for p, v in _leaves(state)]
+            state = part.state_dict()
+            values: Iterable[tuple[str, Any, tuple[str, ...]]]
+            values = ((p, v, () if torch.is_tensor(v) else _INF) for p, v in _leaves(state))
             if isinstance(part, torch.nn.Module):
-                modules, values = list(part.modules()), list(_values(part))
-            for place, value, may_be_inf in values:
+                values = _values(part)
+            for place, value, meant in values:
                 meta = getattr(value, "is_meta", False)
-                if problem := "on the meta device" if meta else _problem(value, may_be_inf):
+                if problem := "on the meta device" if meta else _problem(value, meant):
                     kind = type(part).__name__
                     raise ValueError(f"no snapshot of a broken {kind}: {place}: {problem}")
-            # Not every buffer is in the state_dict, nor can that say that one is None.
-            buffers = [dict(module._buffers) for module in modules]
-            self._kept.append((part, modules, _copied((state, buffers), device)))
+            self._kept.append(_keep(part, device))
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Writes all values back, any number of times; gradients, of a later step, become None."""
-        for part, modules, kept in self._kept:
-            state, buffers = _copied(kept)
-            for module, values in zip(modules, buffers):
-                current = dict(module._buffers)
-                for name in current.keys() - values.keys():
-                    del module._buffers[name]
-                for name, value in values.items():
-                    now = current.get(name)
-                    if now is None or value is None or now.shape != value.shape:
-                        module._buffers[name] = value
-                    else:
-                        now.copy_(value)
-            part.load_state_dict(state)
+        """Writes all values back, any number of times; gradients, of a later step, become None.
+
+        Everything comes back or nothing: where a part does not take its values any more, such as a
+        model with a new layer, all parts get back those they had, and the error passes through. For
+        that a second copy is taken while it runs, on the device of the first.
+
+        The tensors of the buffers, of the moments and of a tensor lr stay the same objects, which a
+        CUDA graph may hold.
+        """
+        now = [_keep(part, self._device) for part, _, _ in self._kept]
+        try:
+            for kept in self._kept:
+                _put(*kept)
+        except BaseException:
+            for kept in now:
+                with contextlib.suppress(Exception):  # the one that could not load, once more
+                    _put(*kept)
+            raise
+        for part, _, _ in self._kept:
             groups = getattr(part, "param_groups", [])
             parameters = [parameter for group in groups for parameter in group["params"]]
             if isinstance(part, torch.nn.Module):
                 parameters = list(part.parameters())
             for parameter in parameters:
                 parameter.grad = None
-            moments_of = part.state_dict().get("state", {}) if groups else {}
-            for key, moments in moments_of.items():
-                # torch has cast them to the dtype of their parameter.
-                moments.update(state["state"][key])
+
+
+def _keep(part: Any, device: Any) -> tuple[Any, list[torch.nn.Module], Any]:
+    """The part, its modules, and copies of its state and of their buffers."""
+    modules = list(part.modules()) if isinstance(part, torch.nn.Module) else []
+    # Not every buffer is in the state_dict, nor can that say that one is None.
+    buffers = [dict(module._buffers) for module in modules]
+    return part, modules, _copied((part.state_dict(), buffers), device)
+
+
+def _put(part: Any, modules: list[torch.nn.Module], kept: Any) -> None:
+    state, buffers = _copied(kept)
+    for module, values in zip(modules, buffers):
+        values.update({name: _into(module._buffers.get(name), v) for name, v in values.items()})
+        module._buffers.clear()
+        module._buffers.update(values)
+        for name, value in values.items():
+            if _expanded(value):  # load_state_dict() writes to it
+                module._buffers[name] = value.contiguous()
+    groups = [dict(group) for group in getattr(part, "param_groups", [])]
+    moments = {key: dict(of_one) for key, of_one in _moments(part).items()}
+    part.load_state_dict(state)
+    for module, values in zip(modules, buffers):
+        module._buffers.update(values)
+    for group, before in zip(getattr(part, "param_groups", []), groups):
+        group.update({name: _into(before.get(name), value) for name, value in group.items()})
+    for key, of_one in _moments(part).items():
+        # torch has cast them to the dtype of their parameter.
+        before = moments.get(key, {})
+        of_one.update({name: _into(before.get(name), v) for name, v in state["state"][key].items()})
+
+
+def _moments(part: Any) -> dict[Any, dict[str, Any]]:
+    """Of an optimizer: what its state_dict() refers to, by the number of the parameter."""
+    found: dict[Any, dict[str, Any]] = {}
+    if hasattr(part, "param_groups"):
+        found = part.state_dict().get("state", {})
+    return found
 
 
 def apply_where(

@@ -2,6 +2,7 @@ import datetime
 import importlib
 import math
 import multiprocessing
+import pickle
 import re
 import time
 import warnings
@@ -658,10 +659,80 @@ def test_running_mean_refuses_what_is_not_one_real_number(role, given_tensor, te
 
 
 @pytest.mark.parametrize("role", ["value", "weight"])
-@pytest.mark.parametrize("given_object", ["0.5 apples", [1.0], None])
+@pytest.mark.parametrize("given_object", ["0.5 apples", "2.5", b"2", bytearray(b"2"), [1.0], None])
 def test_running_mean_refuses_what_is_no_number(role, given_object):
-    with pytest.raises((TypeError, ValueError), match="0.5 apples|list|NoneType"):
+    with pytest.raises((TypeError, ValueError), match="0.5 apples|2|list|NoneType"):
         loss.RunningMean().update(**{"value": 1.0, role: given_object})
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e3, 1e3), st.integers(0, 5)), min_size=1, max_size=12),
+    st.integers(0, 12),
+    st.booleans(),
+)
+def test_merged_means_are_the_mean_of_all_numbers(numbers, cut, pickled):
+    whole, parts = loss.RunningMean(), [loss.RunningMean(), loss.RunningMean()]
+    for number, (value, weight) in enumerate(numbers):
+        for mean in (whole, parts[number < cut]):
+            mean.update(value, weight)
+    first, second = parts
+    if pickled:  # as it comes from another process
+        second = pickle.loads(pickle.dumps(second))
+    before = dict(vars(second))
+    first.merge(second)
+    assert vars(second) == before
+    if not any(weight for _, weight in numbers):
+        with pytest.raises(ValueError, match="^mean of nothing"):
+            first.compute()
+        return
+    assert first.compute() == pytest.approx(whole.compute(), rel=1e-9, abs=1e-9)
+
+
+def test_means_of_several_devices_are_merged_and_a_bad_weight_stays_bad(device):
+    here, there = loss.RunningMean(), loss.RunningMean()
+    here.update(torch.tensor(1.0, device=device), torch.tensor(3, device=device))
+    there.update(on_cuda(5.0))
+    here.merge(there)
+    assert here.compute() == 2.0
+    there.merge(here)
+    assert there.compute() == pytest.approx(13 / 5)
+    there.update(1.0, on_cuda(-1.0))
+    here.merge(there)
+    with pytest.raises(ValueError, match="^weights of nan in all"):
+        here.compute()
+
+
+class Second(torch.Tensor):
+    """A number on a second accelerator, which adds none of the first."""
+
+    device = torch.device("meta")
+    moved = []
+
+    def to(self, *given):
+        self.moved.append(given)
+        return super().to(given[0]) if isinstance(given[0], torch.dtype) else on_cuda(1.0)
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_numbers_of_a_second_accelerator_come_to_the_first(merged):
+    mean = loss.RunningMean()
+    mean.update(on_cuda(2.0))
+    with mock.patch.object(Second, "moved", []) as moved:
+        number = torch.ones(()).as_subclass(Second)
+        if merged:
+            other = loss.RunningMean()
+            other.update(number)
+            mean.merge(other)
+        else:
+            mean.update(number)
+        assert any(target is not torch.float64 for (target,) in moved)
+    assert mean.compute() == 1.5
+
+
+@pytest.mark.parametrize("other", [None, 2.0, [1.0]])
+def test_only_means_are_merged(other):
+    with pytest.raises(TypeError, match=f"^other is a {type(other).__name__}: expected a Runn"):
+        loss.RunningMean().merge(other)
 
 
 # ---- check_gradients ----
@@ -775,6 +846,12 @@ class Gate(nn.Module):
         return x + self.alpha * self.linear(x)
 
 
+def groups(model):
+    """As most trainers group them."""
+    first, *rest = model.parameters()
+    return [{"params": [first]}, {"params": rest}]
+
+
 def backward(model, factor=1.0):
     model.zero_grad()
     x = torch.tensor([[1.0, -2.0], [0.5, 3.0], [-1.5, 2.5]])
@@ -785,7 +862,7 @@ def backward(model, factor=1.0):
 def test_a_branch_that_is_zero_at_first_passes_until_it_has_been_stepped(kind):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 2), kind())
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    optimizer = torch.optim.SGD(groups(model), lr=0.01)
     blocked = model[1].A if kind is LoRA else model[1].linear.weight
     backward(model)
     assert not blocked.grad.any()
@@ -839,7 +916,7 @@ def test_an_optimizer_can_check_before_it_steps():
     if not hasattr(torch.optim.Optimizer, "register_step_pre_hook"):
         pytest.skip("torch 1.13 has no such hook")
     model = nn.Sequential(nn.Linear(2, 2), LoRA())
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    optimizer = torch.optim.AdamW(groups(model), lr=0.1)
     optimizer.register_step_pre_hook(lambda *_: loss.check_gradients(model))
     for _ in range(2):
         backward(model)
@@ -849,6 +926,21 @@ def test_an_optimizer_can_check_before_it_steps():
     with pytest.raises(loss.GradientError, match="^all zero: "):
         optimizer.step()
     assert all(map(torch.equal, model.parameters(), before))
+
+
+@pytest.mark.parametrize("part", [1.0, 1j])
+def test_a_complex_gradient_is_zero_where_both_of_its_parts_are(device, part):
+    if device == "mps":
+        pytest.skip("MPS adds no complex numbers up")
+    model = nn.ParameterList([nn.Parameter(torch.ones(2, dtype=torch.cfloat, device=device))])
+    model[0].grad = torch.tensor([0, part], dtype=torch.cfloat, device=device)
+    loss.check_gradients(model)
+    model[0].grad[1] = 0
+    with pytest.raises(loss.GradientError, match="^all zero: 0$"):
+        loss.check_gradients(model)
+    model[0].grad[1] = part * math.nan
+    with pytest.raises(loss.GradientError, match="^not finite: 0$"):
+        loss.check_gradients(model)
 
 
 def test_check_gradients_reads_sparse_gradients_and_leaves_them_as_they_are():
@@ -928,7 +1020,7 @@ def test_weight_decay_moves_weights_on_gradients_of_zero():
     model = nn.Linear(2, 1)
     before = model.weight.clone()
     (0 * model(torch.ones(1, 2))).sum().backward()
-    torch.optim.AdamW(model.parameters(), lr=0.1).step()
+    torch.optim.AdamW(groups(model), lr=0.1).step()
     assert not torch.equal(model.weight, before)
 
 
@@ -946,7 +1038,7 @@ def on_two_ranks(rank, meeting_point):
             timeout=datetime.timedelta(seconds=30),
         )
         try:
-            return with_a_process_group()
+            return with_a_process_group(), merged_over_ranks(rank)
         finally:
             if rank == 0:  # the process of rank 1 ends
                 # Before torch 2.8 destroying keeps the GIL while it waits for the threads of gloo,
@@ -978,7 +1070,19 @@ def with_a_process_group():
     return found
 
 
-def test_the_ranks_of_a_dtensor_see_its_whole_gradient(device, tmp_path):
+def merged_over_ranks(rank):
+    from torch import distributed
+
+    own, every = loss.RunningMean(), loss.RunningMean()
+    own.update(torch.tensor(2.0 + 4 * rank), 3 - 2 * rank)
+    gathered = [None] * 2
+    distributed.all_gather_object(gathered, own)
+    for mean in gathered:
+        every.merge(mean)
+    return every.compute()
+
+
+def test_the_ranks_of_a_dtensor_see_its_whole_gradient_and_their_means_are_merged(device, tmp_path):
     if device == "mps":
         pytest.skip("no fork() where Metal is in use; --device cpu runs it")
     version = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
@@ -990,4 +1094,4 @@ def test_the_ranks_of_a_dtensor_see_its_whole_gradient(device, tmp_path):
     with multiprocessing.get_context("fork").Pool(1) as pool:
         other = pool.apply_async(on_two_ranks, (1, tmp_path / "meeting"))
         ranks = [on_two_ranks(0, tmp_path / "meeting"), other.get(timeout=60)]
-    assert ranks == [[None, "not finite: b", "all zero: a", None]] * 2
+    assert ranks == [([None, "not finite: b", "all zero: a", None], 3.0)] * 2

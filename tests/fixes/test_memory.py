@@ -6,6 +6,7 @@ import sys
 import traceback
 import weakref
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy
 import pytest
@@ -108,6 +109,18 @@ def test_types_count_before_texts():
     assert not memory.is_out_of_memory(KeyboardInterrupt("out of memory"))
 
 
+@pytest.mark.parametrize("kind", ["own", "AcceleratorError", "NotImplementedError"])
+def test_a_subclass_of_runtime_error_counts_by_its_text(kind):
+    class Own(RuntimeError):
+        pass
+
+    made = {"own": Own, "NotImplementedError": NotImplementedError}.get(kind)
+    if made is None and not (made := getattr(torch, kind, None)):
+        pytest.skip(f"torch {torch.__version__} has no {kind}")
+    assert memory.is_out_of_memory(made("CUDA error: out of memory"))
+    assert not memory.is_out_of_memory(made("CUDA error: device-side assert triggered"))
+
+
 def test_a_wrapper_counts_by_its_cause_and_not_by_its_context():
     def chained(cause):
         try:
@@ -206,6 +219,23 @@ def test_real_errors_of_this_device_are_survived_and_nothing_of_them_is_kept(dev
     step = Step(device, limit=5, real=True)
     assert memory.find_batch_size(step, largest=64) == 5
     assert not [tensor for tensor in step.alive if tensor() is not None]
+
+
+@pytest.mark.parametrize("fits", [0, 5, 8])
+def test_the_caches_are_emptied_before_each_call_and_after_the_last(monkeypatch, fits):
+    calls = []
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty"))
+
+    def run(size):
+        calls.append(size)
+        if size > fits:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 MiB")
+
+    with contextlib.suppress(RuntimeError):
+        memory.find_batch_size(run, largest=8)
+    sizes = calls[1::2]
+    assert sizes[0] == 8
+    assert calls == ["empty", *(each for size in sizes for each in (size, "empty"))]
 
 
 def test_nothing_is_remembered_between_searches():
@@ -682,3 +712,31 @@ def test_scratch_gradients_leaves_every_gradient_as_it_was(device, present):
     for parameter, gradient in zip(model.parameters(), before):
         assert parameter.grad is gradient
         assert gradient is None or bool((gradient == 7.0).all())
+
+
+def test_gradients_that_are_views_into_the_buckets_of_ddp_are_untouched(tmp_path):
+    from torch import distributed
+
+    # A GPU of this machine must not be asked.
+    with mock.patch("torch.cuda.is_available", return_value=False):
+        meeting = f"file://{tmp_path / 'meeting'}"
+        distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)
+        try:
+            net, x = nn.Linear(2, 1), torch.ones(1, 2)
+            model = nn.parallel.DistributedDataParallel(net, gradient_as_bucket_view=True)
+            for _ in range(2):
+                model.zero_grad()
+                model(x).sum().backward()
+            gradients = [parameter.grad for parameter in net.parameters()]
+            for fails in (False, True):
+                with contextlib.suppress(ArithmeticError), memory.scratch_gradients(model):
+                    (model(x).sum() * 7).backward()
+                    if fails:
+                        raise ArithmeticError
+                for parameter, gradient in zip(net.parameters(), gradients):
+                    assert parameter.grad is gradient
+                    assert torch.equal(gradient, torch.ones_like(gradient))
+            model(x).sum().backward()
+            assert all(torch.equal(g, torch.full_like(g, 2.0)) for g in gradients)
+        finally:
+            distributed.destroy_process_group()

@@ -4,6 +4,7 @@ import io
 import pickle
 import warnings
 import weakref
+from unittest import mock
 
 import pytest
 import torch
@@ -130,14 +131,15 @@ def test_the_attributes_are_still_set_by_whoever_sets_them():
 
 def test_an_optimizer_with_momentum_and_weight_decay_leaves_a_frozen_parameter_alone():
     layer = nn.Linear(2, 2)
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9, weight_decay=0.1)
+    both = [{"params": [layer.weight]}, {"params": [layer.bias], "lr": 0.2}]
+    optimizer = torch.optim.SGD(both, lr=0.1, momentum=0.9, weight_decay=0.1)
     layer(torch.ones(1, 2)).sum().backward()
     optimizer.step()
     modules.freeze(layer)
-    before = layer.weight.clone()
+    before = layer.weight.clone(), layer.bias.clone()
     optimizer.zero_grad(set_to_none=False)
     optimizer.step()
-    assert torch.equal(layer.weight, before)
+    assert all(map(torch.equal, (layer.weight, layer.bias), before))
 
 
 def test_a_parameter_that_another_part_shares_is_frozen_and_comes_back():
@@ -449,15 +451,230 @@ def test_a_lazy_layer_that_keeps_its_class_is_frozen_after_its_first_batch():
     assert all_frozen(layer.train())
 
 
-def test_a_module_that_was_given_another_class_is_not_unfrozen():
+def test_a_parameter_that_is_hidden_since_is_not_unfrozen():
     model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     modules.freeze(model)
-    nn.utils.parametrize.register_parametrization(model[1], "weight", nn.Identity())
-    with pytest.raises(
-        TypeError, match=r"1 \(ParametrizedLinear\) has become a Param.*: undo that first"
-    ):
-        modules.unfreeze(model)
-    assert not model[1].train().training
-    nn.utils.parametrize.remove_parametrizations(model[1], "weight")
+    for parametrization in (nn.Identity(), nn.Linear(2, 2)):  # which may train itself
+        nn.utils.parametrize.register_parametrization(model[1], "weight", parametrization)
+        with pytest.raises(
+            TypeError, match=r"^weight of 1 \(Para.*\) is no parameter any more: undo first what"
+        ):
+            modules.unfreeze(model)
+        assert not model[1].train().training
+        assert not model[0].weight.requires_grad
+        nn.utils.parametrize.remove_parametrizations(model[1], "weight")
     modules.unfreeze(model)
     assert all(modes(model))
+    assert all(flags(model))
+
+
+def test_what_hides_no_frozen_parameter_does_not_stand_in_the_way():
+    layer = nn.Linear(2, 2)
+    modules.freeze(layer)
+    nn.utils.weight_norm(layer)
+    nn.utils.parametrize.register_parametrization(layer, "weight_g", nn.Identity())
+    modules.unfreeze(layer)
+    assert all(flags(layer))
+    assert all(modes(layer.train()))
+
+
+def test_a_layer_made_of_the_type_of_a_frozen_one_is_not_frozen():
+    model = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(4, 3))
+    modules.freeze(model)
+    model[1] = type(model[1])(4, 1)
+    model.train()
+    assert modes(model) == [False, False, True]
+    assert flags(model) == [False, False, True, True]
+    model.eval()
+    assert not model[1].training
+    with pytest.raises(ValueError, match="nothing in this Linear is frozen"):
+        modules.unfreeze(model[1])
+    with pytest.raises(ValueError, match="training mode is expected to be boolean"):
+        model[1].train("yes")
+    assert type(model[1]) is nn.Linear
+    modules.freeze(model[1])
+    assert all_frozen(model.train())
+    modules.unfreeze(model)
+    assert [type(part) for part in model] == [nn.BatchNorm1d, nn.Linear]
+    assert all(modes(model.train()))
+
+
+class Partly(nn.Module):
+    """Its train() takes more, and is called by names of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.seen = nn.Dropout(), []
+
+    def train(self, mode=True, *, also=None):
+        self.seen.append((mode, also))
+        return super().train(mode)
+
+
+def test_a_train_that_takes_more_is_called_as_it_was_defined():
+    model = Partly()
+    model.extra = Partly()
+    modules.freeze(model)
+    assert model.train(True, also=3) is model
+    assert model.train(mode=True, also=3) is model
+    assert not any(modes(model))
+    model.head = type(model)()  # not frozen
+    model.head.train(False, also=3)
+    model.head.train(mode=True, also=4)
+    model.train(mode=False)
+    assert model.head.seen == [(False, 3), (True, 4), (False, None)]
+    modules.unfreeze(model)
+    model.train(mode=False, also=5)
+    assert model.seen[-1] == (False, 5)
+
+
+def test_a_train_that_takes_more_does_so_in_a_class_that_was_changed_after_freeze():
+    model = Partly()
+    model.scale = nn.Parameter(torch.ones(1), requires_grad=False)
+    modules.freeze(model)
+    nn.utils.parametrize.register_parametrization(model, "scale", nn.Identity())
+    modules.unfreeze(model)
+    model.train(False, also=5)
+    model.train(mode=True, also=6)
+    assert model.seen[-2:] == [(False, 5), (True, 6)]
+    assert all(modes(model))
+
+
+def test_a_class_derived_from_that_of_a_frozen_layer_is_no_frozen_one():
+    layer = nn.Linear(2, 2)
+    modules.freeze(layer)
+
+    class Own(type(layer)):
+        def __init__(self):
+            super().__init__(2, 2)
+
+    own = Own()
+    assert type(own) is Own
+    assert own.train().training
+    modules.freeze(own)
+    assert all_frozen(own.train())
+
+
+def test_a_layer_whose_class_was_changed_in_between_is_frozen_again_and_gets_its_own_back():
+    layer = nn.Linear(2, 2)
+    layer.weight.requires_grad = False
+    modules.freeze(layer)
+    nn.utils.parametrize.register_parametrization(layer, "weight", nn.Identity())
+    modules.unfreeze(layer)
+    nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    assert all(modes(layer.train()))
+    modules.freeze(layer)
+    assert all_frozen(layer.train())
+    modules.unfreeze(layer)
+    assert type(layer) is nn.Linear
+
+
+class Refuses(nn.Module):
+    def __init__(self, mode):
+        super().__init__()
+        self.mode = mode
+
+    def train(self, mode=True):
+        if mode is self.mode:
+            raise ArithmeticError("no")
+        return super().train(mode)
+
+
+def test_a_train_that_raises_leaves_no_half_frozen_model():
+    model = nn.Sequential(nn.Linear(2, 2), Refuses(False), nn.Dropout())
+    model[2].eval()
+    with pytest.raises(ArithmeticError):
+        modules.freeze(model)
+    assert modes(model) == [True, True, True, False]
+    assert all(flags(model))
+    with pytest.raises(ValueError, match="nothing in this Sequential"):
+        modules.unfreeze(model)
+    model[1] = Refuses(True)
+    modules.freeze(model)
+    with pytest.raises(ArithmeticError):
+        modules.unfreeze(model)
+    assert modes(model) == [True, True, True, False]
+    assert all(flags(model))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_parts_within_a_frozen_model_are_unfrozen_by_themselves(order):
+    model = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Dropout(), nn.Linear(2, 2)))
+    modules.freeze(model)
+    for number in order:
+        modules.unfreeze(model[number])
+        assert all(modes(model[number].train()))
+        assert all(flags(model[number]))
+    assert not model.train().training  # itself still is
+    modules.unfreeze(model)
+    assert all(modes(model.train()))
+
+
+@pytest.fixture
+def process_group(tmp_path):
+    """A group of one process on the CPU: a GPU of this machine must not be asked."""
+    from torch import distributed
+
+    with mock.patch("torch.cuda.is_available", return_value=False):
+        meeting = f"file://{tmp_path / 'meeting'}"
+        distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)
+        try:
+            yield
+        finally:
+            distributed.destroy_process_group()
+
+
+def needs(*version):
+    if tuple(map(int, torch.__version__.split(".")[:2])) < version:
+        pytest.skip(f"needs torch {version}")
+
+
+@pytest.mark.usefixtures("process_group")
+@pytest.mark.parametrize("frozen_first", [True, False])
+@pytest.mark.parametrize("used", [True, False])
+def test_a_model_of_fsdp2_is_unfrozen_before_and_after_it_was_used(frozen_first, used):
+    needs(2, 6)
+    from torch.distributed import fsdp
+    from torch.distributed.device_mesh import init_device_mesh
+
+    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(), nn.Linear(4, 1))
+    mesh = init_device_mesh("cpu", (1,))
+    if frozen_first:
+        modules.freeze(model)
+    for part in (model[0], model):
+        fsdp.fully_shard(part, mesh=mesh)
+    if not frozen_first:
+        modules.freeze(model)
+    assert all_frozen(model.train())
+    if used:
+        model(torch.ones(2, 4))
+    modules.unfreeze(model)
+    assert all(modes(model))
+    assert not any(modes(model.eval()))
+    model(torch.ones(2, 4)).sum().backward()
+    assert all(bool((p.grad.full_tensor() != 0).any()) for p in model.parameters())
+    assert all(isinstance(part, fsdp.FSDPModule) for part in (model, model[0]))
+    modules.freeze(model)
+    assert all_frozen(model.train())
+    modules.unfreeze(model)
+    assert all(modes(model.train()))
+
+
+@pytest.mark.usefixtures("process_group")
+def test_parameters_that_fsdp1_has_flattened_are_not_passed_over():
+    needs(2, 3)  # on the CPU
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    for original in (True, False):
+        layer = nn.Linear(4, 4)
+        modules.freeze(layer)
+        model = FullyShardedDataParallel(
+            layer, use_orig_params=original, device_id=torch.device("cpu")
+        )
+        if original:
+            modules.unfreeze(model)
+            assert all(flags(model))
+        else:
+            with pytest.raises(TypeError, match=r"^weight of .*Linear\) is no parameter any more"):
+                modules.unfreeze(model)
+            assert not any(flags(model))

@@ -1,5 +1,6 @@
 import contextlib
 import copy
+import dataclasses
 import datetime
 import importlib
 import math
@@ -22,18 +23,26 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from reference_fixes import numerics
 
+
+def groups(parameters):
+    """As most trainers group them: the first half, here empty for a single one, and the rest."""
+    parameters = list(parameters)
+    half = len(parameters) // 2
+    return [{"params": parameters[:half]}, {"params": parameters[half:]}]
+
+
 OPTIMIZERS = {
-    "SGD": lambda parameters: torch.optim.SGD(parameters, lr=1.0),
-    "SGD momentum": lambda parameters: torch.optim.SGD(parameters, lr=1.0, momentum=0.9),
-    "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=0.1),
-    "AdamW fused": lambda parameters: torch.optim.AdamW(parameters, lr=0.1, fused=True),
-    "SGD fused": lambda parameters: torch.optim.SGD(parameters, lr=1.0, fused=True),
+    "SGD": lambda parameters: torch.optim.SGD(groups(parameters), lr=1.0),
+    "SGD momentum": lambda parameters: torch.optim.SGD(groups(parameters), lr=1.0, momentum=0.9),
+    "AdamW": lambda parameters: torch.optim.AdamW(groups(parameters), lr=0.1),
+    "AdamW fused": lambda parameters: torch.optim.AdamW(groups(parameters), lr=0.1, fused=True),
+    "SGD fused": lambda parameters: torch.optim.SGD(groups(parameters), lr=1.0, fused=True),
     "SGD momentum fused": lambda parameters: torch.optim.SGD(
-        parameters, lr=1.0, momentum=0.9, fused=True
+        groups(parameters), lr=1.0, momentum=0.9, fused=True
     ),
-    "Adagrad fused": lambda parameters: torch.optim.Adagrad(parameters, lr=0.1, fused=True),
+    "Adagrad fused": lambda parameters: torch.optim.Adagrad(groups(parameters), lr=0.1, fused=True),
     "SGD damped fused": lambda parameters: torch.optim.SGD(
-        parameters, lr=1.0, momentum=0.9, dampening=0.5, fused=True
+        groups(parameters), lr=1.0, momentum=0.9, dampening=0.5, fused=True
     ),
 }
 
@@ -163,6 +172,22 @@ def test_one_bad_value_anywhere_skips_the_step_and_changes_nothing(
     assert not hasattr(optimizer, "found_inf")  # or every later step() would be skipped too
 
 
+@pytest.mark.parametrize("last", [12.0, math.nan, math.inf])
+def test_all_parameter_groups_count_and_all_are_scaled_or_skipped(device, optimizer_name, last):
+    parameters = with_gradients([[3.0], [4.0], [last]], device)
+    optimizer = optimizer_for(optimizer_name, parameters)
+    assert [len(group["params"]) for group in optimizer.param_groups] == [1, 2]
+    result = numerics.clip_or_skip(optimizer, 1.0)
+    if last == 12.0:
+        assert result.norm.item() == pytest.approx(13.0)
+        scaled = [parameter.grad.item() for parameter in parameters]
+        assert scaled == pytest.approx([3 / 13, 4 / 13, 12 / 13])
+        assert all(parameter.item() for parameter in parameters)
+    else:
+        assert result.skipped
+        assert not any(parameter.item() for parameter in parameters)
+
+
 class Reads(TorchDispatchMode):
     """Counts how often the host asks for a value: .item(), bool(), float()."""
 
@@ -208,8 +233,9 @@ def test_the_fused_optimizers_of_other_devices_do_not_decide(monkeypatch, kind):
 
     monkeypatch.setattr(numerics, "_TORCH", (2, 15))
     here, there = nn.Parameter(torch.ones(1)), Elsewhere(torch.ones(1))
-    optimizer = torch.optim.AdamW([here, there], lr=1.0)
-    optimizer.param_groups[0]["fused"] = True  # where this torch would look at the device
+    optimizer = torch.optim.AdamW(groups([here, there]), lr=1.0)
+    for group in optimizer.param_groups:
+        group["fused"] = True  # where this torch would look at the device
     here.grad = torch.ones(1)
     assert numerics._decides_on_device(optimizer)
     there.grad = torch.ones(1)
@@ -218,8 +244,9 @@ def test_the_fused_optimizers_of_other_devices_do_not_decide(monkeypatch, kind):
 
 @pytest.mark.parametrize(("version", "decides"), [((2, 3), False), ((2, 4), True)])
 def test_the_device_decides_since_torch_2_4(monkeypatch, version, decides):
-    optimizer = torch.optim.AdamW(with_gradients([[1.0]], "cpu"))
-    optimizer.param_groups[0]["fused"] = True  # also where this torch has it on CUDA alone
+    optimizer = torch.optim.AdamW(groups(with_gradients([[1.0]], "cpu")))
+    for group in optimizer.param_groups:
+        group["fused"] = True  # also where this torch has it on CUDA alone
     monkeypatch.setattr(numerics, "_TORCH", version)
     assert numerics._decides_on_device(optimizer) is decides
 
@@ -247,11 +274,12 @@ class OtherProtocol(torch.optim.Optimizer):
     _step_supports_amp_scaling = True
 
     def __init__(self, parameters):
-        super().__init__(parameters, {"fused": True})
+        super().__init__(groups(parameters), {"fused": True})
 
     def step(self, closure=None, grad_scaler=None):
-        for parameter in self.param_groups[0]["params"]:
-            parameter.data -= parameter.grad
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter.data -= parameter.grad
 
 
 def loaded(name, parameters):
@@ -264,15 +292,15 @@ def loaded(name, parameters):
 def half_fused(parameters):
     other = nn.Parameter(torch.zeros_like(parameters[0]))
     other.grad = torch.ones_like(other)
-    groups = [{"params": parameters}, {"params": [other], "fused": False}]
-    return torch.optim.AdamW(groups, fused=True)
+    both = [{"params": parameters}, {"params": [other], "fused": False}]
+    return torch.optim.AdamW(both, fused=True)
 
 
 @pytest.mark.parametrize(
     "make",
     [
         lambda parameters: Forwards(optimizer_for("AdamW fused", parameters)),
-        lambda parameters: OwnAdamW(parameters, fused=True),
+        lambda parameters: OwnAdamW(groups(parameters), fused=True),
         OtherProtocol,
         lambda parameters: loaded("AdamW", parameters),
         lambda parameters: loaded("SGD", parameters),
@@ -291,8 +319,9 @@ def test_no_optimizer_that_looks_fused_steps_on_nan(device, make):
 
 def test_a_torch_without_norms_in_float64_is_told_by_the_host(monkeypatch):
     monkeypatch.setattr(numerics, "_TORCH", (2, 3))
-    optimizer = torch.optim.SGD(with_gradients([[math.nan]], "cpu"), lr=1.0)
-    optimizer.param_groups[0]["fused"] = True
+    optimizer = torch.optim.SGD(groups(with_gradients([[math.nan]], "cpu")), lr=1.0)
+    for group in optimizer.param_groups:
+        group["fused"] = True
     with mock.patch.object(optimizer, "step") as step:
         assert numerics.clip_or_skip(optimizer, 1.0).skipped
     assert not step.called
@@ -329,7 +358,7 @@ def test_a_gradient_with_a_graph_gives_a_norm_without_one(device, optimizer_name
 
 def test_float64_gradients_longer_than_any_number_keep_their_direction():
     (parameter,) = parameters = with_gradients([[1.5e308, 1.5e308]], "cpu", torch.float64)
-    numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
+    numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1.0)
     assert parameter.tolist() == pytest.approx([-(0.5**0.5)] * 2)
 
 
@@ -344,7 +373,7 @@ def test_parameters_of_fsdp1_are_refused():
     (parameter,) = parameters = with_gradients([[9.0]], "cpu")
     parameter._fsdp_flattened = True  # as FSDP1 marks them, whichever use_orig_params is
     with pytest.raises(TypeError, match=r"^parameters of FSDP1: call its clip_grad_norm_\(\)"):
-        numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
+        numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1.0)
 
 
 def on_two_ranks(rank, meeting_point):
@@ -432,7 +461,7 @@ def test_the_ranks_of_a_dtensor_step_together_or_not_at_all(device, tmp_path):
 def test_a_complex_gradient_whose_length_overflows_keeps_its_direction():
     parameter = nn.Parameter(torch.zeros(1, dtype=torch.cfloat))
     parameter.grad = torch.tensor([3e38 + 3e38j])
-    assert not numerics.clip_or_skip(torch.optim.SGD([parameter], lr=1.0), 1.0).skipped
+    assert not numerics.clip_or_skip(torch.optim.SGD(groups([parameter]), lr=1.0), 1.0).skipped
     torch.testing.assert_close(parameter.detach(), torch.tensor([-(0.5**0.5) * (1 + 1j)]))
 
 
@@ -556,7 +585,7 @@ def test_other_dtypes_are_clipped_too(device, dtype):
     if device == "mps" and dtype == torch.float64:
         pytest.skip("MPS has no float64")
     parameters = with_gradients([[100.0] * 4, [0.0]], device, dtype)
-    numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
+    numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1.0)
     torch.testing.assert_close(
         flat(parameters), torch.tensor([-0.5] * 4 + [0.0], dtype=torch.float64), rtol=4e-3, atol=0.0
     )
@@ -564,7 +593,7 @@ def test_other_dtypes_are_clipped_too(device, dtype):
 
 def test_a_factor_too_small_for_float16_is_not_rounded_to_it(device):
     (parameter,) = parameters = with_gradients([[60000.0] * 300], device, torch.float16)
-    numerics.clip_or_skip(torch.optim.SGD(parameters, lr=1.0), 1.0)
+    numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1.0)
     torch.testing.assert_close(
         flat(parameters),
         torch.full((300,), -1 / math.sqrt(300), dtype=torch.float64),
@@ -624,7 +653,7 @@ def test_sparse_complex_and_empty_gradients_are_clipped_too():
         embedding(torch.tensor([1, 1])).sum() * 1.5
     ).backward()  # two entries for row 1 that add up to 3
     phase.grad, empty.grad = torch.tensor([4j]) * math.sqrt(2), torch.zeros(0)
-    optimizer = torch.optim.SGD([embedding.weight, phase, empty], lr=1.0)
+    optimizer = torch.optim.SGD(groups([embedding.weight, phase, empty]), lr=1.0)
     norm = math.sqrt(2 * 9 + 32)
     assert numerics.clip_or_skip(optimizer, 1.0).norm.item() == pytest.approx(norm, rel=1e-5)
     assert embedding.weight[1, 0].item() == pytest.approx(-3 / norm, rel=1e-5)
@@ -663,7 +692,7 @@ def test_the_host_waits_only_where_it_reads(device, optimizer_name, value, count
 @pytest.mark.parametrize("max_norm", [0.0, -1.0, math.nan])
 def test_impossible_norms_are_refused(max_norm):
     with pytest.raises(ValueError, match=f"max_norm={max_norm!r}"):
-        numerics.clip_or_skip(torch.optim.SGD(with_gradients([[1.0]], "cpu"), lr=1.0), max_norm)
+        numerics.clip_or_skip(optimizer_for("SGD", with_gradients([[1.0]], "cpu")), max_norm)
 
 
 def test_a_step_without_gradients_is_refused():
@@ -672,12 +701,17 @@ def test_a_step_without_gradients_is_refused():
         match=r"^the parameters of the optimizer have no gradient with a value in it: "
         r"was backward\(\) called\?$",
     ):
-        numerics.clip_or_skip(torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=1.0), 1.0)
+        numerics.clip_or_skip(optimizer_for("SGD", [nn.Parameter(torch.ones(2))]), 1.0)
 
 
 class Explodes(nn.Module):
     def forward(self, x):
         return x / 0
+
+
+class TakesRows(nn.Module):
+    def forward(self, batch):
+        return batch["rows"][1][1].square()
 
 
 def network(device):
@@ -701,7 +735,7 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
     x = torch.ones(4, 3, device=device)
     spoiled = x.clone()
     spoiled[1, 2] = bad
-    word = "nan" if bad != bad else "inf"
+    word = str(bad)
     healthy = nn.Sequential(*list(model)[:2])
     if kind == "input":
         found, expected = (
@@ -710,13 +744,13 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
         )
     elif kind == "keyword":
         found, expected = (
-            numerics.find_nonfinite(healthy, mask=spoiled),
-            f"input mask: 1 of 12 values are {word}",
+            numerics.find_nonfinite(healthy, input=spoiled),
+            f"input input: 1 of 12 values are {word}",
         )
     elif kind == "nested":
         batch = {"rows": [x, (x, spoiled)]}
         found, expected = (
-            numerics.find_nonfinite(healthy, batch),
+            numerics.find_nonfinite(TakesRows(), batch),
             f"input 0['rows'][1][1]: 1 of 12 values are {word}",
         )
     elif kind == "parameter":
@@ -730,10 +764,10 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
             "buffer '1.running_mean': 1 of 3 values are nan",
         )
     elif kind == "gradient":
-        model[3].weight.grad = torch.full_like(model[3].weight, bad)
+        model[1].weight.grad = torch.full_like(model[1].weight, bad)
         found, expected = (
-            numerics.find_nonfinite(model, x),
-            f"gradient of '3.weight': 3 of 3 values are {word}",
+            numerics.find_nonfinite(healthy, x),
+            f"gradient of '1.weight': 3 of 3 values are {word}",
         )
     else:
         found, expected = (
@@ -977,11 +1011,133 @@ def test_of_several_bad_outputs_the_first_is_named():
 def test_the_place_in_a_modules_output_is_named_and_keywords_reach_the_model():
     class Two(nn.Module):
         def forward(self, x, *, shift):
-            return {"a": [x, x + shift]}
+            return {"a": [x, x / shift]}
 
-    with mock.patch.object(numerics, "_problem", side_effect=[None, None, None, "broken"]):
-        found = numerics.find_nonfinite(Two(), torch.ones(1), shift=torch.ones(1))
-    assert found == "output of module '' (Two) a[1]: broken"
+    found = numerics.find_nonfinite(Two(), torch.ones(1), shift=torch.zeros(1))
+    assert found == "output of module '' (Two) a[1]: 1 of 1 values are inf"
+
+
+class Encoder(nn.Module):
+    """An encoder, what makes its output NaN, and a mask of its own that it returns."""
+
+    def __init__(self, device):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 2)
+        self.mask, self.head = Causal(), nn.Linear(4, 1)
+        self.to(device)
+
+    def forward(self, x, mask):
+        return self.head(self.layers(x, mask + self.mask(mask)))
+
+
+class Causal(nn.Module):
+    def forward(self, mask):
+        return torch.full_like(mask, -math.inf).triu(1)
+
+
+def encoder_and_inputs(device):
+    mask = torch.zeros(3, 3, device=device)
+    mask[:, 2] = -math.inf
+    return Encoder(device), torch.rand(2, 3, 4, device=device), mask
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_healthy_model_that_is_given_a_mask_and_makes_one_is_healthy(device, training):
+    model, x, mask = encoder_and_inputs(device)
+    assert numerics.find_nonfinite(model.train(training), x, mask) is None
+    assert numerics.find_nonfinite(model, x, mask=mask) is None
+    assert numerics.find_nonfinite(Causal(), mask) is None  # nor is one that only returns it
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_mask_hides_no_broken_weight_and_no_broken_module(device, training):
+    model, x, mask = encoder_and_inputs(device)
+    model.train(training)
+    model.head = Explodes()
+    masks = (
+        "input 1: 3 of 9 values are -inf; output of module 'mask' (Causal): 3 of 9 values are -inf"
+    )
+    found = numerics.find_nonfinite(model, x, mask)
+    assert found.startswith(f"{masks}; output of module 'head' (Explodes): ")
+    assert found.count("; ") == 2
+    weight = model.layers.layers[1].linear2.weight
+    weight.grad = torch.full_like(weight, math.nan)
+    model.head = nn.Identity()
+    found = numerics.find_nonfinite(model, x, mask)
+    name = "layers.layers.1.linear2.weight"
+    assert found == f"{masks}; gradient of {name!r}: 32 of 32 values are nan"
+    weight.data[0, 0] = math.nan
+    assert numerics.find_nonfinite(model, x, mask) == f"parameter {name!r}: 1 of 32 values are nan"
+
+
+def test_what_makes_the_output_nan_is_named_with_the_minus_inf_before_it(device):
+    class Weights(nn.Module):
+        def forward(self, scores, mask):
+            return (scores + mask).softmax(-1)
+
+    mask = torch.zeros(2, 2, device=device)
+    mask[1] = -math.inf  # the second query sees no key
+    assert numerics.find_nonfinite(Weights(), torch.ones_like(mask), mask) == (
+        "input 1: 2 of 4 values are -inf; output of module '' (Weights): 2 of 4 values are nan"
+    )
+
+    class Log(nn.Module):
+        def forward(self, x):
+            return x.log()
+
+    layers = nn.Sequential(Log(), nn.Linear(1, 2, bias=False)).to(device)
+    nn.init.constant_(layers[1].weight, -1.0)
+    assert numerics.find_nonfinite(layers, torch.tensor([[0.0], [1.0]], device=device)) == (
+        "output of module '0' (Log): 1 of 2 values are -inf; "
+        "output of module '1' (Linear): 2 of 4 values are inf"
+    )
+
+
+def test_an_error_is_not_explained_by_a_mask(device):
+    class Refuses(nn.Module):
+        def forward(self, x, mask):
+            raise ValueError("expected finite values")
+
+    with pytest.raises(ValueError, match="expected finite values"):
+        numerics.find_nonfinite(Refuses(), torch.ones(1), torch.tensor([-math.inf]))
+    model = nn.Sequential(Causal(), nn.Linear(2, 1))
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        numerics.find_nonfinite(model, torch.ones(3, 3))
+
+
+@dataclasses.dataclass
+class Answer:
+    scores: torch.Tensor
+    more: object = None
+    absent: object = dataclasses.field(init=False)  # never set
+
+
+def test_dataclasses_are_looked_into_and_one_may_hold_itself(device):
+    class Answers(nn.Module):
+        def forward(self, given):
+            given.scores.mul_(0)
+            answer = Answer(given.scores, [Answer(given.more / 0)])
+            answer.more.append(answer)
+            return answer
+
+    one = torch.ones(2, device=device, requires_grad=True) * 1  # has a graph
+    given = Answer(one, one)
+    assert numerics.find_nonfinite(Answers(), given) == (
+        "output of module '' (Answers) more[0].scores: 2 of 2 values are nan"
+    )
+    assert one.tolist() == [1.0, 1.0]
+    given.more = torch.tensor([math.nan], device=device)
+    assert numerics.find_nonfinite(Answers(), given) == "input 0.more: 1 of 1 values are nan"
+    given.more = given
+    assert numerics.find_nonfinite(nn.Identity(), given) is None
+
+    @dataclasses.dataclass
+    class Defaults:
+        best: float = math.nan
+
+    assert numerics.find_nonfinite(nn.Identity(), Defaults) is None  # it is no value itself
+    assert "input 0.best: 1 of 1" in numerics.find_nonfinite(nn.Identity(), Defaults())
 
 
 def test_the_random_state_of_every_gpu_of_the_model_is_kept():
@@ -995,16 +1151,20 @@ def test_the_random_state_of_every_gpu_of_the_model_is_kept():
             return None
 
     with mock.patch("torch.random.fork_rng") as fork:
-        numerics._find_bad_outputs([], Spread(), (), {})
+        numerics._find_bad_outputs([], False, Spread(), (), {})
     fork.assert_called_once_with([0, 1])
 
 
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ([math.nan, math.inf, -math.inf, 1.0], "1 of 4 values are nan and 2 of 4 values are inf"),
+        (
+            [math.nan, math.inf, -math.inf, 1.0],
+            "1 of 4 values are nan and 1 of 4 values are inf and 1 of 4 values are -inf",
+        ),
         ([3e38, 3e38], None),
-        ([math.inf, -math.inf], "2 of 2 values are inf"),
+        ([math.inf, -math.inf], "1 of 2 values are inf and 1 of 2 values are -inf"),
+        ([-math.inf, -math.inf], "2 of 2 values are -inf"),
         ([], None),
     ],
 )
@@ -1042,17 +1202,19 @@ def test_float8_buffers_are_looked_at_and_restored(name):
 
 
 def test_what_comes_first_in_a_step_is_named_first():
-    model = nn.Sequential(nn.Linear(1, 1), Explodes())
+    model = nn.Sequential(nn.Linear(1, 1), Explodes(), nn.Linear(1, 1))
     model.register_buffer("mean", torch.tensor([math.nan]))
-    model[0].weight.grad = torch.tensor([[math.nan]])
+    for number in (0, 2):  # backward() reaches the last one first
+        model[number].weight.grad = torch.tensor([[math.nan]])
     model[0].bias.data.fill_(math.nan)
     x = torch.tensor([math.nan])
     for place, mend in (
         ("input 0", lambda: x.fill_(1.0)),
         ("parameter '0.bias'", lambda: model[0].bias.data.fill_(1.0)),
         ("buffer 'mean'", lambda: model.mean.fill_(1.0)),
-        ("gradient of '0.weight'", lambda: model[0].weight.grad.fill_(1.0)),
-        ("output of module '1' (Explodes)", lambda: None),
+        ("output of module '1' (Explodes)", lambda: setattr(model, "1", nn.Identity())),
+        ("gradient of '2.weight'", lambda: model[2].weight.grad.fill_(1.0)),
+        ("gradient of '0.weight'", lambda: None),
     ):
         assert numerics.find_nonfinite(model, x).startswith(f"{place}: 1 of 1 values are ")
         mend()
@@ -1067,7 +1229,12 @@ def training(device, optimizer_class=torch.optim.Adam):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).to(device)
     model.register_buffer("cache", torch.ones(2, device=device), persistent=False)
-    return model, optimizer_class(model.parameters(), lr=0.1)
+    first, second = groups(model.parameters())
+    return model, optimizer_class([first, {**second, "lr": 0.2}], lr=0.1)
+
+
+def rates(optimizer):
+    return [group["lr"] for group in optimizer.param_groups]
 
 
 def step(model, optimizer, scale=1.0):
@@ -1160,10 +1327,11 @@ class Masters(torch.optim.Optimizer):
         super().__init__(parameters, {})
 
     def step(self):
-        for parameter in self.param_groups[0]["params"]:
-            state = self.state[parameter]
-            state.setdefault("master", [parameter.detach().float().clone()])[0].sub_(1e-3)
-            parameter.data.copy_(state["master"][0])
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                state = self.state[parameter]
+                state.setdefault("master", [parameter.detach().float().clone()])[0].sub_(1e-3)
+                parameter.data.copy_(state["master"][0])
 
 
 @pytest.mark.parametrize(
@@ -1173,7 +1341,7 @@ class Masters(torch.optim.Optimizer):
 )
 def test_moments_keep_their_own_precision(device, make):
     model = nn.Linear(1, 1).to(device, torch.bfloat16)
-    optimizer = make(model.parameters())
+    optimizer = make(groups(model.parameters()))
 
     def state():
         values = [value for _, value in numerics._leaves(list(optimizer.state.values()))]
@@ -1193,19 +1361,19 @@ def test_the_learning_rate_comes_back_with_its_scheduler():
     model, optimizer = training("cpu", torch.optim.SGD)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8)
 
-    def rates(count=3):
+    def following(count=3):
         found = []
         for _ in range(count):
             optimizer.step()
             scheduler.step()
-            found.append(optimizer.param_groups[0]["lr"])
+            found.append(rates(optimizer))
         return found
 
-    rates(1)
+    following(1)
     saved = numerics.Snapshot(model, optimizer, scheduler)
-    first = rates()
+    first = following()
     saved.restore()
-    assert rates() == first
+    assert following() == first
 
 
 def test_an_average_and_a_scaler_come_back_too(device):
@@ -1228,7 +1396,7 @@ def test_an_average_and_a_scaler_come_back_too(device):
 
 def test_gradients_of_a_later_step_are_gone_after_a_restore():
     model, (other,) = nn.Linear(1, 1), with_gradients([[1.0]], "cpu")
-    optimizer = torch.optim.SGD([other], lr=0.1)  # of another part than the model
+    optimizer = torch.optim.SGD(groups([other]), lr=0.1)  # of another part than the model
     saved = numerics.Snapshot(model, optimizer)
     (model(torch.ones(1, 1)) * math.nan).sum().backward()
     saved.restore()
@@ -1283,9 +1451,10 @@ def test_what_is_restored_from_elsewhere_goes_home():
     part = Part()
     saved = numerics.Snapshot(part, device="meta")  # stands for a device other than the CPU
     assert saved._kept[0][2][0]["shadow"][0].device.type == "meta"
-    with mock.patch.object(torch.Tensor, "to", return_value=torch.zeros(2)) as to:
+    with mock.patch.object(torch.Tensor, "to", side_effect=lambda *_, **__: torch.zeros(2)) as to:
         saved.restore()
-    to.assert_called_once_with(torch.device("cpu"), copy=True)
+    assert to.mock_calls[0] == mock.call("meta", copy=True)  # what is there before the restore
+    assert to.mock_calls[1:] == [mock.call(torch.device("cpu"), copy=True)]
     assert part.state["steps"] == 3
     assert "_home" not in vars(part.state["shadow"][0])
 
@@ -1320,17 +1489,122 @@ def test_an_optimizer_may_lay_out_its_state_as_it_likes():
 
     model, optimizer = training("cpu", Scaled)
     saved = numerics.Snapshot(optimizer)
+    for group in optimizer.param_groups:
+        group["lr"] = 7.0
+    saved.restore()
+    assert rates(optimizer) == [0.1, 0.2]
+
+
+def test_everything_comes_back_or_nothing_whatever_raises(device):
+    class Part:
+        def state_dict(self):
+            return {}
+
+        def load_state_dict(self, state):
+            raise self.errors.pop(0)
+
+    for error in (KeyError("gone"), KeyboardInterrupt()):
+        model, optimizer = training(device)
+        step(model, optimizer)
+        Part.errors = [error, RuntimeError("of going back")]
+        saved = numerics.Snapshot(model, optimizer, Part())
+        step(model, optimizer)
+        optimizer.param_groups[1]["lr"] = 7.0
+        model.cache = None
+        before, gradient = contents(model, optimizer), model[0].weight.grad
+        with pytest.raises(type(error)):
+            saved.restore()
+        assert not Part.errors
+        assert all(map(torch.equal, contents(model, optimizer), before))
+        assert model.cache is None
+        assert rates(optimizer) == [0.1, 7.0]
+        assert model[0].weight.grad is gradient
+
+
+def test_a_model_with_a_new_layer_is_left_as_it_is(device):
+    model, optimizer = training(device)
+    step(model, optimizer)
+    saved = numerics.Snapshot(optimizer, model)
+    step(model, optimizer)
+    model.append(nn.Linear(2, 1).to(device))
+    before = contents(model, optimizer)
+    with pytest.raises(RuntimeError, match=r'Missing key\(s\) in state_dict: "2.weight"'):
+        saved.restore()
+    assert all(map(torch.equal, contents(model, optimizer), before))
+    del model[2]
+    saved.restore()
+    assert not torch.equal(model[0].weight, before[0])
+
+
+def expanding(device):
+    """A model with two expanded buffers, of which the state_dict has one."""
+    model = nn.Linear(1, 1).to(device)
+    for persistent in (True, False):
+        buffer = torch.ones(1, 2, device=device).expand(1000, 2)
+        model.register_buffer(f"wide{persistent}", buffer, persistent)
+    return model
+
+
+def test_expanded_buffers_come_back_as_small_as_they_were(device):
+    model = expanding(device)
+    saved = numerics.Snapshot(model)
+    kept = [leaf for _, leaf in numerics._leaves(saved._kept[0][2]) if leaf.dim() == 2]
+    assert {leaf.stride() for leaf in kept if len(leaf) == 1000} == {(0, 1)}
+    for change in (torch.Tensor.detach, torch.zeros_like, torch.Tensor.contiguous):
+        model.weight.data.fill_(math.nan)
+        for name in ("wideTrue", "wideFalse"):
+            setattr(model, name, change(getattr(model, name)))
+        saved.restore()
+        assert numerics.find_nonfinite(model) is None
+        for buffer in (model.wideTrue, model.wideFalse):
+            assert torch.equal(buffer, torch.ones(1000, 2, device=device))
+            assert buffer.stride() == ((0, 1) if change is torch.Tensor.detach else (2, 1))
+
+
+def test_a_buffer_made_under_inference_mode_comes_back(device):
+    model = nn.Linear(1, 1).to(device)
+    with torch.inference_mode():
+        for persistent in (True, False):
+            model.register_buffer(f"c{persistent}", torch.ones(2, device=device), persistent)
+    saved = numerics.Snapshot(model)
+    with torch.inference_mode():
+        model.cTrue.zero_()
+        model.cFalse.zero_()
+    saved.restore()
+    assert model.cTrue.tolist() == model.cFalse.tolist() == [1.0, 1.0]
+
+
+def test_the_tensors_of_an_optimizer_stay_the_same_objects(device):
+    if numerics._TORCH < (2, 1):
+        pytest.skip(f"torch {torch.__version__} wants capturable where lr is a tensor")
+    model, _ = training(device)
+    first, second = groups(model.parameters())
+    lr = torch.tensor(0.1, device=device)
+    both = [{**first, "lr": lr}, {**second, "lr": lr}]
+    optimizer = torch.optim.Adam(both, foreach=False, capturable=device != "cpu")
+    step(model, optimizer)
+    saved = numerics.Snapshot(model, optimizer)
+    moment = optimizer.state[model[1].bias]["exp_avg"]
+    kept = moment.clone()
+    step(model, optimizer)
+    lr.fill_(7.0)
+    saved.restore()
+    assert all(rate is lr for rate in rates(optimizer))
+    assert lr.item() == pytest.approx(0.1)
+    assert optimizer.state[model[1].bias]["exp_avg"] is moment
+    assert torch.equal(moment, kept)
     optimizer.param_groups[0]["lr"] = 7.0
     saved.restore()
-    assert optimizer.param_groups[0]["lr"] == 0.1
+    assert [float(rate) for rate in rates(optimizer)] == pytest.approx([0.1, 0.1])
 
 
 def test_the_learning_rate_itself_comes_back():
     model, optimizer = training("cpu")
     saved = numerics.Snapshot(model, optimizer)
-    optimizer.param_groups[0]["lr"] = 7.0
+    for group in optimizer.param_groups:
+        group["lr"] = 7.0
     saved.restore()
-    assert optimizer.param_groups[0]["lr"] == 0.1
+    assert rates(optimizer) == [0.1, 0.2]
 
 
 def test_numbers_of_a_state_may_be_inf_and_not_nan():
@@ -1339,9 +1613,9 @@ def test_numbers_of_a_state_may_be_inf_and_not_nan():
     optimizer.state[model[0].weight]["best_loss"] = math.inf
     scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)  # its best loss is inf
     numerics.Snapshot(model, optimizer, scheduler)
-    optimizer.param_groups[0]["lr"] = math.nan
+    optimizer.param_groups[1]["lr"] = math.nan
     with pytest.raises(
-        ValueError, match=r"^no snapshot of a broken Adam: param_groups\[0\]\['lr'\]: 1 of 1"
+        ValueError, match=r"^no snapshot of a broken Adam: param_groups\[1\]\['lr'\]: 1 of 1"
     ):
         numerics.Snapshot(model, optimizer)
 
@@ -1406,7 +1680,7 @@ def test_a_run_that_would_explode_stays_finite(device):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.Linear(16, 1)).to(device)
     x, y = torch.randn(32, 4).to(device) * 1000, torch.randn(32, 1).to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    optimizer = torch.optim.SGD(groups(model.parameters()), lr=1e-3)
     for number in range(30):
         optimizer.zero_grad()
         (model(x * (math.inf if number == 10 else 1.0)) - y).square().mean().backward()
