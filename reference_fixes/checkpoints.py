@@ -29,7 +29,8 @@ __all__ = ["LoadReport", "capture", "load_matching", "restore", "save"]
 
 # Under what the weights are found in a checkpoint, and what wrappers put before a name.
 _CONTAINERS = ("state_dict", "model_state_dict", "model", "net", "weights", "objects", "module")
-_WRAPPERS = ("module", "_orig_mod", "model", "net")
+_WRAPPERS = ("module", "_orig_mod", "model", "net", "base_model")
+_ANYWHERE = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
 _PARTS = {"objects", "random", "left_out"}
 _PLAIN = (str, bytes, bool, int, float, complex, torch.dtype, torch.device, torch.Size)
 
@@ -69,24 +70,36 @@ class LoadReport:
         return "\n".join(lines)
 
 
-def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadReport:
+def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str = "") -> LoadReport:
     """Copies into a model what fits it of a state or a checkpoint, and accounts for every key.
 
     The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either side
-    may have been wrapped: keys are compared without `_orig_mod` in them and without `module`,
-    `model` and `net` at their start, where more of them match than as they are. A value of
-    another shape or kind is left out: the head for another number of classes, integers of a
-    quantized layer. So is another value for a tensor that two keys share. Names that a hook of
-    the model translates, such as those of weight_norm, are missing and unexpected here.
+    may have been wrapped: keys are compared without `_orig_mod`, `_fsdp_wrapped_module` and
+    `_checkpoint_wrapped_module` in them, and without `module`, `model`, `net` and `base_model` at
+    their start, where more of them match than as they are.
+
+    Left out, and told, is
+
+    - a value of another shape, such as the head for another number of classes;
+    - a value of another kind, such as the integers of a quantized layer;
+    - a value that the model's dtype cannot hold: 0.5 and inf in integers, 1e6 in float16. Rounding
+      from one floating-point dtype to another is none;
+    - another value for a tensor that two keys share.
+
+    Names that a hook of the model translates, such as those of weight_norm, are missing and
+    unexpected here.
 
     Args:
         model: on any device but meta.
         state: what state_dict() returned, or torch.load() of a file that holds it.
+        prefix: for a model that is a part of the one that was saved, its name there, such as
+            "encoder". The report leaves out keys of other parts.
 
     Raises:
-        TypeError: the state is no mapping, such as the path of its file.
+        TypeError: the state is no mapping, such as the path of its file, or the prefix no text.
         ValueError: no key matches, or no value fits; a key may be each of two; the model is on the
-            meta device. Nothing was loaded then.
+            meta device; one side has DTensors, as after fully_shard(), and the other has not.
+            Nothing was loaded then.
 
     >>> head = torch.nn.Linear(2, 10)
     >>> print(load_matching(head, {"weight": torch.ones(3, 2), "bias": torch.ones(10)}))
@@ -100,23 +113,30 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadRepor
             f"expected a state, which is a mapping of names to tensors; got {type(state).__name__}"
             + (f": {hint}" if hint else "")
         )
+    if not isinstance(prefix, str):
+        raise TypeError(f"expected the name of a part as prefix, got {prefix!r}")
     targets = model.state_dict(keep_vars=True)
-    found = [(where, each, *_pairs(targets, each)) for where, each in _containers(state)]
+    start = tuple(prefix.strip(".").split(".")) if prefix.strip(".") else ()
+    found = [(where, each, *_pairs(targets, each, start)) for where, each in _containers(state)]
     where, weights, pairs, unclear = max(found, key=lambda one: len(one[2]))
     if unclear:
         raise ValueError(unclear)
     if not pairs:
+        below = f" below {prefix!r}" if prefix else ""
         raise ValueError(
-            "no key of the state is one of the model, also not without module., _orig_mod., model. "
-            f"or net.; the state has {_some(list(weights))}; the model {_some(list(targets))}"
+            f"no key of the state{below} is one of the model, also not without module., "
+            f"_orig_mod., model. or net.; the state has {_some(list(weights))}; the model "
+            f"{_some(list(targets))}"
         )
-    problems = {key: _problem(weights[old], targets[key]) for key, old in pairs.items()}
     for key in pairs:
         if getattr(targets[key], "is_meta", False):
             raise ValueError(
                 f"{key} of the model is on the meta device, and has no memory to load into: call "
                 "model.to_empty(device=...) before"
             )
+        if isinstance(weights[pairs[key]], torch.Tensor):
+            _refuse_half_sharded(key, targets[key], pairs[key], weights[pairs[key]])
+    problems = {key: _problem(weights[old], targets[key]) for key, old in pairs.items()}
     first: dict[int, str] = {}
     for key in pairs:
         if not problems[key] and isinstance(targets[key], torch.Tensor):
@@ -137,7 +157,7 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any]) -> LoadRepor
     return LoadReport(
         loaded,
         [key for key in targets if key not in pairs and id(targets[key]) not in filled],
-        [key for key in weights if key not in used],
+        [key for key in weights if key not in used and (not start or _below(key, start))],
         mismatched,
         where,
     )
@@ -151,14 +171,33 @@ def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
             yield from _containers(state[name], f"{where}.{name}" if where else name)
 
 
-def _pairs(targets: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[dict[str, str], str]:
+def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
+    """copy_() raises where one is a DTensor and the other is not, after others were loaded."""
+    here, there = hasattr(target, "full_tensor"), hasattr(value, "full_tensor")
+    if here and not there:
+        raise ValueError(
+            f"{key} of the model is a DTensor, as after fully_shard(), and {old} of the state is "
+            "not: load it with torch.distributed.checkpoint.state_dict.set_model_state_dict(model, "
+            "state, options=StateDictOptions(full_state_dict=True))"
+        )
+    if there and not here:
+        raise ValueError(
+            f"{old} of the state is a DTensor, and {key} of the model is not: save the state with "
+            "torch.distributed.checkpoint.state_dict.get_model_state_dict(model, "
+            "options=StateDictOptions(full_state_dict=True))"
+        )
+
+
+def _pairs(
+    targets: Mapping[str, Any], state: Mapping[str, Any], prefix: tuple[str, ...]
+) -> tuple[dict[str, str], str]:
     """The key of the model -> that of the state, in the order of the model, and what is unclear.
 
     The same wrappers are taken from many keys: those of which most keys match go first.
     """
     wrapped: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for key in state:
-        for wrappers, rest in _readings(key) if isinstance(key, str) else ():
+        for wrappers, rest in _below(key, prefix):
             wrapped.setdefault(rest, []).append((wrappers, key))
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[str, str]]] = {}
     for key in targets:
@@ -189,9 +228,23 @@ def _pairs(targets: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[dict[s
         used.update(new.values())
 
 
+def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
+    """The readings of a key of the state, of what comes after the prefix."""
+    readings = list(_readings(key)) if isinstance(key, str) else []
+    if not prefix:
+        return readings
+    start = ".".join(prefix) + "."
+    return [
+        (wrappers + more, rest)
+        for wrappers, whole in readings
+        if whole.startswith(start)
+        for more, rest in _readings(whole[len(start) :])
+    ]
+
+
 def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """The wrappers that may stand in a key, and the rest of it."""
-    parts = [part for part in key.split(".") if part != "_orig_mod"]
+    parts = [part for part in key.split(".") if part not in _ANYWHERE]
     compiled = ("_orig_mod",) * (key.count(".") + 1 - len(parts))
     for start in range(len(parts)):
         yield (*compiled, *parts[:start]), ".".join(parts[start:])
@@ -213,9 +266,10 @@ def _versions(metadata: Mapping[str, Any], loaded: Mapping[str, str]) -> dict[st
 
 
 def _same(one: Any, other: Any) -> bool:
-    return one is other or (
-        one.shape == other.shape and bool((one.to(other.device, other.dtype) == other).all())
-    )
+    if one is other or one.shape != other.shape:
+        return one is other
+    one = one.to(other.device, other.dtype)
+    return bool(((one == other) | ((one != one) & (other != other))).all())  # NaN is NaN
 
 
 def _problem(value: Any, target: Any) -> str:
@@ -234,18 +288,32 @@ def _problem(value: Any, target: Any) -> str:
         kinds = ["quantized" if each.is_quantized else str(each.layout) for each in (value, target)]
         return f"is {kinds[0]} in the state, {kinds[1]} in the model"
     whole, wants = (not (one.is_complex() or one.is_floating_point()) for one in (value, target))
-    if (
-        value.is_complex() > target.is_complex()
-        or whole > wants
-        or (wants > whole and _broken(value))
-    ):
-        return f"is {value.dtype} in the state, {target.dtype} in the model"
-    return ""
+    dtypes = f"is {value.dtype} in the state, {target.dtype} in the model"
+    if value.is_complex() > target.is_complex() or whole > wants:
+        return dtypes
+    if value.dtype == target.dtype:
+        return ""
+    if value.is_quantized:
+        return dtypes
+    lost = _lost(value, target.dtype, wants)
+    return f"{dtypes}, which cannot hold {lost[0].item()}" if lost.numel() else ""
 
 
-def _broken(value: torch.Tensor) -> bool:
-    """Some number in it is not whole."""
-    return not bool((value == value.trunc()).all())
+def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
+    """The numbers that the dtype cannot hold. One that it rounds it can, if it is not whole."""
+    if value.layout != torch.strided:
+        value = (value.coalesce() if value.layout == torch.sparse_coo else value).values()
+    if "float8" in str(value.dtype):  # which few functions take
+        value = value.float()
+    back = value.to(dtype).to(value.dtype)
+    if whole:
+        return value[back != value]
+    most = torch.finfo(dtype)
+    if torch.finfo(value.dtype).max <= most.max:
+        return value[:0]
+    # What is too large becomes inf, NaN or, as 8 bits do in torch 2.13, the largest number.
+    cut = (value.abs() > most.max) & ((back - value).abs() > value.abs() * (most.eps / 2))
+    return value[(back.isnan() != value.isnan()) | (back.isinf() != value.isinf()) | cut]
 
 
 def _some(names: list[Any], most: int = 4) -> str:
@@ -296,10 +364,12 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 def capture(**parts: Any) -> dict[str, Any]:
     """All that a run needs to go on, with the state of every random generator.
 
-    Tensors are copied to the CPU: later steps do not change them, and the file can be loaded on any
-    machine, with weights_only=True since 2.6. Random states are those of torch, of its CUDA
-    and MPS devices in use, of `random`, and of numpy.random if NumPy is imported; a generator of
-    one's own is a part. Before torch 2.5 that of MPS is its seed alone (pytorch#130613).
+    - Tensors are copied to the CPU: later steps do not change them, and the file can be loaded on
+      any machine, with weights_only=True since 2.6. Within a part, tied weights stay one tensor,
+      and an expanded one takes the memory of what was expanded.
+    - Random states are those of torch, of its CUDA and MPS devices in use, of `random`, and of
+      numpy.random if NumPy is imported; a generator of one's own is a part. Before torch 2.5 that of
+      MPS is its seed alone (pytorch#130613).
 
     Args:
         parts: whatever has a state_dict() (a model, an optimizer, a scheduler, a GradScaler), a
@@ -343,13 +413,15 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
     Returns:
         a line for each thing that was saved and is not restored, or has no saved state:
         an object that was not given, a function of a scheduler, a generator of a device that is not
-        there. An empty list when all is restored.
+        there, a GradScaler that was saved off and is on here, or the reverse, and is left as it is.
+        An empty list when all is restored.
 
     Raises:
         TypeError: the checkpoint is not from capture(), or an object has no state.
         ValueError: an object has no state in the checkpoint.
         Exception: whatever an object's own load_state_dict() raises. In each case the objects are
             as they were, and so are the random states.
+        RuntimeError: one that raised cannot be put back either; the text names it.
     """
     if not isinstance(checkpoint, Mapping) or not set(checkpoint) >= _PARTS:
         held = f" of {_some(list(checkpoint))}" if isinstance(checkpoint, Mapping) else ""
@@ -361,19 +433,38 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
         if name not in saved:
             raise ValueError(f"the checkpoint has no state of {name}; it has {_some(list(saved))}")
     states = _copied(checkpoint["random"], "random", None)
+    off = {name: why for name, one in objects.items() if (why := _switched(one, saved[name]))}
     before = {name: _copied(_state_of(one), name, []) for name, one in objects.items()}
-    touched = []
+    before_all = _random()
+    touched: list[str] = []
     try:
         for name, one in objects.items():
-            touched.append(name)
-            _load(one, saved[name])
-    except BaseException:
-        for name in touched:
-            _load(objects[name], before[name])
+            if name not in off:
+                touched.append(name)
+                _load(one, saved[name])
+        problems = _set_random(states)
+    except BaseException as error:
+        stuck = []
+        for name in reversed(touched):
+            try:
+                _load(objects[name], before[name])
+            except Exception as other:  # the others are put back all the same
+                stuck.append(f"{name} ({type(other).__name__}: {other})")
+        _set_random(before_all)
+        if stuck:
+            raise RuntimeError(f"cannot be put back as before: {', '.join(stuck)}") from error
         raise
-    problems = [f"{name} was saved and not given" for name in saved if name not in objects]
-    problems += [f"{where} is a function and was not saved" for where in checkpoint["left_out"]]
-    return problems + _set_random(states)
+    told = [f"{name} was saved and not given" for name in saved if name not in objects]
+    told += [f"{name} {why}" for name, why in off.items()]
+    told += [f"{where} is a function and was not saved" for where in checkpoint["left_out"]]
+    return told + problems
+
+
+def _switched(part: Any, state: Any) -> str:
+    """Why a GradScaler cannot take a state, or "": one that is off saves an empty one."""
+    if not callable(getattr(part, "is_enabled", None)) or bool(state) == bool(part.is_enabled()):
+        return ""
+    return "was saved on, and is off here" if state else "was saved off, and is on here"
 
 
 def _has_state(part: Any) -> bool:
@@ -394,14 +485,19 @@ def _load(part: Any, state: Any) -> None:
         part.load_state_dict(state)
 
 
-def _copied(value: Any, where: str, left_out: list[str] | None) -> Any:
+def _copied(
+    value: Any, where: str, left_out: list[str] | None, seen: dict[Any, torch.Tensor] | None = None
+) -> Any:
     """A copy in plain types on the CPU; functions in dictionaries are left out where they may be."""
+    seen = {} if seen is None else seen
     if isinstance(value, torch.Tensor):
-        return value.detach().to("cpu", copy=True)
+        return _on_cpu(value, seen)
     if value is None or type(value) in _PLAIN:
         return value
     if type(value) in (list, tuple, set):
-        return type(value)(_copied(each, f"{where}[{n}]", left_out) for n, each in enumerate(value))
+        return type(value)(
+            _copied(each, f"{where}[{n}]", left_out, seen) for n, each in enumerate(value)
+        )
     if type(value) in (dict, collections.OrderedDict, collections.Counter, collections.defaultdict):
         kind = type(value) if type(value) is not collections.defaultdict else dict
         result = kind()
@@ -410,13 +506,26 @@ def _copied(value: Any, where: str, left_out: list[str] | None) -> Any:
                 left_out.append(f"{where}[{key!r}]")
             else:
                 plain = _copied(key, f"the key {key!r} of {where}", None)
-                result[plain] = _copied(each, f"{where}[{key!r}]", left_out)
+                result[plain] = _copied(each, f"{where}[{key!r}]", left_out, seen)
         if hasattr(value, "_metadata"):
             result._metadata = copy.deepcopy(value._metadata)  # type: ignore[union-attr]
         return result
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         return value.item()  # a scalar, which weights_only refuses
     raise TypeError(f"{where} is a {type(value).__name__}, which torch.load() would refuse")
+
+
+def _on_cpu(value: torch.Tensor, seen: dict[Any, torch.Tensor]) -> torch.Tensor:
+    """A copy, which is the same for the same memory, and no larger than it."""
+    value = value.detach()
+    plain = type(value) is torch.Tensor and value.layout == torch.strided
+    if not plain or value.is_quantized or not value.numel():
+        return value.to("cpu", copy=True)
+    key = value.device, value.data_ptr(), value.dtype, value.shape, value.stride(), value.is_conj()
+    if key not in seen:
+        once = value[tuple(slice(None if step else 1) for step in value.stride())]
+        seen[key] = once.to("cpu", copy=True).expand(value.shape)
+    return seen[key]
 
 
 def _random() -> dict[str, Any]:

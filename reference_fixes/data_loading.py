@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pinning and copying of any batch, beside the computation; workers that do not repeat each other;
-collating that names the sample which does not fit.
+collating that names the sample which does not fit; an epoch that goes on where it was interrupted.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/data_loading
 shows.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import operator
 import os
 import random
 import reprlib
@@ -29,10 +30,11 @@ import sys
 from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache, partial
 from itertools import islice
 from operator import itemgetter, methodcaller
-from types import MemberDescriptorType
+from types import BuiltinMethodType, CodeType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any, NamedTuple
 
 import torch
@@ -42,6 +44,7 @@ from torch.utils.data import default_collate, get_worker_info
 __all__ = [
     "PinDecision",
     "Prefetcher",
+    "ResumableBatches",
     "collate",
     "map_tensors",
     "pin_batch",
@@ -414,24 +417,217 @@ def _some(positions: list[int]) -> str:
     return text if len(positions) <= 8 else f"{text} and {len(positions) - 8} more"
 
 
-def shard(rows: Iterable[Any]) -> Iterator[Any]:
+class ResumableBatches:
+    """A batch sampler whose position is saved and restored, in the middle of an epoch too.
+
+    Iterate over counted(loader), outside of everything that reads ahead, such as a Prefetcher. What
+    counts is what the loop was given, not what workers have read. After load_state_dict()
+
+    - the rest of the epoch has the batches that it would have had, and so have the next epochs: the
+      sampler draws again from where its generator was at the start of the epoch;
+    - batches that the loop was given are skipped without being loaded;
+    - the loader that starts in the middle of an epoch leaves the global random state of torch as it
+      is, if it is the loader itself that is counted.
+
+    Not restored is what the dataset draws in workers: they start with other seeds. An epoch that
+    was left by `break` is not over, and its state goes on with its rest.
+
+    Args:
+        batches: yields lists of indices, such as a BatchSampler. It, or the sampler in it, draws
+            from its attribute `generator` alone, or not at all. A DistributedSampler needs its
+            set_epoch() as ever.
+
+    Raises:
+        TypeError: it can be iterated over once, or not at all.
+        ValueError: a sampler without a generator of its own: its order could not be restored.
+
+    >>> rows = torch.utils.data.TensorDataset(torch.arange(10))
+    >>> def start():
+    ...     sampler = torch.utils.data.RandomSampler(rows, generator=torch.Generator())
+    ...     batches = ResumableBatches(torch.utils.data.BatchSampler(sampler, 4, drop_last=False))
+    ...     return batches, torch.utils.data.DataLoader(rows, batch_sampler=batches)
+    >>> batches, loader = start()
+    >>> epoch = batches.counted(loader)
+    >>> first, state = next(epoch), batches.state_dict()
+    >>> again, other = start()
+    >>> again.load_state_dict(state)
+    >>> (second,), (resumed,) = next(epoch), next(again.counted(other))
+    >>> torch.equal(second, resumed)
+    True
+    """
+
+    def __init__(self, batches: Iterable[Sequence[int]]) -> None:
+        if not hasattr(type(batches), "__iter__") or isinstance(batches, Iterator):
+            raise TypeError(
+                "expected a batch sampler, which yields lists of indices in every epoch; got "
+                f"{batches!r}"
+            )
+        self.batches, self.generator = batches, _generator_of(batches)
+        self._consumed = 0  # by the loop, of this epoch
+        self._given = 0  # to the loader, of this epoch
+        self._skip = 0  # at the start of the next pass
+        self._start: torch.Tensor | None = None  # of the generator, in this epoch
+        self._pass: object = None  # the running one
+        self._loaded = self._announced = False
+
+    def __len__(self) -> int:
+        """Of a whole epoch."""
+        return len(self.batches)  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[Sequence[int]]:
+        if not self._announced:
+            raise RuntimeError("iterate over counted(loader), not over the loader: nobody counts")
+        self._announced = False
+        skip, self._skip = self._skip, 0
+        if self.generator is not None and self._start is not None:
+            self.generator.set_state(self._start)  # the loader may have drawn from it
+        for batch in self.batches:
+            try:
+                len(batch)
+            except TypeError:
+                raise TypeError(
+                    f"expected lists of indices, got {batch!r}: pass a BatchSampler, and this as "
+                    "batch_sampler"
+                ) from None
+            self._given += 1
+            if self._given > skip:
+                yield batch
+
+    def counted(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """What is left of the epoch that was loaded, else a whole one, batch by batch.
+
+        Raises:
+            RuntimeError: another pass has begun or a state was loaded before the end of this one,
+                or the loader does not give each batch of indices once, such as one that joins them.
+        """
+        this = self._pass = object()
+        if not self._loaded:
+            self._start = None if self.generator is None else self.generator.get_state()
+        self._loaded, self._announced = False, True
+        self._consumed, self._given = self._skip, 0
+        state = torch.get_rng_state()
+        iterator = iter(loader)  # which draws a seed for workers, if there are any or not
+        if self._consumed:  # it was drawn when the epoch began
+            torch.set_rng_state(state)
+        for batch in iterator:
+            if self._pass is not this:
+                raise RuntimeError("another pass has begun or a state was loaded: this one is over")
+            self._consumed += 1
+            yield batch
+        if self._given != self._consumed:
+            raise RuntimeError(
+                f"{self._given} batches of indices became {self._consumed} batches: count what the "
+                "loader itself gives, one for one"
+            )
+        self._consumed, self._start = 0, None
+
+    def state_dict(self) -> dict[str, Any]:
+        """How many batches the loop was given in this epoch, and what their order follows from.
+
+        torch.load(weights_only=True) takes it.
+        """
+        start = self._start
+        if start is None and self.generator is not None:
+            start = self.generator.get_state()  # of the next epoch
+        return {
+            "consumed": self._consumed,
+            "length": _length(self.batches),
+            "generator": None if start is None else start.clone(),
+        }
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """The next pass goes on where the state was saved.
+
+        Raises:
+            KeyError, TypeError: it is no state of this class.
+            ValueError: it is that of another number of batches, or one of the two has a generator
+                and the other none. Nothing was loaded then.
+        """
+        consumed, length = operator.index(state_dict["consumed"]), state_dict["length"]
+        start, here = state_dict["generator"], _length(self.batches)
+        if length != here or not 0 <= consumed <= (consumed if here is None else here):
+            raise ValueError(
+                f"the state is of batch {consumed} of {length}, and here are {here}: another "
+                "dataset or batch size?"
+            )
+        if (start is None) != (self.generator is None):
+            has = ["no generator" if each is None else "one" for each in (start, self.generator)]
+            raise ValueError(f"the sampler of the state has {has[0]}, that of here {has[1]}")
+        if self.generator is not None:
+            start = start.cpu().clone()
+            self.generator.set_state(start)  # raises here if it is none
+        self._skip = self._consumed = consumed
+        self._start, self._loaded, self._pass = start, True, None
+
+
+def _generator_of(batches: Any) -> torch.Generator | None:
+    """That of a sampler, or of the sampler in it."""
+    while batches is not None:
+        if hasattr(batches, "generator"):
+            if not isinstance(batches.generator, torch.Generator):
+                raise ValueError(
+                    f"{type(batches).__name__} has no generator of its own, but "
+                    f"{batches.generator!r}: give it generator=torch.Generator()"
+                )
+            if batches.generator is torch.default_generator:
+                raise ValueError(
+                    f"{type(batches).__name__} draws from the global generator, which has other "
+                    "uses: give it generator=torch.Generator()"
+                )
+            return batches.generator
+        batches = getattr(batches, "sampler", None)
+    return None
+
+
+def _length(batches: Any) -> int | None:
+    return len(batches) if hasattr(type(batches), "__len__") else None
+
+
+def shard(rows: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
     """This worker's share of the rows, for the __iter__ of an IterableDataset.
 
-    Outside of a worker that is all of them. All workers have to see the same rows in the same
-    order: a shuffle must draw the same numbers in each.
+    Outside of a worker that is all rows of the rank, which are each world_size-th one, whatever
+    the number of workers. All workers of all ranks have to see the same rows in the same order: a
+    shuffle must draw the same numbers in each. Where world_size does not divide their number, some
+    ranks get one row more than others.
+
+    Args:
+        rank, world_size: torch.distributed.get_rank() and get_world_size() of the process that
+            makes the dataset. A worker does not know them.
+
+    Raises:
+        TypeError, ValueError: not 0 <= rank < world_size, in whole numbers.
+
+    >>> list(shard("abcde", rank=1, world_size=2))
+    ['b', 'd']
     """
+    for name, value in (("rank", rank), ("world_size", world_size)):
+        if not hasattr(type(value), "__index__"):
+            raise TypeError(f"{name}={value!r}: expected a whole number")
+    if not 0 <= operator.index(rank) < operator.index(world_size):
+        raise ValueError(f"{rank=}, {world_size=}: expected 0 <= rank < world_size")
     info = get_worker_info()
-    return iter(rows) if info is None else islice(rows, info.id, None, info.num_workers)
+    worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
+    return islice(rows, rank + world_size * worker, None, world_size * workers)
 
 
 def seed_worker(worker: int) -> None:
-    """A worker_init_fn: reseeds each generator of this worker's copy of the dataset differently.
+    """A worker_init_fn: reseeds each generator that this worker's dataset holds differently.
 
-    Finds random.Random, torch.Generator, numpy.random.Generator and RandomState among the
-    attributes of the dataset, of its class, and of what it holds: datasets, transforms, and lists,
-    tuples and dicts of them, if not longer than 1000. They are reseeded in place. The seeds follow
-    the loader's generator, so runs stay reproducible. Not for a dataset whose workers have to draw
-    the same numbers, such as one that shuffles before shard().
+    It finds random.Random, torch.Generator, numpy.random.Generator and RandomState
+
+    - among the attributes of the dataset, of its class, and of what it holds: datasets, transforms,
+      and lists, tuples, sets, deques and dicts of them, if not longer than 1000;
+    - behind functions: in closures, defaults, partial(), the object of a bound method, and among
+      the global variables that a function names itself.
+
+    It cannot find one that does not exist yet, such as one that the first __getitem__ makes, nor
+    one that only an extension module, an iterator or a local variable holds: make it in the worker, from
+    torch.initial_seed(). The global generators of `random` and torch are seeded by the loader.
+
+    Generators are reseeded in place. The seeds follow the loader's generator, so runs stay
+    reproducible; two of one class in a set may swap theirs. Not for a dataset whose workers have to
+    draw the same numbers, such as one that shuffles before shard().
 
     Raises:
         RuntimeError: called outside of a worker.
@@ -469,15 +665,40 @@ def _generators(dataset: Any) -> list[Any]:
         seen.add(id(value))
         if isinstance(value, kinds):
             found.append(value)
-        elif isinstance(value, (list, tuple, dict)):
-            if len(value) <= 1000:  # a longer one is data, slow to walk
-                todo += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, (list, tuple, set, frozenset, deque, dict)):
+            if len(value) > 1000:  # data, slow to walk
+                continue
+            if isinstance(value, (set, frozenset)):  # whose order is another in each run
+                value = sorted(value, key=lambda each: type(each).__qualname__)
+            todo += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, _FUNCTIONS):
+            todo += _behind(value, kinds)
         elif type(value).__module__ != "builtins" and not isinstance(value, torch.Tensor):
             todo += getattr(value, "__dict__", {}).values()
             for name, member in [item for cls in type(value).__mro__ for item in vars(cls).items()]:
                 slot = isinstance(member, MemberDescriptorType)
                 todo.append(getattr(value, name, None) if slot else member)
     return found
+
+
+_FUNCTIONS = (FunctionType, MethodType, BuiltinMethodType, staticmethod, classmethod)
+
+
+def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
+    """What a function or a method refers to; of its global variables, generators alone."""
+    behind = [getattr(function, "__self__", None), getattr(function, "__func__", None)]
+    if not isinstance(function, FunctionType):
+        return behind
+    behind += [function.__defaults__, function.__kwdefaults__, vars(function)]
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # still empty
+            behind.append(cell.cell_contents)
+    codes = [function.__code__]
+    for code in codes:
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+        named = map(function.__globals__.get, code.co_names)
+        behind += [value for value in named if isinstance(value, kinds)]
+    return behind
 
 
 def worker_count(

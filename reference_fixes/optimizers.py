@@ -19,18 +19,15 @@ https://github.com/pytorch/pytorch/issues/14467
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import inspect
+import warnings
 from typing import Any, Iterator, Mapping
 
 import torch
 
 __all__ = ["check_parameters", "load_optimizer_state"]
-
-# What torch's optimizers keep for each element of a parameter.
-_PER_ELEMENT = (
-    *("acc_delta", "ax", "exp_avg", "exp_avg_sq", "exp_inf", "grad_avg", "max_exp_avg_sq"),
-    *("momentum_buffer", "prev", "square_avg", "step_size", "sum"),
-)
 
 _SHOWN = 5  # parameters of each problem in an error
 
@@ -121,10 +118,20 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
 
     Since 2.1 load_state_dict() keeps the tensors of the source, and a step of one optimizer changes
     the momentum of the other. It never looks at shapes: a fused optimizer then reads and writes
-    beyond the end of a state that is too small. Here dtypes and devices are those that it gives.
+    beyond the end of a state that is too small. Nor does it look at what the state is of: one of
+    SGD is loaded into Adam, whose next step raises KeyError. Here dtypes and devices are those that
+    it gives.
+
+    What fits:
+
+    - An optimizer of torch, or of a subclass: each group has the options that the class needs, and
+      each parameter that has a state has what a step with these options keeps, in its shapes. That
+      step is made with stand-ins on the meta device, which take no memory.
+    - Any other: what the optimizer has itself in the shape of a parameter, the state has in it too.
 
     A learning rate that is a tensor stays that tensor, with the loaded value, so that a compiled
-    step and whoever else holds it see the change. One that is a float stays a float: only if the
+    step and whoever else holds it see the change. Of groups that share one, only the first keeps
+    it if their loaded values differ. A learning rate that is a float stays a float: only if the
     loaded one is a tensor does the host wait for its device.
 
     Args:
@@ -134,8 +141,8 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
     Raises:
         TypeError: this is not an optimizer's state, such as a checkpoint that holds one.
         ValueError: groups of other sizes; the same names in another order (both have names since
-            2.6, if the optimizer was given named_parameters()); momentum or another value per
-            element that has another shape than its parameter. Nothing was loaded then.
+            2.6, if the optimizer was given named_parameters()); a state that does not fit, as
+            above; a learning rate of several elements. Nothing was loaded then.
 
     >>> small, large = (torch.nn.Parameter(torch.zeros(size)) for size in (2, 3))
     >>> small.grad = torch.ones(2)
@@ -158,41 +165,177 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
             f"the optimizer has groups of {sizes} parameters, the state of {given}: were the "
             "groups made in another way, or were parameters frozen or added?"
         )
-    for problem in _problems(groups, saved, state["state"]):
+    for problem in _problems(optimizer, saved, state["state"]):
         raise ValueError(
-            f"{problem}; was the state saved for another model, or with its parameters in another "
-            "order?"
+            f"{problem}; was the state saved for another model or optimizer, or with its "
+            "parameters in another order?"
         )
-    rates = [group.get("lr") for group in groups]
+    rates = list(_rates(groups, saved))
     optimizer.load_state_dict(copy.deepcopy(dict(state)))
-    for group, rate in zip(optimizer.param_groups, rates):
-        loaded = group.get("lr")
+    for group, (rate, loaded) in zip(optimizer.param_groups, rates):
         if isinstance(rate, torch.Tensor):
             if isinstance(loaded, torch.Tensor):
-                rate.detach().copy_(loaded.reshape(rate.shape))
+                rate.detach().copy_(loaded.detach().reshape(rate.shape))
             else:  # not copy_(), which would wait for the device
-                rate.detach().fill_(float(loaded))
+                rate.detach().fill_(loaded)
+        if rate is not None:
             group["lr"] = rate
-        elif isinstance(loaded, torch.Tensor):
-            group["lr"] = float(loaded)
 
 
-def _problems(groups: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator[str]:
+def _rates(groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
+    """For each group its learning rate, and what is to be written into it if it is a tensor."""
+    first: dict[int, Any] = {}
+    for n, (group, other) in enumerate(zip(groups, saved)):
+        rate, loaded = group.get("lr"), other.get("lr")
+        if rate is None or loaded is None:
+            yield None, None
+            continue
+        if not isinstance(loaded, torch.Tensor):
+            loaded = float(loaded)
+        elif loaded.numel() != 1:
+            raise ValueError(
+                f"group {n} of the state has a learning rate of shape {list(loaded.shape)}, not a "
+                "number"
+            )
+        if not isinstance(rate, torch.Tensor):
+            yield float(loaded), None
+            continue
+        before = first.setdefault(id(rate), loaded)
+        tensors = isinstance(before, torch.Tensor) or isinstance(loaded, torch.Tensor)
+        same = before is loaded if tensors else before == loaded
+        yield rate if same else rate.detach().clone(), loaded
+
+
+def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator[str]:
     """What does not fit, parameter by parameter."""
+    groups = optimizer.param_groups
     names, given = (_names(each) for each in (groups, saved))
     if sorted(names) == sorted(given):  # else renamed, as by torch.compile, or not known
         for n, (name, other) in enumerate(zip(names, given)):
             if name != other:
                 yield f"parameter {n} ({name}) is {other} in the state"
+    kind = _torchs_own(type(optimizer))
+    layouts: list[Mapping[str, Any]] = []
+    for n, (group, other) in enumerate(zip(groups, saved)):
+        if kind is None:
+            layouts += [_per_element(optimizer, each) for each in group["params"]]
+            continue
+        missing, found = _layouts(kind, group, other)
+        if missing:
+            yield (
+                f"group {n} of the state has no {', '.join(missing)}, which {kind.__name__} needs; "
+                f"it has {', '.join(key for key in other if key != 'params')}"
+            )
+        layouts += found
     parameters = [parameter for group in groups for parameter in group["params"]]
     keys = [key for group in saved for key in group["params"]]
-    for n, (parameter, key) in enumerate(zip(parameters, keys)):
+    if kind is torch.optim.LBFGS:  # its state is that of all parameters, and the first one has it
+        yield from _other_length(parameters, [states.get(key) for key in keys])
+    for n, (parameter, key, layout) in enumerate(zip(parameters, keys, layouts)):
         name = f"parameter {n}" + (f" ({names[n]})" if names else "")
-        for kind, value in states.get(key, {}).items():
-            shape = getattr(value, "shape", parameter.shape)
-            if kind in _PER_ELEMENT and shape != parameter.shape:
-                shapes = list(parameter.shape), list(shape)
-                yield f"{name} has shape {shapes[0]}, its {kind} in the state {shapes[1]}"
+        state = states.get(key)
+        if not isinstance(state, Mapping) or not state:
+            continue  # of a parameter that had no gradient yet
+        missing = [each for each in layout if each not in state]
+        if missing and kind is not None and _step(type(optimizer)) is _step(kind):
+            yield (
+                f"{name} has no {', '.join(missing)} in the state, which {kind.__name__} keeps; "
+                f"it has {', '.join(map(str, state))}"
+            )
+        for each, expected in layout.items():
+            value = state.get(each)
+            if not isinstance(expected, torch.Tensor) or not isinstance(value, torch.Tensor):
+                continue
+            if value.shape != expected.shape and not value.numel() == expected.numel() == 1:
+                shapes = list(parameter.shape), list(value.shape)
+                needs = "" if expected.shape == parameter.shape else f", not {list(expected.shape)}"
+                yield f"{name} has shape {shapes[0]}, its {each} in the state {shapes[1]}{needs}"
+
+
+def _torchs_own(kind: type) -> type[torch.optim.Optimizer] | None:
+    """The optimizer of torch that this is, or that it is derived from."""
+    for each in kind.__mro__:
+        if f"{each.__module__}.".startswith("torch.optim.") and each is not torch.optim.Optimizer:
+            return each
+    return None
+
+
+def _step(kind: type) -> Any:
+    return inspect.unwrap(kind.step)  # type: ignore[attr-defined]
+
+
+def _per_element(optimizer: Any, parameter: torch.Tensor) -> dict[str, Any]:
+    """What the optimizer itself has in the shape of the parameter."""
+    state = getattr(optimizer, "state", {}).get(parameter)
+    return {
+        key: value
+        for key, value in (state.items() if isinstance(state, Mapping) else ())
+        if getattr(value, "shape", None) == parameter.shape
+    }
+
+
+def _layouts(
+    kind: type[torch.optim.Optimizer], group: Mapping[str, Any], saved: Mapping[str, Any]
+) -> tuple[list[str], list[Mapping[str, Any]]]:
+    """Options that a group of the state lacks, and what a step keeps for each parameter."""
+    lazy = [torch.nn.parameter.is_lazy(parameter) for parameter in group["params"]]
+    stand_ins = [
+        torch.empty(0 if no_shape else parameter.shape, dtype=parameter.dtype, device="meta")
+        for parameter, no_shape in zip(group["params"], lazy)
+    ]
+    for stand_in in stand_ins:
+        sparse = kind is torch.optim.SparseAdam and stand_in.dim() > 0
+        stand_in.grad = _without_values(stand_in) if sparse else torch.empty_like(stand_in)
+    probe = kind([{**_options(group), "params": stand_ins}], lr=0.1)  # type: ignore[call-arg]
+    needed, before = list(probe.defaults), dict(probe.state)  # some have one before a step
+    options = {**_options(saved), "params": list(range(len(stand_ins)))}
+    probe.load_state_dict({"state": {}, "param_groups": [options]})
+    missing = [key for key in needed if key not in probe.param_groups[0]]
+    if not missing:
+        probe.state.update(before)
+        # A step that asks for a value ends there, with the state of each parameter made.
+        with torch.no_grad(), contextlib.suppress(Exception):
+            _step(kind)(probe)
+    found: list[Mapping[str, Any]] = [
+        {} if each else dict(probe.state[one]) for one, each in zip(stand_ins, lazy)
+    ]
+    return missing, found
+
+
+def _without_values(tensor: torch.Tensor) -> torch.Tensor:
+    """A sparse tensor of this shape."""
+    indices = torch.empty((tensor.dim(), 0), dtype=torch.long, device=tensor.device)
+    values = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that nobody checks it
+        return torch.sparse_coo_tensor(indices, values, tensor.shape, device=tensor.device)
+
+
+def _options(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers for tensors, which are on a device, and the implementation that takes any device."""
+
+    def plain(value: Any) -> Any:
+        if type(value) in (tuple, list):
+            return type(value)(map(plain, value))
+        return 0.5 if isinstance(value, torch.Tensor) else value
+
+    options = {key: plain(value) for key, value in group.items() if key != "params"}
+    options.pop("param_names", None)
+    one_of = ("foreach", "fused", "capturable", "differentiable")
+    return {**options, **{key: False for key in one_of if key in options}}
+
+
+def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:
+    """What LBFGS keeps of all parameters together that has another number of elements."""
+    total = sum(each.numel() * (2 if each.is_complex() else 1) for each in parameters)
+    for state in states:
+        for key, value in state.items() if isinstance(state, Mapping) else ():
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, torch.Tensor) and each.numel() not in (1, total):
+                    yield (
+                        f"the parameters have {total} elements together, {key} in the state "
+                        f"{each.numel()}"
+                    )
 
 
 def _shape(parameter: torch.Tensor) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Learning rates that depend on the step alone, whatever has happened before it.
+"""Learning rates and momenta that depend on the step alone, whatever has happened before it.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what the reproducers of
 repros/schedulers show that name it. torch's schedulers multiply the rate that they find: a factor
@@ -28,7 +28,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-__all__ = ["Schedule", "ScheduleLR", "cosine", "linear", "sequence"]
+__all__ = ["Schedule", "ScheduleLR", "ScheduleMomentum", "cosine", "linear", "sequence"]
 
 
 class Schedule(functools.partial):  # type: ignore[type-arg]
@@ -75,8 +75,8 @@ def sequence(*parts: Callable[[int], float]) -> Schedule:
             have an attribute `steps`: how many they take.
 
     Raises:
-        TypeError: a part cannot be called.
-        ValueError: there is no part, or one that is not the last does not end.
+        TypeError: a part cannot be called, or its `steps` is not a whole number.
+        ValueError: there is no part, or one that is not the last does not end; `steps` below 0.
 
     >>> warmup_and_decay = sequence(linear(2, 0.5, 1), cosine(2, 1, 0.5))
     >>> [sequence(warmup_and_decay, linear(2, 0.5, 0))(step) for step in range(7)]
@@ -92,19 +92,24 @@ def sequence(*parts: Callable[[int], float]) -> Schedule:
         raise ValueError(
             f"part {n} of {len(parts)} has no end: {parts[n]!r}; set its attribute `steps`"
         )
-    return Schedule(_sequence, None if steps[-1] is None else sum(steps), parts)
+    counts = [
+        _count(each, f"steps of part {n}") for n, each in enumerate(steps) if each is not None
+    ]
+    return Schedule(_sequence, None if steps[-1] is None else sum(counts), parts)
 
 
 class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
     """A scheduler to be stepped after the optimizer, whose rates depend on the step alone.
 
     The learning rate of a group is its first one ("initial_lr" in the group, where the first
-    scheduler of an optimizer keeps it, else "lr") times the factor at the step. A tensor is written
-    in place, on every torch. The host waits for the device only in 2.4, whose step() does, and
-    where a tensor was loaded as the first one while "lr" is a float or on another device.
+    scheduler of an optimizer keeps it, else "lr") times the factor at the step.
 
-    To resume, call load_state_dict(), before or after that of the optimizer. Without a state, give
-    the step, after the optimizer has loaded its own.
+    - A tensor is written in place, on every torch. Of groups that share one, the first keeps it,
+      and each other gets one of its own.
+    - The host waits for the device only in 2.4, whose step() does, and where a tensor was loaded as
+      the first one while "lr" is a float or on another device.
+    - To resume, call load_state_dict(), before or after that of the optimizer. Without a state, give
+      the step, after the optimizer has loaded its own.
 
     Args:
         schedule: any function from the step to a factor, or a list of one for each group.
@@ -113,7 +118,7 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
     Raises:
         TypeError, ValueError: a schedule cannot be called, there is not one for each group, or step
             is not a whole number of 0 or more. At any step: the factor is not a finite number of 0
-            or more, or a group was added.
+            or more, or a group was added. The learning rates are as they were then.
 
     >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=torch.tensor(1.0))
     >>> ScheduleLR(optimizer, cosine(10, 1, 0), step=5).get_last_lr()
@@ -129,36 +134,25 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
         step: int = 0,
     ) -> None:
         groups, last_epoch = optimizer.param_groups, _count(step, "step") - 1
-        schedules = schedule if isinstance(schedule, (list, tuple)) else [schedule] * len(groups)
-        if len(schedules) != len(groups) or not all(map(callable, schedules)):
-            raise (ValueError if len(schedules) != len(groups) else TypeError)(
-                f"expected a function from the step to a factor, or a list of {len(groups)}, one "
-                f"for each group of the optimizer; got {schedule!r}"
-            )
+        schedules = _one_for_each(schedule, len(groups))
         for group in groups:
             # A tensor that "lr" shares would change with every step (pytorch#162359).
             group["initial_lr"] = _copy(group.get("initial_lr", group["lr"]))
-        super().__init__(optimizer, list(schedules), last_epoch)
+        super().__init__(optimizer, schedules, last_epoch)
 
     def get_lr(self) -> list[Any]:
         """The learning rate of each group at this step, in the group's own tensor if it has one."""
-        groups, step = self.optimizer.param_groups, self.last_epoch
-        if len(groups) != len(self.base_lrs):
-            raise ValueError(
-                f"the optimizer has {len(groups)} groups, the scheduler {len(self.base_lrs)}: make "
-                f"another one for them, with step={step}"
-            )
-        rates: list[Any] = []
-        for group, base, schedule in zip(groups, self.base_lrs, self.lr_lambdas):
-            rate, lr = base * _factor(schedule(step), f"factor at step {step}"), group["lr"]
-            if not isinstance(lr, torch.Tensor):
-                rates.append(float(rate))
-            # Before 2.4, step() itself puts a new tensor in the place of the old one.
-            elif isinstance(rate, torch.Tensor):
-                rates.append(lr.copy_(rate))
-            else:  # not copy_(), which would wait for the device
-                rates.append(lr.fill_(rate))
-        return rates
+        groups, rates = self.optimizer.param_groups, self._rates(self.last_epoch, self.base_lrs)
+        taken: set[int] = set()
+        for group in groups:
+            if id(group["lr"]) in taken:
+                group["lr"] = _copy(group["lr"])
+            taken.add(id(group["lr"]))
+        # Before 2.4, step() itself puts what this returns in the place of the old tensor.
+        return [_written(group["lr"], rate) for group, rate in zip(groups, rates)]
+
+    def _rates(self, step: int, first: Sequence[Any]) -> list[Any]:
+        return _products(self.optimizer.param_groups, self.lr_lambdas, first, step)
 
     def get_last_lr(self) -> list[Any]:
         """The learning rate of each group now. Tensors are copies, which the next step leaves."""
@@ -167,17 +161,113 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
     def state_dict(self) -> dict[str, Any]:
         """The step and the first learning rates, which torch.load(weights_only=True) takes."""
         nothing = [None] * len(self.lr_lambdas)  # for LambdaLR, should it load the state
-        return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs, "lr_lambdas": nothing}
+        return {
+            "last_epoch": self.last_epoch,
+            "base_lrs": list(map(_copy, self.base_lrs)),
+            "lr_lambdas": nothing,
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Sets the step and the first learning rates, and the learning rates that follow.
 
         The state may be that of another scheduler of torch, which the schedule takes over from.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no state of a scheduler, or of other groups, or a
+                factor is none. Nothing was loaded then.
         """
-        self.last_epoch = state_dict["last_epoch"]
-        self.base_lrs = list(state_dict.get("base_lrs", self.base_lrs))
+        step = _count(state_dict["last_epoch"], "last_epoch")
+        first = list(map(_copy, state_dict.get("base_lrs", self.base_lrs)))
+        self._rates(step, first)  # before anything is changed
+        self.last_epoch, self.base_lrs = step, first
         for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = rate
+
+
+class ScheduleMomentum:
+    """As ScheduleLR, for the momentum: group["momentum"], or the first of group["betas"].
+
+    The momentum of a group is its first one ("initial_momentum" in the group, where the first such
+    scheduler keeps it) times the factor at the step. It may stand beside any scheduler of the
+    learning rate: each keeps a state of its own, and is stepped on its own.
+
+    Args:
+        schedule: any function from the step to a factor, or a list of one for each group.
+        step: how many steps there were before.
+
+    Raises:
+        TypeError, ValueError: as ScheduleLR; a group has no momentum, or each group one of 0; at
+            any step, a momentum of 1 or more. The momenta are as they were then.
+
+    >>> optimizer = torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))], betas=(0.5, 0.99))
+    >>> scheduler = ScheduleMomentum(optimizer, linear(2, 1, 0.5))
+    >>> for _ in range(2):
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> optimizer.param_groups[0]["betas"]
+    (0.25, 0.99)
+    """
+
+    def __init__(
+        self,
+        optimizer: torch.optim.Optimizer,
+        schedule: Callable[[int], float] | Sequence[Callable[[int], float]],
+        step: int = 0,
+    ) -> None:
+        groups = optimizer.param_groups
+        self.optimizer, self.last_step = optimizer, _count(step, "step")
+        self.schedules = _one_for_each(schedule, len(groups))
+        for n, group in enumerate(groups):
+            if "momentum" not in group and "betas" not in group:
+                raise ValueError(f"group {n} has no momentum and no betas, but {sorted(group)}")
+        if not any(isinstance(each, torch.Tensor) or each > 0 for each in map(_momentum, groups)):
+            raise ValueError(f"the momentum is {_momentum(groups[0])!r}, which no factor changes")
+        first = [_copy(group.get("initial_momentum", _momentum(group))) for group in groups]
+        self._set(self.last_step, first)
+
+    def step(self) -> None:
+        """Sets the momenta of the next step. Call it after optimizer.step()."""
+        self._set(self.last_step + 1, self.first)
+
+    def get_last_momentum(self) -> list[Any]:
+        """The momentum of each group now. Tensors are copies, which the next step leaves."""
+        return [_copy(_momentum(group)) for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """The step and the first momenta, which torch.load(weights_only=True) takes."""
+        return {"last_step": self.last_step, "first": list(map(_copy, self.first))}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Sets the step, the first momenta, and the momenta that follow, before or after the
+        optimizer loads its state.
+
+        Raises:
+            KeyError, TypeError, ValueError: as ScheduleLR. Nothing was loaded then.
+        """
+        self._set(
+            _count(state_dict["last_step"], "last_step"), list(map(_copy, state_dict["first"]))
+        )
+
+    def _set(self, step: int, first: list[Any]) -> None:
+        groups = self.optimizer.param_groups
+        momenta = _products(groups, self.schedules, first, step)
+        for n, momentum in enumerate(momenta):
+            if not isinstance(momentum, torch.Tensor) and momentum >= 1:
+                raise ValueError(
+                    f"the momentum of group {n} at step {step} is {momentum!r}, not below 1"
+                )
+        taken: set[int] = set()
+        for group, momentum, initial in zip(groups, momenta, first):
+            now = _momentum(group)
+            now = _copy(now) if id(now) in taken else now
+            taken.add(id(now))
+            now = _written(now, momentum)
+            group["initial_momentum"] = initial
+            if "momentum" in group:
+                group["momentum"] = now
+            else:
+                group["betas"] = (now, *group["betas"][1:])
+        self.last_step, self.first = step, first
 
 
 def _curve(steps: int, start: float, end: float, wave: bool, step: int) -> float:
@@ -195,14 +285,51 @@ def _sequence(steps: int | None, parts: Any, step: int) -> Any:
     return parts[-1](step)
 
 
+def _one_for_each(schedule: Any, count: int) -> list[Callable[[int], float]]:
+    schedules = list(schedule) if isinstance(schedule, (list, tuple)) else [schedule] * count
+    if len(schedules) != count or not all(map(callable, schedules)):
+        raise (ValueError if len(schedules) != count else TypeError)(
+            f"expected a function from the step to a factor, or a list of {count}, one "
+            f"for each group of the optimizer; got {schedule!r}"
+        )
+    return schedules
+
+
+def _products(groups: Any, schedules: Any, first: Sequence[Any], step: int) -> list[Any]:
+    """The first values times the factors at the step. Nothing is written."""
+    if not len(groups) == len(first) == len(schedules):
+        raise ValueError(
+            f"the optimizer has {len(groups)} groups, the scheduler {len(first)}: make "
+            f"another one for them, with step={step}"
+        )
+    return [
+        base * _factor(schedule(step), f"factor at step {step}")
+        for base, schedule in zip(first, schedules)
+    ]
+
+
+def _written(now: Any, value: Any) -> Any:
+    """The value, in the tensor that is there if one is."""
+    if not isinstance(now, torch.Tensor):
+        return float(value)
+    # not copy_() of a number, which would wait for the device
+    return now.copy_(value) if isinstance(value, torch.Tensor) else now.fill_(value)
+
+
+def _momentum(group: dict[str, Any]) -> Any:
+    return group["momentum"] if "momentum" in group else group["betas"][0]
+
+
 def _copy(rate: Any) -> Any:
-    return rate.detach().clone() if isinstance(rate, torch.Tensor) else rate
+    return rate.detach().clone() if isinstance(rate, torch.Tensor) else float(rate)
 
 
 def _count(steps: Any, name: str = "steps") -> int:
+    if not hasattr(type(steps), "__index__"):
+        raise TypeError(f"{name}={steps!r}: expected a whole number of steps")
     if operator.index(steps) < 0:
         raise ValueError(f"{name}={steps!r}: expected a whole number of steps, 0 or more")
-    return operator.index(steps)
+    return operator.index(steps)  # NumPy's would end up in the checkpoint
 
 
 def _factor(value: Any, name: str) -> float:

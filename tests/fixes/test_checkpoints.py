@@ -18,6 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of deprecations, and of lay
 # Older ones read fewer types with weights_only=True.
 TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
 NEW = TORCH >= (2, 6)
+CONTAINERS = ["state_dict", "model_state_dict", "model", "net", "weights", "objects", "module"]
 DTYPES = [torch.float32, torch.bfloat16, torch.complex64]
 
 
@@ -57,10 +58,14 @@ def refused(error, model, state):
         lambda state: {f"_orig_mod.module.{key}": value for key, value in state.items()},
         lambda state: {f"model.{key}": value for key, value in state.items()},
         lambda state: {f"net.{key}": value for key, value in state.items()},
+        lambda state: {f"base_model.model.{key}": value for key, value in state.items()},
+        lambda state: {f"_fsdp_wrapped_module.{key}": value for key, value in state.items()},
+        lambda state: {f"model._checkpoint_wrapped_module.{k}": v for k, v in state.items()},
         lambda state: {"epoch": 9, "state_dict": state},
         lambda state: {"model": state, "optimizer": {"state": {}, "param_groups": []}},
         lambda state: {"model_state_dict": {f"module.{k}": v for k, v in state.items()}},
         lambda state: {"objects": {"model": state}, "random": {}},
+        *[lambda state, name=name: {name: state, "lr": 0.1} for name in CONTAINERS],
     ],
 )
 def test_wrapped_and_nested_weights_are_found(device, wrapped):
@@ -191,7 +196,15 @@ def prefixed(prefix, state):
 
 
 @pytest.mark.parametrize("prefix", ["module.", "model.", "net.", "_orig_mod.", "module._orig_mod."])
-@pytest.mark.parametrize("make", [Both, lambda: Named("model", "net"), lambda: Named("module")])
+@pytest.mark.parametrize(
+    "make",
+    [
+        Both,
+        lambda: Named("model", "net"),
+        lambda: Named("module"),
+        lambda: Named("base_model", "head"),
+    ],
+)
 def test_parts_that_have_the_name_of_a_wrapper_are_not_mistaken(make, prefix):
     trained, model = make(), make()
     report = checkpoints.load_matching(model, prefixed(prefix, trained.state_dict()))
@@ -272,9 +285,178 @@ def test_numbers_that_are_not_whole_are_not_cut_off():
     model = torch.nn.Module()
     model.register_buffer("steps", torch.tensor([3, 4]))
     text = refused(ValueError, model, {"steps": torch.tensor([0.5, 1.0])})
-    assert text.endswith("steps is torch.float32 in the state, torch.int64 in the model")
+    assert text.endswith(
+        "steps is torch.float32 in the state, torch.int64 in the model, which cannot hold 0.5"
+    )
     checkpoints.load_matching(model, {"steps": torch.tensor([7.0, 8.0])})  # of an average
     assert model.steps.tolist() == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "lost"),
+    [
+        (torch.tensor([1.0, float("inf")]), torch.int64, "inf"),
+        (torch.tensor([float("nan"), 1.0]), torch.int32, "nan"),
+        (torch.tensor([1, 2**40]), torch.int32, "1099511627776"),
+        (torch.tensor([1, -1]), torch.uint8, "-1"),
+        (torch.tensor([1, 2]), torch.bool, "2"),
+        (torch.tensor([2.0, 1e6]), torch.float16, "1000000.0"),
+        (torch.tensor([1e300, -2.0], dtype=torch.float64), torch.float32, "1e+300"),
+        (torch.tensor([1.0, 1e300j], dtype=torch.complex128), torch.complex64, "1e+300j"),
+    ],
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_what_the_dtype_of_the_model_cannot_hold_is_not_loaded(value, dtype, lost, sparse):
+    model = torch.nn.Module()
+    model.register_buffer("kept", torch.zeros(2))
+    start = torch.zeros(2, dtype=dtype)
+    model.register_buffer("steps", start.to_sparse() if sparse else start)
+    given = value.to_sparse() if sparse else value
+    report = checkpoints.load_matching(model, {"kept": torch.ones(2), "steps": given})
+    assert list(report.loaded) == ["kept"]
+    why = f"is {value.dtype} in the state, {dtype} in the model, which cannot hold "
+    assert report.mismatched["steps"].startswith(why)
+    assert report.mismatched["steps"].endswith(lost)
+    left = model.steps.to_dense() if sparse else model.steps
+    assert torch.equal(left, start)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (torch.tensor([0.1, float("inf"), float("nan"), -1e-30]), torch.float16),
+        (torch.tensor([0.1, 1e38]), torch.bfloat16),
+        (torch.tensor([0.1, 60000.0], dtype=torch.float16), torch.float64),
+        (torch.tensor([65510.0, -65504.0]), torch.float16),  # the largest is 65504
+        (torch.tensor([0.1, float("inf")], dtype=torch.float16), torch.float32),
+        (torch.tensor([1.0, -3.0]), torch.int8),
+        (torch.tensor([1.0, 0.0]), torch.bool),
+        (torch.tensor([2**31 - 1, -(2**31)]), torch.int32),
+        (torch.tensor([0.1, 1j]), torch.complex128),
+    ],
+)
+def test_what_is_only_rounded_is_loaded(value, dtype):
+    model = torch.nn.Module()
+    model.register_buffer("x", torch.zeros(value.shape, dtype=dtype))
+    assert checkpoints.load_matching(model, {"x": value}).mismatched == {}
+    torch.testing.assert_close(model.x, value.to(dtype), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.skipif(not hasattr(torch, "float8_e4m3fn"), reason="float8 came in 2.1")
+def test_numbers_of_8_bits_are_looked_at_too():
+    model = torch.nn.Module()
+    model.register_buffer("x", torch.zeros(2).to(torch.float8_e4m3fn))
+    for lost in ("inf", "1000000.0", "-600.0"):
+        with pytest.raises(
+            ValueError, match=f"float8_e4m3fn in the model, which cannot hold {lost}"
+        ):
+            checkpoints.load_matching(model, {"x": torch.tensor([1.0, float(lost)])})
+    assert model.x.float().tolist() == [0.0, 0.0]
+    assert checkpoints.load_matching(model, {"x": torch.tensor([1.0, 0.3])}).mismatched == {}
+    wide = torch.nn.Module()
+    wide.register_buffer("x", torch.zeros(2))
+    assert checkpoints.load_matching(wide, model.state_dict()).mismatched == {}
+    assert wide.x.tolist() == [1.0, 0.3125]
+
+
+def test_one_value_with_nan_for_a_tensor_that_is_shared_is_no_other():
+    model = torch.nn.Sequential(torch.nn.Embedding(3, 2), linear())
+    model[1].weight = model[0].weight
+    value = torch.tensor([[1.0, float("nan")]] * 3)
+    state = {"0.weight": value, "1.weight": value.clone()}
+    assert checkpoints.load_matching(model, state).mismatched == {}
+
+
+@pytest.mark.parametrize("prefix", ["encoder", "encoder.", "outer.encoder"])
+@pytest.mark.parametrize("wrapper", ["", "module.", "module._orig_mod.", "base_model.model."])
+@pytest.mark.parametrize("inner", ["", "_orig_mod.", "module."])
+def test_a_part_of_what_was_saved_is_loaded_by_its_name(prefix, wrapper, inner):
+    trained, model = linear(), linear()
+    names = prefix.rstrip(".")
+    state = {
+        **prefixed(f"{wrapper}{names}.{inner}", trained.state_dict()),
+        **prefixed(f"{wrapper}decoder.", linear().state_dict()),
+        f"{wrapper}{names}.old": torch.ones(1),
+        "epoch": 9,
+        "weight": torch.ones(3, 2),  # not below it
+    }
+    for checkpoint, container in ((state, ""), ({"state_dict": state}, "state_dict")):
+        report = checkpoints.load_matching(model, checkpoint, prefix=prefix)
+        assert equal(model, trained)
+        assert report.loaded["weight"] == f"{wrapper}{names}.{inner}weight"
+        assert report.unexpected == [f"{wrapper}{names}.old"]
+        assert (report.missing, report.container) == ([], container)
+
+
+def test_a_prefix_ends_where_a_name_does():
+    state = {"encoder2.weight": torch.ones(3, 2), "encoder.bias": torch.ones(3), 3: 4}
+    model = linear()
+    assert list(checkpoints.load_matching(model, state, "encoder").loaded) == ["bias"]
+    with pytest.raises(ValueError, match="no key of the state below 'enc' is one of the model"):
+        checkpoints.load_matching(model, state, "enc")
+    for prefix in (None, 3, b"encoder", ["encoder"]):
+        with pytest.raises(TypeError, match="expected the name of a part as prefix, got"):
+            checkpoints.load_matching(model, state, prefix)
+
+
+def test_the_versions_of_layers_follow_their_names_below_a_prefix():
+    trained, model = torch.nn.Sequential(torch.nn.BatchNorm1d(3)), torch.nn.BatchNorm1d(3)
+    seen = []
+    load = model._load_from_state_dict
+    model._load_from_state_dict = lambda state, prefix, metadata, *others: (
+        seen.append(metadata.get("version")),
+        load(state, prefix, metadata, *others),
+    )
+    checkpoints.load_matching(model, trained.state_dict(), "0")
+    assert seen == [2]
+
+
+@pytest.fixture
+def mesh(tmp_path, monkeypatch):
+    if TORCH < (2, 7):
+        pytest.skip("fully_shard() came in 2.6, and to the CPU in 2.7")
+    distributed = torch.distributed
+    # With it, a mesh of the CPU makes a group for NCCL too.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    if not distributed.is_available() or not distributed.is_gloo_available():
+        pytest.skip("no torch.distributed")
+    store = f"file://{tmp_path / 'store'}"
+    distributed.init_process_group("gloo", init_method=store, rank=0, world_size=1)
+    yield distributed.init_device_mesh("cpu", (1,))
+    distributed.destroy_process_group()
+
+
+def test_a_sharded_model_takes_only_a_sharded_state(mesh):
+    from torch.distributed import fsdp
+    from torch.distributed.checkpoint.state_dict import (
+        StateDictOptions,
+        get_model_state_dict,
+        set_model_state_dict,
+    )
+
+    sharded, plain = linear(), linear(value=2.0)
+    fsdp.fully_shard(sharded, mesh=mesh)
+    with pytest.raises(ValueError) as raised:
+        checkpoints.load_matching(sharded, plain.state_dict())
+    assert str(raised.value) == (
+        "weight of the model is a DTensor, as after fully_shard(), and weight of the state is not: "
+        "load it with torch.distributed.checkpoint.state_dict.set_model_state_dict(model, state, "
+        "options=StateDictOptions(full_state_dict=True))"
+    )
+    before = {key: value.full_tensor() for key, value in sharded.state_dict().items()}
+    with pytest.raises(ValueError, match=r"save the state with .*get_model_state_dict\(model, "):
+        checkpoints.load_matching(plain, sharded.state_dict())
+    assert (plain.weight == 2).all()
+    report = checkpoints.load_matching(sharded, sharded.state_dict())
+    assert list(report.loaded) == ["weight", "bias"]
+    # what the texts say to call instead
+    options = StateDictOptions(full_state_dict=True)
+    full = get_model_state_dict(sharded, options=options)
+    assert all(torch.equal(full[key], before[key]) for key in before)
+    checkpoints.load_matching(plain, full)
+    assert torch.equal(plain.weight, before["weight"])
+    set_model_state_dict(sharded, linear(value=5.0).state_dict(), options=options)
+    assert (sharded.weight.full_tensor() == 5).all()
 
 
 def test_a_transposed_value_is_left_out():
@@ -520,7 +702,9 @@ class Run:
         layers = torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3), torch.nn.Dropout(0.5)
         self.model = torch.nn.Sequential(*layers).to(device)
         options = {"SGD": {"momentum": 0.9}}.get(optimizer, {})
-        self.optimizer = getattr(torch.optim, optimizer)(self.model.parameters(), 0.1, **options)
+        weights = list(self.model.parameters())
+        groups = [{"params": weights[:1], "lr": 0.2}, {"params": weights[1:]}]
+        self.optimizer = getattr(torch.optim, optimizer)(groups, 0.1, **options)
         make = getattr(torch.optim.lr_scheduler, scheduler)
         arguments = {
             "StepLR": {"step_size": 2},
@@ -554,7 +738,8 @@ class Run:
             self.optimizer.step()
             self.scheduler.step()
             self.step += 1
-            losses.append((loss.item(), self.optimizer.param_groups[0]["lr"]))
+            rates = [group["lr"] for group in self.optimizer.param_groups]
+            losses.append((loss.item(), rates))
         return losses
 
 
@@ -637,6 +822,39 @@ def test_random_states_are_restored():
     assert checkpoints.restore(checkpoint) == []
     assert torch.equal(torch.rand(3), drawn[0])
     assert (random.random(), numpy.random.rand()) == drawn[1:]
+
+
+def draws(numpy):
+    """Of all three, among them what a generator keeps of its last draw."""
+    return [
+        torch.rand(3).tolist(),
+        random.gauss(0, 1),
+        random.random(),
+        numpy.random.standard_normal(),
+        numpy.random.rand(),
+    ]
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_random_states_are_restored_with_what_they_keep_for_the_next_draw(before):
+    numpy = pytest.importorskip("numpy")
+    states = torch.get_rng_state(), random.getstate(), numpy.random.get_state()
+    random.seed(0)
+    numpy.random.seed(0)
+    try:
+        for _ in range(before):  # each draws two and keeps one; the position is not at its end
+            random.gauss(0, 1)
+            numpy.random.standard_normal()
+        checkpoint = checkpoints.capture()
+        drawn = draws(numpy)
+        draws(numpy)
+        checkpoint = through_a_file(checkpoint) if NEW else checkpoint
+        assert checkpoints.restore(checkpoint) == []
+        assert draws(numpy) == drawn
+    finally:
+        torch.set_rng_state(states[0])
+        random.setstate(states[1])
+        numpy.random.set_state(states[2])
 
 
 def test_random_states_come_last():
@@ -832,6 +1050,193 @@ def test_a_restore_that_fails_leaves_everything_as_it_was(run):
     assert after["objects"]["scheduler"] == before["objects"]["scheduler"]
 
 
+class Part:
+    """Holds a number, and can fail to load one."""
+
+    def __init__(self, number, error=None):
+        self.number, self.error = number, error
+
+    def state_dict(self):
+        return {"number": self.number}
+
+    def load_state_dict(self, state):
+        self.number = state["number"]
+        torch.rand(1), random.random(), sys.modules["numpy"].random.rand()
+        if self.error and state["number"] == 1:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit()])
+@pytest.mark.parametrize("last", [False, True])
+def test_whatever_ends_a_restore_everything_is_as_it_was(error, last):
+    numpy = pytest.importorskip("numpy")
+    model, generator, first = linear(value=1.0), torch.Generator().manual_seed(1), Part(1)
+    failing = Part(1)
+    parts = {"model": model, "generator": generator, "first": first, "failing": failing}
+    checkpoint = checkpoints.capture(**parts)
+    torch.nn.init.zeros_(model.weight)
+    generator.manual_seed(2)
+    first.number = failing.number = 2
+    failing.error = error
+    kept = torch.get_rng_state(), random.getstate(), numpy.random.get_state()
+    drawn = generator.get_state(), draws(numpy)
+    torch.set_rng_state(kept[0])
+    random.setstate(kept[1])
+    numpy.random.set_state(kept[2])
+    parts = dict(sorted(parts.items(), key=lambda item: (item[0] == "failing") == last))
+    with pytest.raises(type(error)):
+        checkpoints.restore(checkpoint, **parts)
+    assert not model.weight.any()
+    assert (first.number, failing.number) == (2, 2)
+    assert torch.equal(generator.get_state(), drawn[0])
+    assert draws(numpy) == drawn[1]
+
+
+def test_random_states_that_cannot_be_set_leave_everything_as_it_was():
+    model = linear(value=1.0)
+    checkpoint = checkpoints.capture(model=model)
+    checkpoint["random"]["python"] = (3, [1, 2, 3], None)
+    torch.nn.init.zeros_(model.weight)
+    torch.rand(1)
+    drawn = torch.get_rng_state()
+    with pytest.raises(ValueError, match="state vector"):
+        checkpoints.restore(checkpoint, model=model)
+    assert not model.weight.any()
+    assert torch.equal(torch.get_rng_state(), drawn)
+
+
+def test_one_that_cannot_be_put_back_is_named_and_the_others_are():
+    class Stuck(Part):
+        def load_state_dict(self, state):
+            raise ValueError(f"never {state['number']}")
+
+    first, stuck = Part(1), Stuck(1)
+    checkpoint = checkpoints.capture(first=first, stuck=stuck)
+    first.number = stuck.number = 2
+    with pytest.raises(RuntimeError, match=r"put back as before: stuck \(ValueError: never 2\)"):
+        checkpoints.restore(checkpoint, first=first, stuck=stuck)
+    assert first.number == 2
+
+
+class Scaler:
+    """As GradScaler, whose state is empty while it is off."""
+
+    def __init__(self, on, scale=8.0):
+        self.on, self.scale = on, scale
+
+    def is_enabled(self):
+        return self.on
+
+    def state_dict(self):
+        return {"scale": self.scale} if self.on else {}
+
+    def load_state_dict(self, state):
+        if self.on and not state:
+            raise RuntimeError("The source state dict is empty")
+        if self.on:
+            self.scale = state["scale"]
+
+
+def scaler_of_torch(on, scale=8.0):
+    """Since 2.3 there is one for the CPU, which can be on anywhere."""
+    if TORCH < (2, 3):
+        pytest.skip("a scaler is off without CUDA")
+    return torch.amp.GradScaler("cpu", init_scale=scale, enabled=on)
+
+
+@pytest.mark.parametrize("make", [Scaler, scaler_of_torch])
+@pytest.mark.parametrize(
+    ("saved", "here", "told"),
+    [
+        (False, True, ["scaler was saved off, and is on here"]),
+        (True, False, ["scaler was saved on, and is off here"]),
+        (False, False, []),
+        (True, True, []),
+    ],
+)
+def test_a_scaler_that_was_switched_is_left_as_it_is_and_told(make, saved, here, told):
+    model = linear(value=1.0)
+    checkpoint = checkpoints.capture(model=model, scaler=make(saved, 4.0))
+    torch.nn.init.zeros_(model.weight)
+    scaler = make(here)
+    assert checkpoints.restore(checkpoint, model=model, scaler=scaler) == told
+    assert (model.weight == 1).all()
+    assert scaler.state_dict().get("scale") == ({True: 4.0, False: 8.0}[saved] if here else None)
+
+
+def size_of(checkpoint):
+    file = io.BytesIO()
+    torch.save(checkpoint, file)
+    return file.tell()
+
+
+class Tied(torch.nn.Module):
+    def __init__(self, device="cpu", tie=True):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(300, 40, device=device)
+        self.head = torch.nn.Linear(40, 300, bias=False, device=device)
+        if tie:
+            self.head.weight = self.embedding.weight
+        self.register_buffer("mask", torch.ones(1, 1, device=device).expand(500, 500))
+        self.register_buffer("rows", torch.arange(3.0, device=device)[:, None].expand(3, 400))
+
+
+def test_tied_weights_stay_tied_and_expanded_buffers_small(device):
+    model = Tied(device)
+    checkpoint = checkpoints.capture(model=model)
+    for _ in range(2):
+        state = checkpoint["objects"]["model"]
+        weights = state["embedding.weight"], state["head.weight"]
+        assert weights[0].data_ptr() == weights[1].data_ptr() != model.head.weight.data_ptr()
+        assert all(torch.equal(state[key], each.cpu()) for key, each in model.state_dict().items())
+        checkpoint = through_a_file(checkpoint) if NEW else checkpoint
+    assert size_of(checkpoint) < 300 * 40 * 4 + 20_000
+    other = Tied(device, tie=False)
+    other.mask = other.mask.clone()
+    del other.rows
+    other.register_buffer("rows", torch.zeros(3, 400, device=device))
+    assert checkpoints.restore(checkpoint, model=other) == []
+    assert torch.equal(other.head.weight, model.head.weight)
+    assert torch.equal(other.rows, model.rows)
+
+
+def test_tensors_of_one_memory_and_other_shapes_are_kept_apart():
+    base = torch.arange(6.0)
+    parts = {
+        "a": base,
+        "b": base.view(2, 3),
+        "c": base[:3],
+        "d": base.view(2, 3).t(),
+        "e": base.view(torch.int32),
+        "f": base[3:],
+        "g": base[:0],
+        "h": torch.tensor(2.0),
+    }
+    copied = checkpoints.capture(values=parts)["values"]["values"]
+    for key, value in parts.items():
+        assert torch.equal(copied[key], value)
+        assert copied[key].dtype == value.dtype
+    numbers = torch.tensor([1 + 2j, 3j])
+    copied = checkpoints.capture(values=[numbers, numbers.conj()])["values"]["values"]
+    assert torch.equal(copied[1], numbers.conj())
+
+
+def test_the_versions_of_layers_are_captured_and_restored():
+    class Versioned(torch.nn.Linear):
+        _version = 7
+
+        def _load_from_state_dict(self, state, prefix, metadata, *others):
+            self.seen = metadata.get("version")
+            super()._load_from_state_dict(state, prefix, metadata, *others)
+
+    model = torch.nn.Sequential(Versioned(2, 3))
+    checkpoint = checkpoints.capture(model=model)
+    checkpoint = through_a_file(checkpoint) if NEW else checkpoint
+    other = torch.nn.Sequential(Versioned(2, 3))
+    assert checkpoints.restore(checkpoint, model=other) == []
+    assert other[0].seen == 7
+
+
 def test_a_model_that_fails_half_way_is_put_back(run):
     checkpoint = checkpoints.capture(model=run.model)
     run.train(1)
@@ -847,8 +1252,9 @@ def test_a_model_that_fails_half_way_is_put_back(run):
 def test_an_optimizer_of_other_groups_changes_nothing(run, last):
     checkpoint = checkpoints.capture(model=run.model, optimizer=run.optimizer)
     run.train(1)
-    parameters = list(run.model.parameters())[1:]
-    parts = {"model": run.model, "optimizer": torch.optim.Adam(parameters)}
+    weights = list(run.model.parameters())
+    groups = [{"params": weights[:2]}, {"params": weights[2:]}]
+    parts = {"model": run.model, "optimizer": torch.optim.Adam(groups)}
     parts = dict(sorted(parts.items(), key=lambda item: item[0] == last))
     before = {key: value.clone() for key, value in run.model.state_dict().items()}
     random_state = torch.get_rng_state()

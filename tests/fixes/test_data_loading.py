@@ -1,6 +1,12 @@
 import contextlib
 import copy
+import functools
+import gc
+import io
+import multiprocessing
+import os
 import random
+import signal
 import threading
 import time
 import weakref
@@ -29,11 +35,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from torch.utils.data import (
+    BatchSampler,
     ConcatDataset,
     DataLoader,
     Dataset,
+    DistributedSampler,
     IterableDataset,
+    RandomSampler,
+    SequentialSampler,
     Subset,
+    SubsetRandomSampler,
+    TensorDataset,
+    WeightedRandomSampler,
     default_collate,
 )
 
@@ -1038,6 +1051,43 @@ def test_the_thread_ends_with_the_loop(gpu):
     assert threading.active_count() == before
 
 
+@pytest.fixture
+def limit():
+    """Ends a test that walks for ever, after two minutes. Windows has no such timer."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ended(number, frame):
+        raise TimeoutError("the test took longer than two minutes")
+
+    before = signal.signal(signal.SIGALRM, ended)
+    signal.setitimer(signal.ITIMER_REAL, 120)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def forked(workers, **options):
+    if not workers:
+        return {}
+    # A worker that hangs ends the test, on Windows too.
+    context = "fork" if hasattr(os, "fork") else None
+    return {"num_workers": workers, "multiprocessing_context": context, "timeout": 120, **options}
+
+
+@pytest.fixture(autouse=True)
+def no_worker_stays_behind():
+    """Not even where a test fails, and its traceback keeps the loader."""
+    before = set(multiprocessing.active_children())
+    yield
+    if set(multiprocessing.active_children()) - before:
+        for each in gc.get_objects():
+            if type(each).__name__ == "_MultiProcessingDataLoaderIter":
+                each._shutdown_workers()
+    assert set(multiprocessing.active_children()) <= before
+
+
 class Noise(Dataset):
     """Draws from every kind of generator that a dataset may hold."""
 
@@ -1123,7 +1173,100 @@ def in_a_transform():
     return Draws(lambda self: augment(), generator=generator, augment=augment)
 
 
+def behind(make):
+    """Rows that a function draws, which only make(generator) leads to."""
+
+    def dataset():
+        return Draws(lambda self: self.held(), held=make(random.Random(0)))
+
+    return dataset
+
+
+def of_a_default(generator):
+    def draw(own=generator):
+        return own.random()
+
+    return draw
+
+
+def of_a_keyword(generator):
+    def draw(*, own=generator):
+        return own.random()
+
+    return draw
+
+
+def of_an_attribute(generator):
+    def draw():
+        return draw.own.random()
+
+    draw.own = generator
+    return draw
+
+
+def of_a_wrapper(generator):
+    @functools.wraps(Augment)
+    def draw():
+        return sum(Augment(generator)() for _ in range(1))
+
+    return draw
+
+
+HERE = random.Random(0)  # as at the top of many a script
+
+
+def of_the_module(generator):
+    globals()["HERE"] = generator
+
+    def draw():
+        return sum(HERE.random() for _ in range(1))
+
+    return draw
+
+
+def of_a_static_method(generator):
+    kind = type("Kind", (), {"draw": staticmethod(lambda own=generator: own.random())})
+    return SimpleCall(kind())
+
+
+class SimpleCall:
+    def __init__(self, owner):
+        self.owner = owner
+
+    def __call__(self):
+        return self.owner.draw()
+
+
+class Has:
+    """Draws from the one generator in a container."""
+
+    def __init__(self, kind, generator):
+        self.held = kind([generator])
+
+    def __call__(self):
+        return next(iter(self.held)).random()
+
+
 DATASETS = {
+    "closure": behind(lambda generator: lambda: generator.random()),
+    "default": behind(of_a_default),
+    "keyword": behind(of_a_keyword),
+    "attribute of a function": behind(of_an_attribute),
+    "wrapper": behind(of_a_wrapper),
+    "global variable": behind(of_the_module),
+    "static method": behind(of_a_static_method),
+    "bound method": behind(lambda generator: Augment(generator).__call__),
+    "method of the generator": behind(lambda generator: generator.random),
+    "method of NumPy's": behind(lambda _: numpy.random.default_rng(0).random),
+    "method of torch's": lambda: Draws(
+        lambda self: torch.rand(1, generator=self.seeds.__self__).item(),
+        seeds=torch.Generator().manual_seed,
+    ),
+    "partial": behind(lambda generator: functools.partial(lambda own: own.random(), generator)),
+    "partial of a method": behind(lambda generator: functools.partial(generator.uniform, 0, 1)),
+    "set": behind(lambda generator: Has(set, generator)),
+    "frozenset": behind(lambda generator: Has(frozenset, generator)),
+    "deque": behind(lambda generator: Has(deque, generator)),
     "own": Noise,
     "nested": lambda: Noise(inner=Noise()),
     "Subset": lambda: Subset(Noise(), range(4)),
@@ -1141,14 +1284,14 @@ DATASETS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["nested", "Subset"])
+@pytest.mark.usefixtures("limit")
+@pytest.mark.parametrize("kind", ["nested", "Subset", "bound method", "global variable", "set"])
 def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(kind):
     def draw():
         loader = DataLoader(
             DATASETS[kind](),
             batch_size=None,
-            num_workers=2,
-            multiprocessing_context="fork",
+            **forked(2),
             worker_init_fn=data_loading.seed_worker,
             generator=torch.Generator().manual_seed(3),
         )
@@ -1156,7 +1299,7 @@ def test_workers_draw_different_numbers_and_the_same_at_the_next_run_5059(kind):
 
     once, again = draw(), draw()
     assert torch.equal(once, again)
-    for column in once.T:
+    for column in once.reshape(4, -1).T:
         assert len(set(column.tolist())) == 4
 
 
@@ -1220,6 +1363,7 @@ def test_a_normal_that_is_kept_for_later_is_not_drawn_by_every_worker():
     assert len(firsts) == 2
 
 
+@pytest.mark.usefixtures("limit")
 @pytest.mark.parametrize("make", DATASETS.values(), ids=DATASETS)
 def test_generators_are_found_wherever_a_dataset_holds_them(make):
     def draw(seed):
@@ -1235,6 +1379,95 @@ def test_lists_longer_than_1000_are_data(entries, found):
     generator = random.Random(0)
     seeded(Draws(None, rows=[generator] + [1] * (entries - 1)))
     assert (generator.random() != random.Random(0).random()) is found
+
+
+@pytest.mark.parametrize("kind", [set, deque, tuple])
+def test_containers_longer_than_1000_are_data(kind):
+    generator = random.Random(0)
+    seeded(Draws(None, rows=kind([generator, *range(1000)])))
+    assert generator.random() == random.Random(0).random()
+
+
+class Counted(list):
+    """Ends a walk that comes by too often."""
+
+    def __len__(self):
+        self.visits = getattr(self, "visits", 0) + 1
+        if self.visits > 9:
+            raise AssertionError("walks for ever")
+        return super().__len__()
+
+
+@pytest.mark.usefixtures("limit")
+def test_what_holds_itself_is_walked_once():
+    rows = Counted([random.Random(0)])
+    rows.append(rows)
+    dataset = Draws(None, rows=rows)
+    dataset.draw = lambda: dataset
+    dataset.itself = dataset.draw
+    seeded(dataset)
+    assert rows[0].random() != random.Random(0).random()
+
+
+def test_the_order_of_a_set_of_several_classes_does_not_change_the_seeds():
+    class First(Augment):
+        pass
+
+    class Second(Augment):
+        pass
+
+    def numbers():
+        spacers = [object() for _ in range(random.SystemRandom().randrange(50))]
+        held = {Second(random.Random(0)), First(random.Random(0))}
+        dataset = seeded(Draws(None, held=held, spacers=spacers))
+        return {type(each).__name__: each() for each in dataset.held}
+
+    assert all(numbers() == numbers() for _ in range(20))
+
+
+class Lazy(Dataset):
+    """Makes its generator at the first row."""
+
+    def __init__(self, seed):
+        self.seed, self.generator = seed, None
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        self.generator = self.generator or random.Random(self.seed())
+        return self.generator.random()
+
+
+@pytest.mark.usefixtures("limit")
+def test_a_generator_that_does_not_exist_yet_is_not_found():
+    numbers = []
+    for seed in (lambda: 0, torch.initial_seed):  # and what the docstring says to do
+        loader = DataLoader(
+            Lazy(seed), batch_size=None, worker_init_fn=data_loading.seed_worker, **forked(2)
+        )
+        numbers.append(len(set(loader)))
+    assert numbers == [2, 4]
+
+
+def test_an_empty_cell_of_a_closure_is_passed_over():
+    def dataset_of():
+        def draw():
+            return later
+
+        seeded(Draws(draw, generator=random.Random(0)))
+        later = None
+        return later
+
+    assert dataset_of() is None
+
+
+def test_other_global_variables_are_left_alone():
+    def draw():
+        return DATASETS  # holds generators, and is no generator
+
+    before = len(data_loading._generators(Draws(None)))
+    assert len(data_loading._generators(Draws(draw))) == before
 
 
 class Expensive:
@@ -1271,30 +1504,61 @@ def test_a_shuffle_that_differs_between_workers_loses_rows_and_doubles_others():
 
 
 class Sharded(IterableDataset):
-    def __init__(self, rows):
-        self.rows, self.generator = rows, random.Random(0)
+    def __init__(self, rows, **rank):
+        self.rows, self.generator, self.rank = rows, random.Random(0), rank
 
     def __iter__(self):
         rows = list(range(self.rows))
         self.generator.shuffle(rows)  # the same order in every worker
-        return data_loading.shard(rows)
+        return data_loading.shard(rows, **self.rank)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])
 @pytest.mark.parametrize("workers", [0, 1, 2])
 def test_sharded_rows_arrive_exactly_once(rows, workers):
-    options = {"num_workers": workers, "multiprocessing_context": "fork"} if workers else {}
-    loader = DataLoader(Sharded(rows), batch_size=None, **options)
+    loader = DataLoader(Sharded(rows), batch_size=None, **forked(workers))
     assert sorted(data_loading.Prefetcher(loader, "cpu")) == list(range(rows))
 
 
-@given(st.integers(0, 9), st.integers(1, 4))
-def test_a_worker_gets_every_nth_row_from_its_own_number_on(rows, workers):
+@pytest.mark.parametrize("rows", [0, 3, 11])
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_two_ranks_get_every_sample_exactly_once(rows, workers):
     shares = []
-    for worker in range(workers):
-        with in_worker(id=worker, num_workers=workers):
-            shares.append(list(data_loading.shard(iter(range(rows)))))
-    assert shares == [list(range(worker, rows, workers)) for worker in range(workers)]
+    for rank in range(2):
+        dataset = Sharded(rows, rank=rank, world_size=2)
+        shares.append(list(DataLoader(dataset, batch_size=None, **forked(workers))))
+        order = list(range(rows))
+        random.Random(0).shuffle(order)
+        assert sorted(shares[-1]) == sorted(order[rank::2])  # for any number of workers
+    assert sorted(shares[0] + shares[1]) == list(range(rows))
+
+
+@pytest.mark.parametrize(
+    ("rank", "world_size", "error", "text"),
+    [
+        (2, 2, ValueError, "rank=2, world_size=2: expected 0 <= rank < world_size"),
+        (-1, 2, ValueError, "rank=-1, world_size=2: expected"),
+        (0, 0, ValueError, "rank=0, world_size=0: expected"),
+        (0.5, 2, TypeError, "rank=0.5: expected a whole number"),
+        (0, None, TypeError, "world_size=None: expected a whole number"),
+    ],
+)
+def test_a_rank_that_is_none_is_refused(rank, world_size, error, text):
+    with pytest.raises(error, match=f"^{text}"):
+        data_loading.shard([1, 2], rank=rank, world_size=world_size)
+
+
+@given(st.integers(0, 20), st.integers(1, 4), st.integers(1, 3))
+def test_a_worker_of_a_rank_gets_every_nth_row_of_the_rank_from_its_own_number_on(
+    rows, workers, ranks
+):
+    for rank in range(ranks):
+        own = list(range(rank, rows, ranks))
+        for worker in range(workers):
+            with in_worker(id=worker, num_workers=workers):
+                share = list(data_loading.shard(iter(range(rows)), rank, ranks))
+            assert share == own[worker::workers]
+        assert list(data_loading.shard(range(rows), rank, ranks)) == own
 
 
 @given(st.integers(1, 10**9), st.integers(1, 10**12), st.integers(1, 8), st.integers(0, 16))
@@ -1547,3 +1811,349 @@ def test_collating_what_fits_looks_at_it_once():
     with mock.patch.object(data_loading, "default_collate", wraps=default_collate) as calls:
         data_loading.collate([torch.ones(2)] * 4)
     assert calls.call_count == 1
+
+
+# ---- ResumableBatches ----
+
+
+ROWS = 11  # of batches of 4: the last one is short
+
+
+class Resumable:
+    """What a script makes: a dataset, a sampler, a loader."""
+
+    def __init__(
+        self, kind="shuffled", workers=0, seed=5, shared=False, drop_last=False, **options
+    ):
+        generator = torch.Generator().manual_seed(seed)
+        dataset = TensorDataset(torch.arange(ROWS))
+        sampler = {
+            "shuffled": lambda: RandomSampler(dataset, generator=generator),
+            "replaced": lambda: RandomSampler(
+                dataset, replacement=True, num_samples=ROWS, generator=generator
+            ),
+            "weighted": lambda: WeightedRandomSampler(
+                torch.arange(1.0, ROWS + 1), ROWS, generator=generator
+            ),
+            "subset": lambda: SubsetRandomSampler(range(ROWS), generator=generator),
+            "in order": lambda: SequentialSampler(dataset),
+        }[kind]()
+        self.batches = data_loading.ResumableBatches(BatchSampler(sampler, 4, drop_last))
+        self.loader = DataLoader(
+            dataset,
+            batch_sampler=self.batches,
+            generator=generator if shared else None,
+            **forked(workers, **options),
+        )
+
+    def epoch(self, source=None):
+        for (numbers,) in self.batches.counted(source or self.loader):
+            yield numbers.tolist()
+
+
+def epochs(run, count):
+    return [list(run.epoch()) for _ in range(count)]
+
+
+def resumed_after(given, **options):
+    """The batches until then, and a script that is started again and has loaded the state."""
+    first, seen, state = Resumable(**options), [], None
+    while state is None:
+        for numbers in first.epoch():
+            seen.append(numbers)
+            if len(seen) == given:
+                state = first.batches.state_dict()
+                break
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    again = Resumable(**{**options, "seed": 99})
+    again.batches.load_state_dict(torch.load(file, weights_only=True))
+    return seen, again
+
+
+@pytest.mark.usefixtures("limit")
+@pytest.mark.parametrize("kind", ["shuffled", "replaced", "weighted", "subset", "in order"])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("given", range(1, 8))
+def test_a_resumed_epoch_has_its_rest_and_so_have_the_next_ones(kind, shared, given):
+    expected = [batch for epoch in epochs(Resumable(kind, shared=shared), 4) for batch in epoch]
+    seen, again = resumed_after(given, kind=kind, shared=shared)
+    assert seen == expected[:given]
+    rest = [batch for epoch in epochs(again, 4 - (given - 1) // 3) for batch in epoch]
+    assert rest == expected[given:]
+
+
+@pytest.mark.usefixtures("limit")
+@pytest.mark.parametrize(
+    ("persistent", "shared", "given"),
+    [(False, False, 1), (False, True, 3), (True, False, 5), (True, True, 4)],
+)
+def test_what_workers_have_read_ahead_does_not_count(persistent, shared, given):
+    options = {"shared": shared, "workers": 2, "persistent_workers": persistent}
+    expected = [batch for epoch in epochs(Resumable(shared=shared), 3) for batch in epoch]
+    seen, again = resumed_after(given, **options)
+    assert seen == expected[:given]
+    rest = [batch for epoch in epochs(again, 3 - (given - 1) // 3) for batch in epoch]
+    assert rest == expected[given:]
+
+
+def test_short_batches_may_be_dropped():
+    expected = [batch for epoch in epochs(Resumable(drop_last=True), 2) for batch in epoch]
+    assert [len(batch) for batch in expected] == [4] * 4
+    seen, again = resumed_after(1, drop_last=True)
+    assert seen + [batch for epoch in epochs(again, 2) for batch in epoch] == expected
+
+
+@pytest.mark.usefixtures("limit")
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("options", [{}, {"workers": 1, "persistent_workers": True}])
+def test_between_epochs_the_next_one_follows(shared, options):
+    expected = epochs(Resumable(shared=shared), 3)
+    first, again = (Resumable(shared=shared, seed=seed, **options) for seed in (5, 99))
+    again.batches.load_state_dict(first.batches.state_dict())  # before the first
+    assert epochs(again, 1) == expected[:1]
+    epochs(first, 1)
+    again.batches.load_state_dict(first.batches.state_dict())
+    assert again.batches.state_dict()["consumed"] == 0
+    assert epochs(again, 2) == expected[1:]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_epoch_that_was_interrupted_before_its_first_batch_is_not_lost(shared):
+    expected = epochs(Resumable(shared=shared), 2)
+
+    def interrupted(loader):
+        next(iter(loader))
+        raise KeyboardInterrupt
+        yield
+
+    first, again = Resumable(shared=shared), Resumable(shared=shared, seed=99)
+    with pytest.raises(KeyboardInterrupt):
+        list(first.epoch(interrupted(first.loader)))
+    again.batches.load_state_dict(first.batches.state_dict())
+    assert epochs(again, 2) == expected
+
+
+def test_a_state_may_be_saved_and_loaded_again_and_again():
+    expected = [batch for epoch in epochs(Resumable(), 3) for batch in epoch]
+    seen, state = [], Resumable().batches.state_dict()
+    for n in range(9):
+        run = Resumable(seed=n)
+        run.batches.load_state_dict(state)
+        assert run.batches.state_dict()["consumed"] == state["consumed"]
+        run.batches.load_state_dict(run.batches.state_dict())  # before its first batch
+        epoch = run.epoch()
+        batch = next(epoch, None)
+        seen.append(next(run.epoch()) if batch is None else batch)
+        state = run.batches.state_dict()
+    assert seen == expected
+
+
+def test_the_state_is_a_copy():
+    _, again = resumed_after(2)
+    for _ in range(2):  # one that was loaded, one of a running epoch
+        state = again.batches.state_dict()
+        state["generator"].zero_()
+        assert again.batches.state_dict()["generator"].any()
+        next(again.epoch())
+    other = Resumable(seed=99)
+    state = resumed_after(2)[1].batches.state_dict()
+    other.batches.load_state_dict(state)
+    state["generator"].zero_()
+    assert epochs(other, 1)[0] == epochs(Resumable(), 1)[0][2:]
+
+
+def test_what_was_consumed_is_not_loaded_again():
+    loaded = []
+
+    class Loads(Dataset):
+        def __len__(self):
+            return ROWS
+
+        def __getitem__(self, index):
+            loaded.append(index)
+            return index
+
+    sampler = RandomSampler(range(ROWS), generator=torch.Generator().manual_seed(5))
+    batches = data_loading.ResumableBatches(BatchSampler(sampler, 4, False))
+    batches.load_state_dict(resumed_after(2)[1].batches.state_dict())
+    rest = list(batches.counted(DataLoader(Loads(), batch_sampler=batches)))
+    assert len(loaded) == sum(map(len, rest)) == 3
+    assert len(batches) == 3
+
+
+@pytest.mark.usefixtures("limit")
+@pytest.mark.parametrize(
+    ("workers", "shared", "given"),
+    [(0, False, 1), (0, False, 3), (0, True, 4), (2, False, 1), (2, True, 4)],
+)
+def test_the_loss_draws_what_it_would_have_drawn(workers, shared, given):
+    def train(run, drawn, at=None):
+        for numbers in run.epoch():
+            drawn.append((numbers, torch.rand(1).item()))  # as dropout does
+            if len(drawn) == at:
+                return run.batches.state_dict(), torch.get_rng_state()
+        return None
+
+    kept, options = torch.get_rng_state(), {"workers": workers, "shared": shared}
+    try:
+        torch.manual_seed(0)
+        expected = []
+        run = Resumable(**options)
+        for _ in range(2):
+            train(run, expected)
+        torch.manual_seed(0)
+        drawn, run, state = [], Resumable(**options), None
+        while state is None:
+            state = train(run, drawn, given)
+        again = Resumable(**options, seed=99)
+        again.batches.load_state_dict(state[0])
+        torch.set_rng_state(state[1])
+        while len(drawn) < len(expected):
+            train(again, drawn)
+        assert drawn == expected
+    finally:
+        torch.set_rng_state(kept)
+
+
+def test_a_whole_epoch_moves_the_global_random_state_as_the_loader_alone_does():
+    kept, drawn = torch.get_rng_state(), []
+    try:
+        for counted in (True, False):
+            run = Resumable("in order")
+            torch.manual_seed(0)
+            list(run.epoch() if counted else DataLoader(range(ROWS), batch_size=4))
+            drawn.append(torch.rand(1).item())
+    finally:
+        torch.set_rng_state(kept)
+    assert drawn[0] == drawn[1]
+
+
+def test_the_generator_may_move_between_the_load_and_the_pass():
+    expected = epochs(Resumable(), 2)
+    _, again = resumed_after(2)
+    again.batches.generator.manual_seed(7)  # as a checkpoint that has it as a part of its own
+    assert epochs(again, 2) == [expected[0][2:], expected[1]]
+
+
+def test_a_prefetcher_reads_ahead_inside():
+    expected = epochs(Resumable(), 1)[0]
+    run, again = Resumable(), Resumable(seed=99)
+    epoch = run.epoch(data_loading.Prefetcher(run.loader, "cpu"))
+    assert next(epoch) == expected[0]
+    again.batches.load_state_dict(run.batches.state_dict())
+    assert list(again.epoch(data_loading.Prefetcher(again.loader, "cpu"))) == expected[1:]
+
+
+def test_an_epoch_that_was_left_goes_on_if_resumed_and_else_the_next_begins():
+    expected = epochs(Resumable(), 2)
+    run = Resumable()
+    for numbers in run.epoch():
+        assert numbers == expected[0][0]
+        break
+    again = Resumable(seed=99)
+    again.batches.load_state_dict(run.batches.state_dict())
+    assert epochs(again, 2) == [expected[0][1:], expected[1]]
+    (whole,) = epochs(run, 1)
+    assert sorted(number for batch in whole for number in batch) == list(range(ROWS))
+
+
+def test_a_sampler_of_ranks_keeps_its_own_order():
+    def make():
+        sampler = DistributedSampler(range(ROWS), num_replicas=2, rank=1, seed=3)
+        batches = data_loading.ResumableBatches(BatchSampler(sampler, 2, False))
+        return sampler, batches, DataLoader(range(ROWS), batch_sampler=batches)
+
+    def epoch(made, number):
+        made[0].set_epoch(number)
+        for numbers in made[1].counted(made[2]):
+            yield numbers.tolist()
+
+    first, again = make(), make()
+    expected = [list(epoch(first, number)) for number in range(2)]
+    running = epoch(first, 0)
+    next(running)
+    state = first[1].state_dict()
+    assert state == {"consumed": 1, "length": 3, "generator": None}
+    again[1].load_state_dict(state)
+    assert [list(epoch(again, number)) for number in range(2)] == [expected[0][1:], expected[1]]
+
+
+def test_a_pass_that_nobody_counts_raises():
+    run = Resumable()
+    with pytest.raises(RuntimeError, match=r"^iterate over counted\(loader\), not over the loader"):
+        list(run.loader)
+    assert len(epochs(run, 1)[0]) == 3
+    with pytest.raises(RuntimeError, match="^iterate over counted"):
+        list(run.loader)
+
+
+def test_of_two_passes_at_once_the_first_raises():
+    run = Resumable()
+    first = run.epoch()
+    next(first)
+    next(run.epoch())
+    with pytest.raises(RuntimeError, match="^another pass has begun or a state was loaded"):
+        next(first)
+    third = run.epoch()
+    next(third)
+    run.batches.load_state_dict(run.batches.state_dict())
+    with pytest.raises(RuntimeError, match="^another pass has begun or a state was loaded"):
+        next(third)
+
+
+def test_batches_that_a_wrapper_joins_are_not_counted_silently():
+    run = Resumable()
+
+    def joined():
+        yield max(run.loader, key=len)
+
+    with pytest.raises(
+        RuntimeError, match="^3 batches of indices became 1 batches: count what the"
+    ):
+        list(run.epoch(joined()))
+    with pytest.raises(RuntimeError, match="^0 batches of indices became 2 batches"):
+        list(run.epoch([[torch.ones(1)], [torch.ones(1)]]))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"consumed": 4}, ValueError, "the state is of batch 4 of 3, and here are 3: another"),
+        ({"consumed": -1}, ValueError, "the state is of batch -1 of 3"),
+        ({"length": 7}, ValueError, "the state is of batch 2 of 7, and here are 3: another"),
+        ({"consumed": 1.5}, TypeError, "'float' object"),
+        (
+            {"generator": None},
+            ValueError,
+            "the sampler of the state has no generator, that of here",
+        ),
+        ({"generator": torch.zeros(3, dtype=torch.uint8)}, RuntimeError, ""),
+    ],
+)
+def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
+    _, run = resumed_after(2)
+    state = run.batches.state_dict()
+    with pytest.raises(error, match=f"^{text}"):
+        run.batches.load_state_dict({**state, **change})
+    for key in state:
+        short = {each: value for each, value in state.items() if each != key}
+        with pytest.raises(KeyError, match=key):
+            run.batches.load_state_dict(short)
+    assert epochs(run, 1)[0] == epochs(Resumable(), 1)[0][2:]
+    with pytest.raises(ValueError, match="^the sampler of the state has one, that of here no gen"):
+        Resumable("in order").batches.load_state_dict(state)
+
+
+def test_samplers_whose_order_cannot_be_restored_are_refused():
+    for generator in (None, torch.default_generator):
+        sampler = BatchSampler(RandomSampler(range(9), generator=generator), 4, False)
+        with pytest.raises(ValueError, match=r"^RandomSampler (has no|draws from the global) gen"):
+            data_loading.ResumableBatches(sampler)
+    for batches in (None, 3, iter([[1]])):
+        with pytest.raises(TypeError, match="^expected a batch sampler, which yields lists"):
+            data_loading.ResumableBatches(batches)
+    batches = data_loading.ResumableBatches(SequentialSampler(range(9)))
+    with pytest.raises(TypeError, match="^expected lists of indices, got 0: pass a BatchSampler"):
+        list(batches.counted(DataLoader(range(9), sampler=batches)))

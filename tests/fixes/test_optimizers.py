@@ -1,4 +1,5 @@
 import copy
+import importlib
 import re
 from unittest import mock
 
@@ -25,7 +26,6 @@ OPTIONS = {
     "SGD": {"momentum": 0.9},
 }
 SHAPES = {"Muon": [(2, 3), (3, 3)], "Adafactor": [(3,), (2, 3)]}  # Muon takes matrices only
-BY_ROW = {"row_var", "col_var"}  # of Adafactor
 
 
 def parameters(name="Adam", dtype=torch.float32, device="cpu"):
@@ -33,8 +33,16 @@ def parameters(name="Adam", dtype=torch.float32, device="cpu"):
     return [torch.nn.Parameter(torch.ones(shape, dtype=dtype, device=device)) for shape in shapes]
 
 
+def in_two_groups(weights):
+    return [{"params": weights[:1]}, {"params": weights[1:]}]
+
+
 def made(name, weights, **options):
-    return CLASSES[name](weights, lr=0.1, **{**OPTIONS.get(name, {}), **options})
+    return CLASSES[name](in_two_groups(weights), lr=0.1, **{**OPTIONS.get(name, {}), **options})
+
+
+def weights_of(optimizer):
+    return [weight for group in optimizer.param_groups for weight in group["params"]]
 
 
 def step(optimizer, gradient=1.0):
@@ -131,34 +139,231 @@ def test_the_copy_is_what_torch_loads_and_shares_nothing(device, name, dtype, st
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_a_loaded_optimizer_goes_on_as_the_source_does(name):
     source = trained(name)
-    copied = made(name, [weight.detach().clone() for weight in source.param_groups[0]["params"]])
+    copied = made(name, [weight.detach().clone() for weight in weights_of(source)])
     load(copied, source.state_dict())
     for optimizer in (source, copied):
         step(optimizer, 3.0)
     assert_equal(state_of(copied), state_of(source))
-    assert_equal(copied.param_groups[0]["params"], source.param_groups[0]["params"])
+    assert_equal(weights_of(copied), weights_of(source))
+
+
+def per_element(optimizer):
+    """(position, key) of every tensor of several elements that it keeps."""
+    return [
+        (n, key)
+        for n, weight in enumerate(weights_of(optimizer))
+        for key, value in optimizer.state[weight].items()
+        if isinstance(value, torch.Tensor) and value.numel() > 1
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
-def test_what_is_kept_per_element_is_known_by_its_name(name):
+@pytest.mark.parametrize("fused", [False, True])
+def test_every_value_of_another_shape_is_refused_for_every_optimizer_of_torch(name, fused):
     source = trained(name)
-    for parameter in source.param_groups[0]["params"]:
-        for kind, value in source.state[parameter].items():
-            if isinstance(value, torch.Tensor) and kind not in BY_ROW | {"variance"}:
-                per_element = kind in optimizers._PER_ELEMENT
-                assert per_element or value.numel() == 1, kind
-                assert not per_element or value.shape == parameter.shape, kind
+    options = {}
+    if fused:
+        try:
+            options = {"fused": True}
+            target = made(name, parameters(name), **options)
+        except (RuntimeError, TypeError):
+            pytest.skip("there is no fused one here")
+    assert {n for n, _ in per_element(source)} == {
+        n for n, weight in enumerate(weights_of(source)) if weight.numel() > 1
+    }
+    for n, key in per_element(source):
+        for change in (lambda value: value[..., :-1], lambda value: value[None]):
+            target = made(name, parameters(name), **options)
+            state = copy.deepcopy(source.state_dict())
+            for group in state["param_groups"]:
+                group.update(options)
+            load(made(name, parameters(name), **options), state)
+            value = state["state"][n][key] = change(state["state"][n][key])
+            text = refused(ValueError, target, state)
+            shape = list(weights_of(target)[n].shape)
+            assert f"parameter {n} has shape {shape}, its {key} in the state" in text
+            assert f"in the state {list(value.shape)}" in text
 
 
-@pytest.mark.parametrize("kind", optimizers._PER_ELEMENT)
-def test_every_kind_of_state_that_has_another_shape_than_its_parameter_is_refused(kind):
-    state = trained("SGD").state_dict()
-    state["state"][1] = {kind: torch.zeros(3)}
-    load(made("SGD", parameters()), state)
-    state["state"][1] = {kind: torch.zeros(3, 1)}
-    assert refused(ValueError, made("SGD", parameters()), state) == (
-        f"parameter 1 has shape [3], its {kind} in the state [3, 1]; was the state saved for "
-        "another model, or with its parameters in another order?"
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_a_state_that_lacks_what_the_step_reads_is_refused(name):
+    source = trained(name)
+    for n, key in per_element(source):
+        state = copy.deepcopy(source.state_dict())
+        others = [each for each in state["state"][n] if each != key]
+        del state["state"][n][key]
+        if not others:  # as of a parameter that had no gradient yet
+            load(made(name, parameters(name)), state)
+            continue
+        assert refused(ValueError, made(name, parameters(name)), state) == (
+            f"parameter {n} has no {key} in the state, which {name} keeps; it has "
+            f"{', '.join(others)}{MADE_FOR_ANOTHER}"
+        )
+
+
+MADE_FOR_ANOTHER = (
+    "; was the state saved for another model or optimizer, or with its parameters in another order?"
+)
+
+
+def refusal(target, source):
+    return refused(ValueError, made(target, parameters()), trained(source).state_dict())
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "text"),
+    [
+        ("SGD", "Adam", "group 0 of the state has no betas, eps, which Adam needs; it has lr, mom"),
+        (
+            "Adam",
+            "SGD",
+            "group 0 of the state has no momentum, dampening, which SGD needs; it has l",
+        ),
+        ("Adam", "Adamax", "parameter 0 has no exp_inf in the state, which Adamax keeps; it has"),
+        ("Adamax", "Adam", "parameter 0 has no exp_avg_sq in the state, which Adam keeps; it has"),
+        ("RMSprop", "Adagrad", "group 0 of the state has no lr_decay, "),
+    ],
+)
+def test_the_state_of_another_optimizer_is_refused(source, target, text):
+    assert refusal(target, source).startswith(text)
+
+
+@pytest.mark.parametrize("pair", [("Adam", "AdamW"), ("AdamW", "Adam"), ("Adam", "RAdam")])
+def test_the_state_of_an_optimizer_that_keeps_the_same_fits(pair):
+    source = trained(pair[0], amsgrad=False) if pair[0] == "Adam" else trained(pair[0])
+    copied = load(made(pair[1], parameters()), source.state_dict())
+    assert_equal(state_of(copied), state_of(source))
+    step(copied)
+
+
+def test_only_the_second_group_may_be_what_does_not_fit():
+    state = trained("Adam").state_dict()
+    del state["param_groups"][1]["betas"]
+    text = refused(ValueError, made("Adam", parameters()), state)
+    assert text.startswith("group 1 of the state has no betas, which Adam needs; it has lr, eps")
+
+
+def test_the_options_of_the_state_say_what_is_kept():
+    plain = trained("Adam", amsgrad=False).state_dict()
+    load(trained("Adam", amsgrad=True), plain)  # goes on without
+    plain["param_groups"][1]["amsgrad"] = True
+    text = refused(ValueError, made("Adam", parameters()), plain)
+    assert text.startswith("parameter 1 has no max_exp_avg_sq in the state, which Adam keeps")
+
+
+def test_what_a_factored_state_should_be_is_told():
+    if "Adafactor" not in CLASSES:
+        pytest.skip("Adafactor came in 2.5")
+    state = trained("Adafactor").state_dict()
+    state["state"][1]["row_var"] = torch.zeros(3, 1)
+    assert refused(ValueError, made("Adafactor", parameters("Adafactor")), state) == (
+        "parameter 1 has shape [2, 3], its row_var in the state [3, 1], not [2, 1]"
+        + MADE_FOR_ANOTHER
+    )
+
+
+def test_what_sparse_gradients_lead_to_is_compared_too():
+    def sparse(*rows):
+        weights = [torch.nn.Parameter(torch.ones(count, 2)) for count in rows]
+        optimizer = torch.optim.SparseAdam(in_two_groups(weights))
+        for weight in weights:
+            weight.grad = torch.eye(len(weight), 2).to_sparse()
+        optimizer.step()
+        return optimizer
+
+    source = sparse(3, 4)
+    copied = load(sparse(3, 4), source.state_dict())
+    assert_equal(state_of(copied), state_of(source))
+    assert refused(ValueError, sparse(3, 5), source.state_dict()) == (
+        f"parameter 1 has shape [5, 2], its exp_avg in the state [4, 2]{MADE_FOR_ANOTHER}"
+    )
+    state = copy.deepcopy(source.state_dict())
+    del state["state"][1]["exp_avg_sq"]
+    assert "parameter 1 has no exp_avg_sq in the state" in refused(ValueError, source, state)
+
+
+class Clipped(torch.optim.Adam):
+    """A step of one's own around that of torch."""
+
+    def step(self, closure=None):
+        return super().step(closure)
+
+
+class Renamed(torch.optim.Adam):
+    def step(self, closure=None):
+        for weight in weights_of(self):
+            mean = torch.zeros_like(weight)
+            self.state[weight] = {"step": torch.tensor(1.0), "exp_avg": mean}
+
+
+@pytest.mark.parametrize("kind", [Clipped, Renamed, type("Same", (torch.optim.Adam,), {})])
+def test_a_subclass_keeps_what_its_base_does_if_its_step_is_not_its_own(kind):
+    weights = parameters()
+    source = kind([{"params": weights[:1]}, {"params": weights[1:]}])
+    step(source)
+    state = source.state_dict()
+    assert_equal(
+        state_of(load(kind(parameters()[:1] + parameters()[1:]), one_group(state))),
+        state_of(source),
+    )
+    state["state"][2]["exp_avg"] = torch.zeros(3, 2)
+    assert "parameter 2 has shape [2, 3], its exp_avg in the state [3, 2]" in refused(
+        ValueError, source, state
+    )
+    if kind.__name__ == "Same":
+        del state["state"][2]["exp_avg"]
+        assert "parameter 2 has no exp_avg in the state" in refused(ValueError, source, state)
+
+
+def one_group(state):
+    first, second = state["param_groups"]
+    return {**state, "param_groups": [{**first, "params": first["params"] + second["params"]}]}
+
+
+def test_a_check_runs_no_hook_and_draws_no_number():
+    module = importlib.import_module("torch.optim.optimizer")
+    register = getattr(module, "register_optimizer_step_pre_hook", None)
+    target, state, seen = made("Adam", parameters()), trained().state_dict(), []
+    random_state = torch.get_rng_state()
+    handles = [register(lambda *_: seen.append("global"))] if register else []
+    if hasattr(target, "register_step_pre_hook"):
+        target.register_step_pre_hook(lambda *_: seen.append("own"))
+    try:
+        load(target, state)
+    finally:
+        for handle in handles:
+            handle.remove()
+    assert seen == []
+    assert torch.equal(torch.get_rng_state(), random_state)
+
+
+class Rows(torch.optim.Optimizer):
+    """Not torch's own: keeps a value per element, and one that grows."""
+
+    def __init__(self, weights, lr=0.1):
+        super().__init__(weights, {"lr": lr})
+
+    def step(self):
+        for weight in weights_of(self):
+            seen = self.state[weight].get("seen", torch.zeros(0))
+            self.state[weight] = {
+                "mean": torch.zeros_like(weight),
+                "seen": torch.cat([seen, torch.zeros(5)]),
+            }
+
+
+def test_an_optimizer_of_another_kind_is_compared_with_what_it_has_itself():
+    source, target = (
+        Rows([{"params": parameters()[:2]}, {"params": parameters()[2:]}]) for _ in "ab"
+    )
+    source.step()
+    state = copy.deepcopy(source.state_dict())
+    load(target, state)
+    source.step()
+    load(source, state)  # what grows has had another shape
+    state["state"][2]["mean"] = torch.zeros(3, 2)
+    assert "parameter 2 has shape [2, 3], its mean in the state [3, 2]" in refused(
+        ValueError, source, state
     )
 
 
@@ -166,14 +371,16 @@ def test_a_parameter_may_have_no_momentum():
     state = made("SGD", parameters()).state_dict()
     state["state"][1] = {"momentum_buffer": None}
     target = load(made("SGD", parameters()), state)
-    assert target.state[target.param_groups[0]["params"][1]] == {"momentum_buffer": None}
+    assert target.state[weights_of(target)[1]] == {"momentum_buffer": None}
 
 
 def test_a_state_that_would_be_read_beyond_its_end_is_refused():
-    small, large = (torch.nn.Parameter(torch.ones(size)) for size in (2, 5))
-    source, target = torch.optim.Adam([small]), torch.optim.Adam([large])
+    small, large, same = (torch.nn.Parameter(torch.ones(size)) for size in (2, 5, 3))
+    source, target = (
+        torch.optim.Adam([{"params": [same]}, {"params": [other]}]) for other in (small, large)
+    )
     step(source)
-    assert "parameter 0 has shape [5], its exp_avg in the state [2]" in refused(
+    assert "parameter 1 has shape [5], its exp_avg in the state [2]" in refused(
         ValueError, target, source.state_dict()
     )
 
@@ -195,15 +402,20 @@ def test_the_parameter_is_counted_over_the_groups_and_named_if_it_has_a_name():
 
 def named(*names):
     weights = [torch.nn.Parameter(torch.ones(2)) for _ in names]
-    return torch.optim.Adam([{"params": weights, "param_names": list(names)}])
+    return torch.optim.Adam(
+        [
+            {"params": weights[:1], "param_names": list(names[:1])},
+            {"params": weights[1:], "param_names": list(names[1:])},
+        ]
+    )
 
 
 def test_the_same_names_in_another_order_are_refused():
     source = named("query", "key", "value")
     step(source)
     assert refused(ValueError, named("query", "value", "key"), source.state_dict()) == (
-        "parameter 1 (value) is key in the state; was the state saved for another model, or with "
-        "its parameters in another order?"
+        "parameter 1 (value) is key in the state; was the state saved for another model or "
+        "optimizer, or with its parameters in another order?"
     )
 
 
@@ -217,10 +429,10 @@ def test_the_same_order_and_renamed_parameters_are_loaded(names):
 def test_names_on_one_side_alone_are_not_compared():
     source = named("query", "key")
     step(source)
-    weights = source.param_groups[0]["params"]
-    unnamed = load(torch.optim.Adam(weights), source.state_dict())
+    unnamed = load(torch.optim.Adam(in_two_groups(weights_of(source))), source.state_dict())
     state = copy.deepcopy(source.state_dict())
-    del state["param_groups"][0]["param_names"]
+    for group in state["param_groups"]:
+        del group["param_names"]
     for target in (unnamed, load(named("key", "query"), state)):
         assert_equal(state_of(target), state_of(source))
 
@@ -305,6 +517,53 @@ def test_each_group_gets_its_own_learning_rate():
     assert tensor.item() == pytest.approx(0.7)
 
 
+@pytest.mark.parametrize("kind", [float, torch.tensor])
+@pytest.mark.parametrize("second", [1.0, 0.1])
+def test_groups_that_share_a_tensor_get_each_its_own_learning_rate(kind, second):
+    tensor = torch.tensor(0.5)
+    optimizer = torch.optim.SGD(in_two_groups(parameters()), lr=0.1)
+    for group in optimizer.param_groups:
+        group["lr"] = tensor
+    state = copy.deepcopy(optimizer.state_dict())
+    for group, rate in zip(state["param_groups"], (1.0, second)):
+        group["lr"] = kind(rate)
+    load(optimizer, state)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    assert [rate.item() for rate in rates] == pytest.approx([1.0, second])
+    assert rates[0] is tensor
+    assert (rates[1] is tensor) is (kind is float and second == 1.0)
+
+
+def test_groups_that_shared_a_tensor_when_saved_share_theirs():
+    tensor, saved = torch.tensor(0.5), torch.tensor(0.25)
+    optimizer = torch.optim.SGD(in_two_groups(parameters()), lr=0.1)
+    for group in optimizer.param_groups:
+        group["lr"] = tensor
+    state = optimizer.state_dict()
+    for group in state["param_groups"]:
+        group["lr"] = saved
+    load(optimizer, state)
+    assert all(group["lr"] is tensor for group in optimizer.param_groups)
+    assert tensor.item() == 0.25
+
+
+@pytest.mark.parametrize(
+    ("rate", "error", "text"),
+    [
+        (torch.ones(2), ValueError, "group 1 of the state has a learning rate of shape [2], not a"),
+        ("fast", ValueError, "'fast'"),
+        ([0.1], TypeError, "list"),
+    ],
+)
+@pytest.mark.parametrize("own", [0.5, torch.tensor(0.5)])
+def test_a_learning_rate_that_is_none_changes_nothing(rate, error, text, own):
+    target = trained()
+    target.param_groups[1]["lr"] = own
+    state = trained(steps=3).state_dict()
+    state["param_groups"][1]["lr"] = rate
+    assert text in refused(error, target, state)
+
+
 def test_only_a_float_is_read_from_the_device():
     state = trained("SGD").state_dict()
     state["param_groups"][0]["lr"] = torch.tensor(0.5, device="meta")  # cannot be read
@@ -365,19 +624,42 @@ def test_an_optimizer_of_another_kind_is_loaded_as_torch_would():
     assert not tensors(source.state_dict())[0].any()
 
 
-def test_lbfgs_whose_state_is_that_of_all_parameters_is_loaded():
-    weights = parameters()[:2]
-    source = torch.optim.LBFGS(weights, max_iter=3)
+def lbfgs(*shapes, dtype=torch.float32):
+    """After a step; it takes no groups."""
+    weights = [torch.nn.Parameter(torch.ones(shape, dtype=dtype)) for shape in shapes]
+    optimizer = torch.optim.LBFGS(weights, max_iter=3)
 
     def closure():
-        source.zero_grad()
-        loss = sum((weight - 3).square().sum() for weight in weights)
+        optimizer.zero_grad()
+        loss = sum((weight - 3).abs().pow(4).sum() for weight in weights)
         loss.backward()
         return loss
 
-    source.step(closure)
-    copied = load(torch.optim.LBFGS(parameters()[:2]), source.state_dict())
-    assert_equal(state_of(copied), state_of(source))
+    optimizer.step(closure)
+    return optimizer
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64])
+def test_lbfgs_whose_state_is_that_of_all_parameters_is_loaded(dtype):
+    try:
+        source, other = (lbfgs(*shapes, dtype=dtype) for shapes in ([(2,), (3, 2)], [(4, 2), ()]))
+    except RuntimeError:
+        pytest.skip("no complex numbers before 2.1")
+    for shapes in ([(2,), (3, 2)], [(2, 3), (2,)]):
+        weights = [torch.nn.Parameter(torch.ones(shape, dtype=dtype)) for shape in shapes]
+        copied = load(torch.optim.LBFGS(weights), source.state_dict())
+        assert_equal(state_of(copied), state_of(source))
+    total, given = (8, 9) if dtype.is_floating_point else (16, 18)
+    assert refused(ValueError, lbfgs((2,), (3, 2), dtype=dtype), other.state_dict()) == (
+        f"the parameters have {total} elements together, d in the state {given}{MADE_FOR_ANOTHER}"
+    )
+    state = copy.deepcopy(source.state_dict())
+    state["state"][0]["old_dirs"][0] = torch.zeros(5)
+    assert "together, old_dirs in the state 5" in refused(
+        ValueError, lbfgs((2,), (3, 2), dtype=dtype), state
+    )
+    sgd_state = torch.optim.SGD(source.param_groups[0]["params"], lr=0.1).state_dict()
+    assert "has no max_iter, max_eval, " in refused(ValueError, source, sgd_state)
 
 
 def test_wrappers_of_optimizers_are_loaded_too():
@@ -405,7 +687,10 @@ def model_of(*sizes):
 
 
 def sgd(*groups):
-    return torch.optim.SGD([{"params": list(group)} for group in groups], lr=0.1)
+    groups = [list(group) for group in groups]
+    if len(groups) == 1:
+        groups = [groups[0][:1], groups[0][1:]]
+    return torch.optim.SGD([{"params": group} for group in groups], lr=0.1)
 
 
 def told(error, *arguments):
@@ -445,7 +730,7 @@ def test_a_parameter_that_is_listed_twice_is_told():
     head.weight = embedding.weight
     model = torch.nn.ModuleDict({"embedding": embedding, "head": head})
     with pytest.warns(UserWarning, match="duplicate parameters"):
-        optimizer = sgd([*embedding.parameters(), *head.parameters()])
+        optimizer = sgd([*embedding.parameters(), head.weight], [head.bias])
     assert told(ValueError, model, optimizer) == (
         f"listed twice: embedding.weight [3, 2] as parameter 0 and as parameter 1{END}"
     )

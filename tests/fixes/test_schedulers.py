@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from torch.optim.lr_scheduler import ConstantLR, CosineAnnealingLR, LambdaLR, SequentialLR
 
 from reference_fixes import schedulers
-from reference_fixes.schedulers import ScheduleLR, cosine, linear, sequence
+from reference_fixes.schedulers import ScheduleLR, ScheduleMomentum, cosine, linear, sequence
 
 KINDS = ["float", "tensor"]
 
 
 def optimizer_at(*rates, kind="float", device="cpu"):
+    """Of two groups: for one rate, the second has three times as much."""
+    rates = rates if len(rates) > 1 else (rates[0], 3 * rates[0])
     groups = [
         {
             "params": [torch.zeros(1, device=device, requires_grad=True)],
@@ -34,6 +36,13 @@ def optimizer_at(*rates, kind="float", device="cpu"):
 
 def rates_of(optimizer):
     return [float(group["lr"]) for group in optimizer.param_groups]
+
+
+def rate_of(optimizer):
+    """Of the first group; that of the second is checked."""
+    first, second = rates_of(optimizer)
+    assert second == pytest.approx(3 * first)
+    return first
 
 
 def run(optimizer, scheduler, steps):
@@ -98,7 +107,7 @@ def test_logged_learning_rates_are_those_of_their_steps_163103(device):
         optimizer.step()
         history += scheduler.get_last_lr()
         scheduler.step()
-    assert [float(rate) for rate in history] == [1.0, 0.5, 0.25]
+    assert [float(rate) for rate in history] == [1.0, 3.0, 0.5, 1.5, 0.25, 0.75]
     assert all(isinstance(rate, torch.Tensor) for rate in history)
 
 
@@ -120,7 +129,7 @@ def test_a_resumed_sequence_goes_on_in_its_second_part_162591():
     optimizer = optimizer_at(1.0)
     optimizer.load_state_dict(first.state_dict())
     ScheduleLR(optimizer, schedule, step=4)
-    assert rates_of(optimizer) == rates_of(first) == [0.5]
+    assert rate_of(optimizer) == rate_of(first) == 0.5
 
 
 def test_a_tensor_rate_rises_again_when_the_warmup_ends_162359(device):
@@ -160,7 +169,7 @@ def test_a_tensor_of_one_element_and_any_dtype_is_written(dtype):
     run(optimizer, scheduler, 2)
     expected = torch.full((1,), 0.3, dtype=dtype) * 0.5
     assert torch.equal(optimizer.param_groups[0]["lr"], expected)
-    scheduler.load_state_dict({"last_epoch": 2, "base_lrs": [0.3]})
+    scheduler.load_state_dict({"last_epoch": 2, "base_lrs": [0.3, 3.0]})
     assert torch.equal(tensor, torch.full((1,), 0.15, dtype=torch.float64).to(dtype))
 
 
@@ -252,8 +261,8 @@ def test_a_schedule_can_be_pickled_and_copied(schedule):
 def test_pieces_of_other_than_numbers_are_refused(make):
     for steps, error, text in [
         (-1, ValueError, "steps=-1: expected a whole number of steps, 0 or more"),
-        (2.0, TypeError, "'float' object cannot be interpreted as an integer"),
-        (None, TypeError, "'NoneType' object cannot be interpreted as an integer"),
+        (2.0, TypeError, "steps=2.0: expected a whole number of steps"),
+        (None, TypeError, "steps=None: expected a whole number of steps"),
     ]:
         with pytest.raises(error, match=f"^{re.escape(text)}$"):
             make(steps, 0, 1)
@@ -334,16 +343,17 @@ def test_the_first_learning_rate_is_that_which_the_first_scheduler_found():
     optimizer = optimizer_at(1.0)
     ScheduleLR(optimizer, linear(2, 0.5, 0))
     ScheduleLR(optimizer, linear(2, 0.25, 0))
-    assert rates_of(optimizer) == [0.25]
+    assert rate_of(optimizer) == 0.25
     assert optimizer.param_groups[0]["initial_lr"] == 1.0
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_first_learning_rate_is_no_tensor_that_is_written(shared):
     optimizer = optimizer_at(1.0, kind="tensor")
-    (group,) = optimizer.param_groups
+    group = optimizer.param_groups[0]
     if shared:  # as SequentialLR leaves it
-        group["initial_lr"] = group["lr"]
+        for each in optimizer.param_groups:
+            each["initial_lr"] = each["lr"]
     scheduler = ScheduleLR(optimizer, linear(4, 0.5, 0))
     assert run(optimizer, scheduler, 3) == [0.5, 0.375, 0.25]
     assert group["initial_lr"].item() == 1.0
@@ -354,7 +364,8 @@ def test_it_may_follow_a_scheduler_of_torch():
     parts = [ConstantLR(optimizer, 0.1), ConstantLR(optimizer, 0.2)]
     SequentialLR(optimizer, parts, milestones=[1])
     # Before 2.10 the constructor of SequentialLR loses the first learning rate (pytorch#162359).
-    optimizer.param_groups[0]["initial_lr"] = torch.tensor(1.0)
+    for group, rate in zip(optimizer.param_groups, (1.0, 3.0)):
+        group["initial_lr"] = torch.tensor(rate)
     assert run(optimizer, ScheduleLR(optimizer, linear(4, 1, 0)), 3) == [1.0, 0.75, 0.5]
 
 
@@ -364,10 +375,10 @@ def test_a_state_of_the_other_kind_of_rate_is_loaded(base, kind):
     optimizer = optimizer_at(5.0, kind=kind)
     before = optimizer.param_groups[0]["lr"]
     scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
-    state = {**scheduler.state_dict(), "base_lrs": [base], "last_epoch": 1}
+    state = {**scheduler.state_dict(), "base_lrs": [base, 3 * base], "last_epoch": 1}
     scheduler.load_state_dict(state)
     rate = optimizer.param_groups[0]["lr"]
-    assert rate == 0.75
+    assert rate_of(optimizer) == 0.75
     assert rate is before if kind == "tensor" else type(rate) is float
 
 
@@ -376,14 +387,15 @@ def test_a_tensor_learning_rate_may_have_a_gradient_once_it_was_differentiated(k
     optimizer = optimizer_at(1.0, kind=kind)
     scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
     optimizer.param_groups[0]["lr"] = torch.tensor(2.0, requires_grad=True)
-    (rate,) = scheduler.get_last_lr()
+    rate, _ = scheduler.get_last_lr()
     assert rate == 2.0
     assert not rate.requires_grad
 
 
 def test_no_step_waits_for_the_device():
     optimizer = optimizer_at(1.0)
-    optimizer.param_groups[0]["lr"] = torch.tensor(1.0, device="meta")  # cannot be read
+    for group in optimizer.param_groups:
+        group["lr"] = torch.tensor(1.0, device="meta")  # cannot be read
     try:
         LambdaLR(optimizer, linear(4, 1, 0))
     except RuntimeError:
@@ -393,11 +405,10 @@ def test_no_step_waits_for_the_device():
         warnings.simplefilter("ignore")  # that the optimizer made no step
         scheduler.step()
         # of a run whose rates were floats
-        scheduler.load_state_dict({**scheduler.state_dict(), "base_lrs": [2.0]})
+        scheduler.load_state_dict({**scheduler.state_dict(), "base_lrs": [2.0, 6.0]})
         with mock.patch.object(torch.Tensor, "copy_", side_effect=AssertionError("CUDA waits")):
             scheduler.step()
-    (rate,) = scheduler.get_last_lr()
-    assert rate.is_meta
+    assert all(rate.is_meta for rate in scheduler.get_last_lr())
 
 
 def test_no_step_waits_for_cuda(device):
@@ -409,14 +420,14 @@ def test_no_step_waits_for_cuda(device):
     torch.cuda.set_sync_debug_mode("error")
     try:
         scheduler = ScheduleLR(optimizer, linear(4, 1, 0))
-        for loaded in ({}, {"base_lrs": [2.0]}):  # of a run whose rates were floats
+        for loaded in ({}, {"base_lrs": [2.0, 6.0]}):  # of a run whose rates were floats
             scheduler.load_state_dict({**scheduler.state_dict(), **loaded})
             optimizer.step()
             scheduler.step()
             found += scheduler.get_last_lr()
     finally:
         torch.cuda.set_sync_debug_mode("default")
-    assert found == [0.75, 1.0]
+    assert found == [0.75, 2.25, 1.0, 3.0]
 
 
 def test_a_checkpoint_holds_numbers_alone():
@@ -424,7 +435,7 @@ def test_a_checkpoint_holds_numbers_alone():
     optimizer = optimizer_at(1.0)
     scheduler = ScheduleLR(optimizer, schedule)
     run(optimizer, scheduler, 3)
-    assert rates_of(optimizer) == [0.5]
+    assert rate_of(optimizer) == 0.5
     assert type(optimizer.param_groups[0]["lr"]) is float
     through_a_file([optimizer.state_dict(), scheduler.state_dict()])
     assert linear(2, numpy.float32(0.5), 1).args[1:3] == (0.5, 1.0)
@@ -435,14 +446,14 @@ def test_the_schedule_in_the_code_is_the_one_that_a_resume_goes_on_with():
     scheduler = ScheduleLR(optimizer_at(1.0), linear(4, 1, 0), step=2)
     longer = ScheduleLR(optimizer_at(1.0), linear(8, 1, 0))
     longer.load_state_dict(through_a_file(scheduler.state_dict()))
-    assert rates_of(longer.optimizer) == [0.75]
+    assert rate_of(longer.optimizer) == 0.75
 
 
 def test_lambda_lr_takes_a_schedule_too_and_saves_nothing_of_it():
     optimizer = optimizer_at(1.0)
     scheduler = LambdaLR(optimizer, sequence(linear(2, 0.5, 1), cosine(2, 1, 0)))
     assert run(optimizer, scheduler, 4) == pytest.approx([0.5, 0.75, 1.0, 0.5])
-    assert through_a_file(scheduler.state_dict())["lr_lambdas"] == [{}]
+    assert through_a_file(scheduler.state_dict())["lr_lambdas"] == [{}, {}]
 
 
 def test_the_rates_can_be_asked_for_outside_of_a_step():
@@ -468,12 +479,15 @@ def test_the_state_holds_nothing_of_a_callable_object_and_lambda_lr_loads_it_too
     other.load_state_dict(state)
     other.optimizer.step()
     other.step()
-    assert rates_of(other.optimizer) == [1 / 5]
+    assert rate_of(other.optimizer) == pytest.approx(1 / 5)
 
 
 @pytest.mark.parametrize("step", [-1, 1.5, None, "3"])
 def test_a_step_that_is_none_is_refused(step):
-    with pytest.raises((TypeError, ValueError), match=r"^step=-1: expected|as an integer"):
+    with pytest.raises(
+        (TypeError, ValueError),
+        match=rf"^step={re.escape(repr(step))}: expected a whole number of steps",
+    ):
         ScheduleLR(optimizer_at(1.0), linear(4, 1, 0), step)
 
 
@@ -499,7 +513,7 @@ def test_a_factor_that_is_none_is_refused_with_its_step(factor):
     text = f"factor at step 2={factor!r}: expected a finite number, 0 or more"
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         run(optimizer, scheduler, 3)
-    assert rates_of(optimizer) == [1.0]
+    assert rate_of(optimizer) == 1.0
 
 
 def test_a_group_that_was_added_is_not_left_out_silently():
@@ -507,16 +521,16 @@ def test_a_group_that_was_added_is_not_left_out_silently():
     scheduler = ScheduleLR(optimizer, linear(4, 1, 0), step=1)
     optimizer.add_param_group({"params": [torch.zeros(1, requires_grad=True)], "lr": 2.0})
     optimizer.step()
-    text = "the optimizer has 2 groups, the scheduler 1: make another one for them, with step=2"
+    text = "the optimizer has 3 groups, the scheduler 2: make another one for them, with step=2"
     with pytest.raises(ValueError, match=f"^{text}$"):
         scheduler.step()
     ScheduleLR(optimizer, linear(4, 1, 0), step=2)
-    assert rates_of(optimizer) == [0.5, 1.0]
+    assert rates_of(optimizer) == [0.5, 1.5, 1.0]
 
 
 def test_the_state_of_another_number_of_groups_is_refused():
-    state = ScheduleLR(optimizer_at(1.0, 2.0), linear(4, 1, 0)).state_dict()
-    with pytest.raises(ValueError, match="^the optimizer has 1 groups, the scheduler 2"):
+    state = ScheduleLR(optimizer_at(1.0, 2.0, 3.0), linear(4, 1, 0)).state_dict()
+    with pytest.raises(ValueError, match="^the optimizer has 2 groups, the scheduler 3"):
         ScheduleLR(optimizer_at(1.0), linear(4, 1, 0)).load_state_dict(state)
 
 
@@ -529,8 +543,304 @@ def test_the_state_of_a_scheduler_of_torch_is_taken_over():
     scheduler = ScheduleLR(new, linear(4, 1, 0))
     for state in (old.state_dict(), {**parts[0].state_dict(), "last_epoch": 3}):
         scheduler.load_state_dict(state)
-        assert rates_of(new) == [2.0]
+        assert rate_of(new) == 2.0
         assert run(new, scheduler, 2) == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("way", ["new", "optimizer loaded", "both loaded"])
+def test_groups_that_share_a_tensor_get_each_its_own_rate(device, way):
+    tensor = torch.tensor(1.0, device=device)
+    optimizer = optimizer_at(9.0)
+    for group in optimizer.param_groups:
+        group["lr"] = tensor  # as of SGD(groups, lr=torch.tensor(1.0))
+    schedules = [linear(4, 1, 0), lambda step: 0.1]
+    scheduler = ScheduleLR(optimizer, schedules)
+    if way != "new":
+        for group in optimizer.param_groups:
+            group["lr"] = tensor
+    if way == "both loaded":
+        scheduler.load_state_dict(scheduler.state_dict())
+    else:
+        optimizer.step()
+        scheduler.step()
+    assert rates_of(optimizer) == pytest.approx([1.0 if way == "both loaded" else 0.75, 0.1])
+    first, second = optimizer.param_groups
+    assert first["lr"] is tensor
+    optimizer.step()
+    scheduler.step()
+    assert rates_of(optimizer) == pytest.approx([0.75 if way == "both loaded" else 0.5, 0.1])
+    assert first["lr"] is tensor
+    assert isinstance(second["lr"], torch.Tensor)
+
+
+@pytest.mark.parametrize(
+    ("state", "error"),
+    [
+        ({"last_epoch": 2, "base_lrs": [1.0]}, ValueError),
+        ({"last_epoch": 2, "base_lrs": [1.0, "fast"]}, ValueError),
+        ({"last_epoch": 2, "base_lrs": [1.0, None]}, TypeError),
+        ({"last_epoch": 3}, ValueError),  # whose factor is none for the second group
+        ({"last_epoch": 1.5}, TypeError),
+        ({"last_epoch": -1}, ValueError),
+        ({"base_lrs": [1.0, 1.0]}, KeyError),
+        (None, TypeError),
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_that_is_none_changes_nothing(state, error, kind):
+    optimizer = optimizer_at(1.0, kind=kind)
+    tensors = [group["lr"] for group in optimizer.param_groups]
+    schedules = [linear(8, 1, 0), lambda step: -1 if step == 3 else 0.5]
+    scheduler = ScheduleLR(optimizer, schedules, step=1)
+    before = rates_of(optimizer), scheduler.state_dict()
+    with pytest.raises(error):
+        scheduler.load_state_dict(state)
+    assert (rates_of(optimizer), scheduler.state_dict()) == before
+    if kind == "tensor":
+        assert all(group["lr"] is one for group, one in zip(optimizer.param_groups, tensors))
+
+
+def test_a_step_that_fails_changes_no_group():
+    optimizer = optimizer_at(1.0, kind="tensor")
+    scheduler = ScheduleLR(optimizer, [linear(8, 1, 0), lambda step: -1 if step else 0.5])
+    optimizer.step()
+    with pytest.raises(ValueError, match="^factor at step 1=-1"):
+        scheduler.step()
+    assert rates_of(optimizer) == [1.0, 1.5]
+
+
+@pytest.mark.parametrize("whole", [numpy.int64, numpy.uint8, torch.tensor, bool])
+def test_no_number_of_another_library_gets_into_the_checkpoint(whole):
+    optimizer = optimizer_at(numpy.float64(1.0), numpy.float64(0.25))
+    scheduler = ScheduleLR(optimizer, linear(4, 1, 0), step=whole(1))
+    momentum = ScheduleMomentum(with_momentum("SGD"), linear(4, 1, 0), step=whole(1))
+    for _ in range(2):
+        for state in (scheduler.state_dict(), momentum.state_dict()):
+            assert {type(value) for value in state.values()} == {int, list} or "first" in state
+            assert type(state.get("last_epoch", state.get("last_step"))) is int
+            through_a_file(state)
+        scheduler.load_state_dict({"last_epoch": whole(1), "base_lrs": [numpy.float64(1.0)] * 2})
+        momentum.load_state_dict({"last_step": whole(1), "first": [numpy.float64(0.5)] * 2})
+    assert {type(rate) for rate in scheduler.base_lrs + momentum.first} == {float}
+
+
+def test_the_state_is_a_copy():
+    for scheduler, key in (
+        (ScheduleLR(optimizer_at(1.0, kind="tensor"), linear(4, 1, 0)), "base_lrs"),
+        (ScheduleMomentum(with_momentum("SGD"), linear(4, 1, 0)), "first"),
+    ):
+        state = scheduler.state_dict()
+        state[key][0] *= 0.5
+        assert scheduler.state_dict()[key][0] != state[key][0]
+        scheduler.load_state_dict(state)
+        state[key][0] *= 0.5
+        assert scheduler.state_dict()[key][0] != state[key][0]
+
+
+def stepped(value):
+    def part(step):
+        return 1.0
+
+    part.steps = value
+    return part
+
+
+def test_parts_of_no_whole_number_of_steps_are_refused():
+    for value, error in ((2.5, TypeError), ("2", TypeError), (2.0, TypeError), (-2, ValueError)):
+        for n in range(2):
+            parts = [linear(3, 1, 0), linear(3, 1, 0)]
+            parts[n] = stepped(value)
+            text = f"steps of part {n}={value!r}: expected a whole number of steps"
+            with pytest.raises(error, match=f"^{re.escape(text)}"):
+                sequence(*parts)
+    assert sequence(stepped(numpy.int64(2)), linear(2, 1, 0)).steps == 4
+
+
+# ---- ScheduleMomentum ----
+
+
+def with_momentum(name, first=0.5, second=0.75, **options):
+    groups = [{"params": [torch.zeros(1, requires_grad=True)]} for _ in range(2)]
+    for group, momentum in zip(groups, (first, second)):
+        if name in ("SGD", "RMSprop"):
+            group["momentum"] = momentum
+        else:
+            group["betas"] = (momentum, 0.99)
+    return getattr(torch.optim, name)(groups, lr=0.1, **options)
+
+
+def momenta_of(optimizer):
+    return [
+        float(group["momentum"] if "momentum" in group else group["betas"][0])
+        for group in optimizer.param_groups
+    ]
+
+
+NAMES = ["SGD", "RMSprop", "Adam", "AdamW", "NAdam", "RAdam", "Adamax"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_momentum_of_each_group_is_its_first_one_times_the_factor(name):
+    optimizer = with_momentum(name)
+    scheduler, found = (
+        ScheduleMomentum(optimizer, sequence(linear(2, 1, 0.5), cosine(2, 0.5, 1))),
+        [],
+    )
+    for _ in range(5):
+        found.append(momenta_of(optimizer))
+        assert scheduler.get_last_momentum() == found[-1]
+        optimizer.step()
+        scheduler.step()
+    factors = [1.0, 0.75, 0.5, 0.75, 1.0]
+    assert found == [pytest.approx([0.5 * factor, 0.75 * factor]) for factor in factors]
+    for group in optimizer.param_groups:
+        assert group.get("betas", (0, 0.99))[1] == 0.99
+
+
+def test_the_step_moves_with_the_scheduled_momentum():
+    optimizer = with_momentum("SGD", 0.5, 0.25)
+    scheduler = ScheduleMomentum(optimizer, lambda step: 0.5**step)
+    weights = [group["params"][0] for group in optimizer.param_groups]
+    buffers = [0.0, 0.0]
+    for step in range(4):
+        for weight in weights:
+            weight.grad = torch.ones(1)
+        optimizer.step()
+        scheduler.step()
+        buffers = [1 + first * 0.5**step * each for first, each in zip((0.5, 0.25), buffers)]
+    for weight, buffer in zip(weights, buffers):
+        assert optimizer.state[weight]["momentum_buffer"].item() == pytest.approx(buffer)
+
+
+def test_one_cycle_of_rates_and_momenta_is_that_of_torch():
+    steps, lows, highs = 10, (0.85, 0.7), (0.95, 0.9)
+    expected, found = [], []
+    optimizer = with_momentum("Adam")
+    one_cycle = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer,
+        max_lr=[1.0, 2.0],
+        total_steps=steps,
+        pct_start=0.5,
+        anneal_strategy="linear",
+        base_momentum=list(lows),
+        max_momentum=list(highs),
+    )
+    for _ in range(4):
+        expected.append(momenta_of(optimizer))
+        optimizer.step()
+        one_cycle.step()
+    optimizer = with_momentum("Adam", *highs)
+    falling = [linear(4, 1, low / high) for low, high in zip(lows, highs)]
+    scheduler = ScheduleMomentum(optimizer, falling)
+    for _ in range(4):
+        found.append(momenta_of(optimizer))
+        scheduler.step()
+    assert found == [pytest.approx(each) for each in expected]
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam"])
+@pytest.mark.parametrize("way", ["state first", "state last", "state alone", "step", "step alone"])
+def test_momenta_are_resumed_at_their_step(name, way):
+    schedules = [linear(8, 1, 0.5), cosine(8, 0.5, 1)]
+    first = with_momentum(name)
+    rates, momenta = ScheduleLR(first, linear(8, 1, 0)), ScheduleMomentum(first, schedules)
+    for _ in range(3):
+        first.step()
+        rates.step()
+        momenta.step()
+    state, of_scheduler = (through_a_file(each.state_dict()) for each in (first, momenta))
+    for _ in range(2):
+        momenta.step()
+    optimizer = with_momentum(name)
+    if way == "step":
+        optimizer.load_state_dict(state)
+    if way in ("step", "step alone"):
+        resumed = ScheduleMomentum(optimizer, schedules, step=3)
+    else:
+        resumed = ScheduleMomentum(optimizer, schedules)
+        if way == "state last":
+            optimizer.load_state_dict(state)
+        resumed.load_state_dict(of_scheduler)
+        if way == "state first":
+            optimizer.load_state_dict(state)
+    for _ in range(2):
+        resumed.step()
+    assert momenta_of(optimizer) == pytest.approx(momenta_of(first))
+    assert resumed.state_dict() == momenta.state_dict()
+
+
+def test_a_tensor_momentum_is_written_in_place_and_one_for_each_group():
+    optimizer, tensor = with_momentum("Adam"), torch.tensor(0.5)
+    for group in optimizer.param_groups:
+        group["betas"] = (tensor, 0.99)
+    scheduler = ScheduleMomentum(optimizer, [linear(4, 1, 0), linear(4, 0.5, 0.5)])
+    scheduler.step()
+    assert momenta_of(optimizer) == [0.375, 0.25]
+    assert optimizer.param_groups[0]["betas"][0] is tensor
+    logged = scheduler.get_last_momentum()
+    scheduler.step()
+    assert logged == [0.375, 0.25]
+    assert scheduler.first == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("factor", [-1.0, math.nan, 2.0, None])
+def test_a_momentum_that_is_none_changes_nothing(factor):
+    optimizer = with_momentum("SGD")
+    scheduler = ScheduleMomentum(
+        optimizer, [linear(8, 1, 0), lambda step: factor if step == 2 else 1]
+    )
+    scheduler.step()
+    before = momenta_of(optimizer), scheduler.state_dict()
+    text = (
+        "factor at step 2=" if factor != 2.0 else "momentum of group 1 at step 2 is 1.5, not below"
+    )
+    for call in (
+        scheduler.step,
+        lambda: scheduler.load_state_dict({"last_step": 2, "first": [0.5, 0.75]}),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
+        assert (momenta_of(optimizer), scheduler.state_dict()) == before
+
+
+@pytest.mark.parametrize(
+    ("state", "error"),
+    [
+        ({"last_step": 1.5, "first": [0.5, 0.5]}, TypeError),
+        ({"last_step": 1, "first": [0.5]}, ValueError),
+        ({"last_step": 1, "first": [0.5, None]}, TypeError),
+        ({"last_step": 1}, KeyError),
+    ],
+)
+def test_a_state_of_no_momenta_changes_nothing(state, error):
+    optimizer = with_momentum("Adam")
+    scheduler = ScheduleMomentum(optimizer, linear(8, 1, 0), step=2)
+    before = momenta_of(optimizer), scheduler.state_dict()
+    with pytest.raises(error):
+        scheduler.load_state_dict(state)
+    assert (momenta_of(optimizer), scheduler.state_dict()) == before
+
+
+def test_optimizers_without_a_momentum_are_refused():
+    weights = [torch.zeros(1, requires_grad=True) for _ in range(2)]
+    adagrad = torch.optim.Adagrad([{"params": weights[:1]}, {"params": weights[1:]}])
+    with pytest.raises(ValueError, match=r"^group 0 has no momentum and no betas, but \['"):
+        ScheduleMomentum(adagrad, linear(4, 1, 0))
+    with pytest.raises(ValueError, match=r"^the momentum is 0(\.0)?, which no factor changes$"):
+        ScheduleMomentum(with_momentum("SGD", 0.0, 0.0), linear(4, 1, 0))
+    scheduler = ScheduleMomentum(with_momentum("SGD", 0.0, 0.5), linear(4, 1, 0), step=2)
+    assert scheduler.get_last_momentum() == [0.0, 0.25]
+
+
+def test_a_group_that_was_added_has_no_first_momentum():
+    optimizer = with_momentum("SGD")
+    scheduler = ScheduleMomentum(optimizer, linear(4, 1, 0))
+    optimizer.add_param_group({"params": [torch.zeros(1, requires_grad=True)], "momentum": 0.5})
+    text = "the optimizer has 3 groups, the scheduler 2: make another one for them, with step=1"
+    with pytest.raises(ValueError, match=f"^{text}$"):
+        scheduler.step()
+    ScheduleMomentum(optimizer, linear(4, 1, 0), step=1)
+    assert momenta_of(optimizer) == [0.375, 0.5625, 0.375]
 
 
 def test_it_counts_as_a_scheduler_of_torch():
