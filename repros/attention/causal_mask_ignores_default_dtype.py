@@ -6,7 +6,9 @@
 # title = "nn.Transformer.generate_square_subsequent_mask ignores set_default_dtype"
 # kind = "silent"
 # symptom = "mask is float32 where the default is float64"
-# messages = ["Expected attn_mask dtype to be bool or (?:float or )?(?:to )?match query dtype"]
+# messages = [
+#     "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask\\.dtype: float and {1,2}query\\.dtype: double",
+# ]
 # keywords = [
 #     "attn_mask.dtype: float and query.dtype: double",
 #     "mask is float32 model is float64",
@@ -31,10 +33,10 @@
 # ]
 # fixed_by = "pytorch#137654"
 # wrong = '''
-# mask = torch.nn.Transformer.generate_square_subsequent_mask(3)
+# mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1])
 # '''
 # right = '''
-# mask = torch.full((3, 3), float("-inf")).triu(1)
+# mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1]).to(x)
 # '''
 # affected = { cpu = ">=2.1,<2.6" }
 # ///
@@ -42,7 +44,7 @@
 
 The default of its dtype argument was written as torch.get_default_dtype() in the
 signature, which is evaluated once, when torch is imported, and from 2.3 on as float32
-(pytorch#115867). Before 2.1 the mask came from torch.full(), which the control calls.
+(pytorch#115867). With the dtype and device of the input it fits in every release (control).
 The default device was ignored, too (pytorch#137186; not measured).
 """
 
@@ -53,20 +55,40 @@ def check(device, make_mask):
     dtype = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        mask = make_mask()
+        mask = make_mask(torch.zeros(1, 3, 8, device=device))
     finally:
         torch.set_default_dtype(dtype)
     if mask.dtype != torch.float64:
-        found = str(mask.dtype).removeprefix("torch.")
+        found = str(mask.dtype).partition(".")[2]
         return f"mask is {found} where the default is float64"
+    if mask.exp().cumsum(dim=1)[:, -1].tolist() != [1, 2, 3]:
+        return f"the mask is {mask.tolist()}"
+
+
+def by_default(x):
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1])
+    return mask
+
+
+def as_the_input(x):
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1]).to(x)
+    return mask
 
 
 def reproduce(device):
-    return check(device, lambda: torch.nn.Transformer.generate_square_subsequent_mask(3))
+    return check(device, by_default)
 
 
 def control(device):
-    return check(device, lambda: torch.full((3, 3), float("-inf")).triu(1))
+    return check(device, as_the_input)
+
+
+def messages(device):
+    q, mask = torch.ones(1, 1, 3, 8, dtype=torch.float64, device=device), torch.zeros(3, 3)
+    try:
+        torch.nn.functional.scaled_dot_product_attention(q, q, q, attn_mask=mask.to(device))
+    except (RuntimeError, AttributeError) as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -74,7 +96,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

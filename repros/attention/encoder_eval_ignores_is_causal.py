@@ -3,9 +3,9 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer in eval mode ignores is_causal=True without a mask"
+# title = "TransformerEncoderLayer with batch_first=True ignores is_causal=True in eval mode without a mask"
 # kind = "silent"
-# symptom = "the first output sees the last token"
+# symptom = "a token sees those after it"
 # keywords = [
 #     "is_causal has no effect",
 #     "causal transformer leaks future tokens in evaluation",
@@ -32,13 +32,16 @@
 #     "https://github.com/pytorch/pytorch/pull/187413",
 # ]
 # wrong = '''
-# with torch.no_grad(): y = layer(x, is_causal=True)  # after layer.eval()
+# layer.eval()
+# with torch.no_grad():
+#     y = layer(x, is_causal=True)  # x: (batch, tokens, features)
 # '''
 # right = '''
-# mask = torch.nn.Transformer.generate_square_subsequent_mask(4)
-# with torch.no_grad(): y = layer(x, src_mask=mask, is_causal=True)
+# layer.eval()
+# mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).triu(1)
+# with torch.no_grad():
+#     y = layer(x, src_mask=mask, is_causal=True)
 # '''
-# fix = "attention.attention_mask"
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
@@ -48,40 +51,48 @@ The argument "applies a causal mask", the documentation says, and warns that it 
 hint that src_mask is that mask (docs: torch.nn.TransformerEncoderLayer). A maintainer
 holds the user responsible for hints that are not correct (pytorch#187413).
 
-In training, the hint without a mask raises "Need attn_mask if specifying the is_causal
-hint" (pytorch#97214). In eval mode without gradients the layer takes its fast path,
-which is given the masks and not the hint (torch/nn/modules/transformer.py), and
-attention is full. Torch 2.0.0 ignored the hint with gradients, too (pytorch#96941).
+In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if
+specifying the is_causal hint" (pytorch#97214). In eval mode without gradients the layer
+takes its fast path, which needs batch_first=True, is given the masks and not the hint
+(torch/nn/modules/transformer.py), and attention is full. Torch 2.0.0 ignored the hint with
+gradients, too (pytorch#96941).
 """
 
 import torch
 
 
-def leak(device, give_mask):
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).to(device).eval()
-    mask = torch.nn.Transformer.generate_square_subsequent_mask(4).to(device)
-    x = torch.linspace(-1, 1, 32, device=device).reshape(1, 4, 8)
-    other = x.clone()
-    other[:, -1] = x[:, 0]  # only the last token differs
-    with torch.no_grad():
-        first = [
-            layer(tokens, src_mask=mask if give_mask else None, is_causal=True)[:, 0]
-            for tokens in (x, other)
-        ]
-    if not torch.allclose(*first, atol=1e-5):
-        return "the first output sees the last token"
+def start(device):
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True).to(device)
+    return layer, torch.linspace(-1, 1, 32, device=device).reshape(1, 4, 8)
+
+
+def check(layer, x, y):
+    mask = torch.full((4, 4), float("-inf")).triu(1).to(x.device)
+    expected = layer.train()(x, src_mask=mask)
+    if not torch.allclose(y, expected, atol=1e-4):
+        return "the output is not that of training: a token sees those after it"
 
 
 def reproduce(device):
+    layer, x = start(device)
+    layer.eval()
     try:
-        return leak(device, give_mask=False)
+        with torch.no_grad():
+            y = layer(x, is_causal=True)
     except RuntimeError as error:
         if "is_causal" not in str(error):
             raise
+        return None
+    return check(layer, x, y)
 
 
 def control(device):
-    return leak(device, give_mask=True)
+    layer, x = start(device)
+    layer.eval()
+    mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).triu(1)
+    with torch.no_grad():
+        y = layer(x, src_mask=mask, is_causal=True)
+    return check(layer, x, y)
 
 
 if __name__ == "__main__":

@@ -33,14 +33,26 @@
 # ]
 # fixed_by = "pytorch#100113"
 # wrong = '''
-# encoder = torch.nn.TransformerEncoder(layer, 1)
-# with torch.no_grad(): y = encoder.eval()(x, src_key_padding_mask=padding)
+# encoder = torch.nn.TransformerEncoder(layer, num_layers)
+# encoder.eval()
+# with torch.no_grad():
+#     y = encoder(x, src_key_padding_mask=padding)
 # '''
 # right = '''
-# encoder = torch.nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
-# with torch.no_grad(): y = encoder.eval()(x, src_key_padding_mask=padding)
+# encoder = torch.nn.TransformerEncoder(layer, num_layers, enable_nested_tensor=False)
+# encoder.eval()
+# with torch.no_grad():
+#     y = encoder(x, src_key_padding_mask=padding)
 # '''
 # fix = "attention.without_fast_path"
+# use = '''
+# from attention import without_fast_path
+# encoder = torch.nn.TransformerEncoder(layer, num_layers)
+# encoder.eval()
+# with torch.no_grad(), without_fast_path(encoder):
+#     y = encoder(x, src_key_padding_mask=padding)
+# '''
+# choice = "Take the lines where you build the encoder; the fix where another library does"
 # affected = { cpu = "<2.1", cuda = "<2.1" }
 # ///
 """A position that is padding in every sample of the batch is missing from the output of
@@ -55,23 +67,35 @@ input (pytorch#100113).
 import torch
 
 
-def positions(device, nested):
-    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
-    encoder = torch.nn.TransformerEncoder(layer, 1, enable_nested_tensor=nested).to(device)
-    padding = torch.tensor([[False, False, False, True, True]], device=device)
-    with torch.no_grad():
-        x = torch.ones(1, 5, 4, device=device)
-        y = encoder.eval()(x, src_key_padding_mask=padding)
+def start(device):
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True).to(device)
+    x = torch.linspace(-1, 1, 20, device=device).reshape(1, 5, 4).sin()
+    return layer, 2, x, torch.tensor([[False, False, False, True, True]], device=device)
+
+
+def check(encoder, x, padding, y):
     if y.shape[1] != 5:
         return f"5 positions in, {y.shape[1]} out"
+    if not torch.allclose(y[~padding], encoder.train()(x[:, :3])[0], atol=1e-4):
+        return "the output is not that of the tokens alone"
 
 
 def reproduce(device):
-    return positions(device, nested=True)
+    layer, num_layers, x, padding = start(device)
+    encoder = torch.nn.TransformerEncoder(layer, num_layers)
+    encoder.eval()
+    with torch.no_grad():
+        y = encoder(x, src_key_padding_mask=padding)
+    return check(encoder, x, padding, y)
 
 
 def control(device):
-    return positions(device, nested=False)
+    layer, num_layers, x, padding = start(device)
+    encoder = torch.nn.TransformerEncoder(layer, num_layers, enable_nested_tensor=False)
+    encoder.eval()
+    with torch.no_grad():
+        y = encoder(x, src_key_padding_mask=padding)
+    return check(encoder, x, padding, y)
 
 
 if __name__ == "__main__":

@@ -31,14 +31,19 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/128415"]
 # fixed_by = "pytorch#128415"
 # wrong = '''
-# layer.eval().linear1.register_forward_hook(hook)
-# with torch.no_grad(): layer(x)
-# '''
-# right = '''
-# layer.eval().linear1.register_forward_hook(hook)
-# with torch.enable_grad(): layer(x)
+# layer.eval()
+# layer.linear1.register_forward_hook(hook)
+# with torch.no_grad():
+#     y = layer(x)
 # '''
 # fix = "attention.without_fast_path"
+# use = '''
+# from attention import without_fast_path
+# layer.eval()
+# layer.linear1.register_forward_hook(hook)
+# with torch.no_grad(), without_fast_path(layer):
+#     y = layer(x)
+# '''
 # affected = { cpu = "<2.5", cuda = "<2.5" }
 # ///
 """In eval mode, a hook that records activations runs with gradients and not without.

@@ -24,10 +24,10 @@
 #     "https://github.com/pytorch/pytorch/issues/28719",
 # ]
 # wrong = '''
-# torch.nn.TransformerEncoderLayer(10, 4)
+# layer = torch.nn.TransformerEncoderLayer(10, 4)
 # '''
 # right = '''
-# torch.nn.TransformerEncoderLayer(12, 4)
+# layer = torch.nn.TransformerEncoderLayer(10, 5)  # or (12, 4)
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -40,19 +40,23 @@ MultiheadAttention): the width has to be a multiple of the number of heads.
 import torch
 
 
-def build(device, d_model):
+def reproduce(device):
     try:
-        torch.nn.TransformerEncoderLayer(d_model, 4).to(device)
+        layer = torch.nn.TransformerEncoderLayer(10, 4)
+        layer.to(device)
     except AssertionError as error:
         return str(error)
 
 
-def reproduce(device):
-    return build(device, 10)
-
-
 def control(device):
-    return build(device, 12)
+    layer = torch.nn.TransformerEncoderLayer(10, 5)
+    layer.to(device)
+    if layer.self_attn.head_dim != 2 or layer(torch.ones(3, 2, 10, device=device)).shape != (
+        3,
+        2,
+        10,
+    ):
+        return "a head has another width"
 
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@
 # title = "scaled_dot_product_attention refuses an integer mask, and as a float mask it hides nothing"
 # kind = "error"
 # symptom = "Expected attn_mask dtype to be bool"
-# messages = ["Expected attn_mask dtype to be bool or (?:float or )?(?:to )?match query dtype"]
+# messages = [
+#     "Expected attn_mask dtype to be bool or (?:float or )?to match query dtype, but got attn_mask\\.dtype: (?:(?:long|short) )?int",
+#     "Expected attn_mask dtype to be bool or (?:float or )?to match query dtype, but got attn_mask\\.dtype: (?:un)?signed char",
+# ]
 # keywords = [
 #     "got attn_mask.dtype: long int",
 #     "attention_mask of the tokenizer in SDPA",
 #     "attn_mask dtype error",
-#     "attn_mask dtype c10::BFloat16 and query dtype float",
 #     "attention mask of ones and zeros",
 #     "padding is attended to",
 #     "passing the tokenizer mask to attention does not hide padding",
@@ -23,13 +25,15 @@
 # reports = ["https://github.com/seal-rg/recurrent-pretraining/issues/18"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
-#     "https://github.com/pytorch/pytorch/issues/21518",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html",
 # ]
 # wrong = '''
-# F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # mask: 1 for a token, 0 for padding
+# mask = attention_mask[:, None, None, :]  # (batch, tokens) of a tokenizer: 1 for a token, 0 for padding
+# y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 # '''
 # right = '''
-# F.scaled_dot_product_attention(q, k, v, attn_mask=mask.bool())
+# mask = attention_mask[:, None, None, :].bool()  # True for a token, False for padding
+# y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 # '''
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
@@ -39,38 +43,64 @@
 
 A boolean mask hides where it is False; any other is added to the scores (docs:
 scaled_dot_product_attention). Cast to the dtype of the query, as the error suggests, ones
-and zeros run, and padding takes part (popular fix; pytorch#21518 meets it in
-MultiheadAttention).
+and zeros run, and padding takes part (popular fix). The masks of MultiheadAttention mean
+the opposite (docs: MultiheadAttention): its key_padding_mask is attention_mask == 0.
 """
 
 import torch
-import torch.nn.functional as F
 
 
-def attend(device, cast):
-    q = torch.ones(1, 1, 2, 8, device=device)
-    k = torch.linspace(-1, 1, 24, device=device).reshape(1, 1, 3, 8)
-    mask = torch.tensor([[1, 1, 0]] * 2, device=device)
-    other = k.clone()
-    other[..., 2, :] = 5  # only the padding differs
+def start(device):
+    q = torch.ones(2, 1, 3, 8, device=device)
+    k = torch.linspace(-1, 1, 48, device=device).reshape(2, 1, 3, 8)
+    return q, k, torch.tensor([[1, 1, 0], [1, 1, 1]], device=device)
+
+
+def check(attend, device):
+    q, k, attention_mask = start(device)
     try:
-        y = [F.scaled_dot_product_attention(q, v, v, attn_mask=cast(mask)) for v in (k, other)]
+        y = attend(q, k, k, attention_mask)
     except RuntimeError as error:
         return str(error)
-    if not torch.allclose(*y, atol=1e-5):
+    scores = q @ k.mT / 8**0.5
+    scores[0, :, :, 2] = -float("inf")  # the padding
+    if not torch.allclose(y, scores.softmax(dim=-1) @ k, atol=1e-5):
         return "the output depends on a padded token"
 
 
+def as_it_is(q, k, v, attention_mask):
+    mask = attention_mask[:, None, None, :]
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return y
+
+
+def as_bool(q, k, v, attention_mask):
+    mask = attention_mask[:, None, None, :].bool()
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return y
+
+
 def reproduce(device):
-    return attend(device, lambda mask: mask)
+    return check(as_it_is, device)
 
 
 def control(device):
-    return attend(device, lambda mask: mask.bool())
+    return check(as_bool, device)
+
+
+def messages(device):
+    q, k, mask = start(device)
+    texts = []
+    for dtype in (torch.int16, torch.int32, torch.int64, torch.uint8, torch.int8):
+        try:
+            as_it_is(q, k, k, mask.to(dtype))
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 def popular_fix(device):
-    return attend(device, lambda mask: mask.float())
+    return check(lambda q, k, v, mask: as_it_is(q, k, v, mask.to(q.dtype)), device)
 
 
 if __name__ == "__main__":
@@ -78,7 +108,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

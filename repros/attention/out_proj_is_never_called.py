@@ -29,10 +29,11 @@
 #     "https://github.com/helicalAI/helical/pull/405",
 # ]
 # wrong = '''
-# attention.out_proj.register_forward_hook(lambda _, x, y: y + F.linear(x[0], lora.delta))
+# attention.out_proj.register_forward_hook(lambda _, x, y: y + x[0] @ lora.delta.T)
 # '''
 # right = '''
-# register_parametrization(attention.out_proj, "weight", lora)  # lora(weight): weight + delta
+# from torch.nn.utils.parametrize import register_parametrization
+# register_parametrization(attention.out_proj, "weight", lora)  # lora(weight): weight + lora.delta
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -40,12 +41,13 @@
 
 MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_proj
 (torch/nn/modules/activation.py, pytorch#78109), so that hooks on it and wrappers of its
-forward do nothing (helicalAI/helical#405). A parametrization is part of the weight.
+forward do nothing (helicalAI/helical#405). A parametrization is part of the weight. It
+renames the weight in the state_dict: load a checkpoint of the model
+first, and merge by remove_parametrizations() (control).
 """
 
 import torch
-import torch.nn.functional as F
-from torch.nn.utils.parametrize import register_parametrization
+from torch.nn.utils.parametrize import register_parametrization, remove_parametrizations
 
 
 class Lora(torch.nn.Module):
@@ -57,25 +59,37 @@ class Lora(torch.nn.Module):
         return weight + self.delta
 
 
-def train(device, parametrize):
-    attention = torch.nn.MultiheadAttention(8, 2).to(device)
-    lora = Lora().to(device)
-    if parametrize:
-        register_parametrization(attention.out_proj, "weight", lora)
-    else:
-        attention.out_proj.register_forward_hook(lambda _, x, y: y + F.linear(x[0], lora.delta))
+def hook(attention, lora):
+    attention.out_proj.register_forward_hook(lambda _, x, y: y + x[0] @ lora.delta.T)
+
+
+def parametrization(attention, lora):
+    register_parametrization(attention.out_proj, "weight", lora)
+
+
+def train(device, adapt):
+    attention, lora = torch.nn.MultiheadAttention(8, 2).to(device), Lora().to(device)
+    keys = set(attention.state_dict())
+    adapt(attention, lora)
     x = torch.ones(3, 1, 8, device=device)
     attention(x, x, x)[0].sum().backward()
     if lora.delta.grad is None:
         return "the adapter of out_proj has no gradient"
+    if not torch.allclose(
+        lora.delta.grad, attention.out_proj.parametrizations.weight.original.grad
+    ):
+        return "the gradient is not that of the weight"
+    remove_parametrizations(attention.out_proj, "weight")
+    if set(attention.state_dict()) != keys:
+        return "the merged model has other keys"
 
 
 def reproduce(device):
-    return train(device, parametrize=False)
+    return train(device, hook)
 
 
 def control(device):
-    return train(device, parametrize=True)
+    return train(device, parametrization)
 
 
 if __name__ == "__main__":

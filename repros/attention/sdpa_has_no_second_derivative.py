@@ -28,11 +28,12 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html"]
 # wrong = '''
-# y = F.scaled_dot_product_attention(q, q, q)
+# y = torch.nn.functional.scaled_dot_product_attention(q, k, v)
 # '''
 # right = '''
+# from torch.nn.attention import SDPBackend, sdpa_kernel
 # with sdpa_kernel(SDPBackend.MATH):
-#     y = F.scaled_dot_product_attention(q, q, q)
+#     y = torch.nn.functional.scaled_dot_product_attention(q, k, v)
 # '''
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3" }
@@ -41,34 +42,45 @@
 (huggingface/diffusers#5678).
 
 The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of
-flash attention, on CUDA also the memory-efficient one (learnables/learn2learn#429; not
-measured). The math backend has it (control).
+flash attention, which is not taken with dropout_p above 0; on CUDA also the memory-efficient
+one (learnables/learn2learn#429; not measured). The math backend has it (control). Under
+activation checkpointing, the block has to be inside of the checkpointed function.
 """
 
-import contextlib
-
 import torch
-import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 
-def penalty(device, backend):
+def start(device):
     q = torch.linspace(-1, 1, 32, device=device).reshape(1, 1, 4, 8).requires_grad_()
+    return q, q * 0.5, q.square()
+
+
+def penalty(q, y):
+    (gradient,) = torch.autograd.grad(y.square().sum(), q, create_graph=True)
+    return torch.autograd.grad(gradient.square().sum(), q, retain_graph=True)[0]
+
+
+def reproduce(device):
+    q, k, v = start(device)
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v)
     try:
-        with backend:
-            y = F.scaled_dot_product_attention(q, q, q)
-        (gradient,) = torch.autograd.grad(y.square().sum(), q, create_graph=True)
-        gradient.square().sum().backward()
+        penalty(q, y)
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return penalty(device, contextlib.nullcontext())
-
-
 def control(device):
-    return penalty(device, sdpa_kernel(SDPBackend.MATH))
+    q, k, v = start(device)
+    with sdpa_kernel(SDPBackend.MATH):
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    by_hand = (q @ k.mT / 8**0.5).softmax(dim=-1) @ v
+    if not torch.allclose(penalty(q, y), penalty(q, by_hand), rtol=1e-3, atol=1e-3):
+        return "the second derivative is not that of attention by hand"
+
+
+def messages(device):
+    return reproduce(device)
 
 
 if __name__ == "__main__":
@@ -76,7 +88,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -39,13 +39,14 @@
 # ]
 # fixed_by = "pytorch#133882"
 # wrong = '''
-# F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+# y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 # '''
 # right = '''
-# mask = mask | ~mask.any(-1, keepdim=True)  # a query without keys attends to all
-# F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+# empty = ~mask.any(dim=-1, keepdim=True)  # queries without a key
+# y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty)
+# y = y.masked_fill(empty, 0)
 # '''
-# fix = "attention.attention_mask"
+# fix = "upgrade"
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0,<2.5" }
 # ///
@@ -56,27 +57,38 @@ fix returns zeros for such rows (pytorch#131060, pytorch#133882).
 """
 
 import torch
-import torch.nn.functional as F
 
 
-def attend(device, guard):
-    q = torch.ones(1, 1, 2, 8, device=device, requires_grad=True)
-    k = v = torch.ones(1, 1, 3, 8, device=device)
+def start(device):
+    q = torch.linspace(-1, 1, 16, device=device).reshape(1, 1, 2, 8).requires_grad_()
+    k = torch.linspace(1, 2, 24, device=device).reshape(1, 1, 3, 8)
     mask = torch.tensor([[True, True, False], [False, False, False]], device=device)
-    if guard:
-        mask = mask | ~mask.any(-1, keepdim=True)
-    y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return q, k, k, mask
+
+
+def check(q, k, y):
     y.sum().backward()
     if y[..., 1, :].isnan().all() and q.grad[..., 1, :].isnan().all():
         return "output and gradient of the masked row are nan"
+    expected = (q[..., :1, :] @ k[..., :2, :].mT / 8**0.5).softmax(dim=-1) @ k[..., :2, :]
+    if not torch.allclose(y[..., :1, :], expected, atol=1e-4) or y[..., 1, :].any():
+        return f"the output is {y.tolist()}"
+    if q.grad[..., 1, :].any() or not q.grad[..., 0, :].any():
+        return f"the gradient is {q.grad.tolist()}"
 
 
 def reproduce(device):
-    return attend(device, guard=False)
+    q, k, v, mask = start(device)
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return check(q, k, y)
 
 
 def control(device):
-    return attend(device, guard=True)
+    q, k, v, mask = start(device)
+    empty = ~mask.any(dim=-1, keepdim=True)
+    y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty)
+    y = y.masked_fill(empty, 0)
+    return check(q, k, y)
 
 
 if __name__ == "__main__":

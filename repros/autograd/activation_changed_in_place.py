@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [
-#     "one of the variables needed for gradient computation has been modified by an in-?place operation",
+#     "one of the variables needed for gradient computation has been modified by an inplace operation",
 # ]
 # keywords = [
 #     "modified by an inplace operation",
@@ -27,11 +27,11 @@
 #     "https://docs.pytorch.org/docs/stable/notes/autograd.html#in-place-operations-with-autograd",
 # ]
 # wrong = '''
-# y = torch.nn.ReLU(inplace=inplace)(x * 2)
+# y = relu(layer(x))
 # y += x
 # '''
 # right = '''
-# y = torch.nn.ReLU(inplace=inplace)(x * 2)
+# y = relu(layer(x))
 # y = y + x
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -48,29 +48,42 @@ quark0/darts#109), leaves the `+=` where it was (popular fix).
 import torch
 
 
-def train(device, inplace, out_of_place=False):
-    x = torch.ones(3, device=device, requires_grad=True)
-    y = torch.nn.ReLU(inplace=inplace)(x * 2)
-    if out_of_place:
-        y = y + x
-    else:
-        y += x
+def in_place(relu, layer, x):
+    y = relu(layer(x))
+    y += x
+    return y
+
+
+def out_of_place(relu, layer, x):
+    y = relu(layer(x))
+    y = y + x
+    return y
+
+
+def train(device, block, inplace=True):
+    x = torch.tensor([[-1.0, 2.0]], device=device, requires_grad=True)
+    layer = torch.nn.Linear(2, 2).to(device)
+    torch.nn.init.eye_(layer.weight)
+    torch.nn.init.zeros_(layer.bias)
+    y = block(torch.nn.ReLU(inplace=inplace), layer, x)
     try:
         y.sum().backward()
     except RuntimeError as error:
         return str(error)
+    if y.tolist() != [[-1, 4]] or x.grad.tolist() != [[1, 2]]:
+        return f"the output is {y.tolist()}, the gradient {x.grad.tolist()}"
 
 
 def reproduce(device):
-    return train(device, inplace=True)
+    return train(device, in_place)
 
 
 def control(device):
-    return train(device, inplace=True, out_of_place=True)
+    return train(device, out_of_place)
 
 
 def popular_fix(device):
-    return train(device, inplace=False)
+    return train(device, in_place, inplace=False)
 
 
 if __name__ == "__main__":

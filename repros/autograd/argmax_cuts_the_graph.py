@@ -16,8 +16,6 @@
 #     "element 0 of tensors does not require grad argmax",
 #     "want to train on the predicted class",
 #     "my accuracy loss cannot be backpropagated",
-#     "how to make argmax trainable",
-#     "custom metric as loss does not backpropagate",
 # ]
 # origin = "design"
 # reports = [
@@ -30,54 +28,65 @@
 # ]
 # wrong = '''
 # predicted = scores.argmax(dim=1).float()
-# loss = (predicted - target).square().mean()
+# loss = (predicted - y).square().mean()
 # '''
 # right = '''
-# predicted = (scores.softmax(dim=1) * classes).sum(dim=1)
-# loss = (predicted - target).square().mean()
+# loss = torch.nn.functional.cross_entropy(scores, y)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """backward() says that the loss does not require grad, although every parameter does
 (LZGMatrix/BOP19_CDPN_2019ICCV#4).
 
-argmax() returns integers, which have no gradient. The expectation over softmax() has one
-(control). loss.requires_grad = True, tried instead (ronghuaiyang/arcface-pytorch#56),
+argmax() returns integers, which have no gradient. The loss has to be taken before it, from
+the scores. loss.requires_grad = True, tried instead (ronghuaiyang/arcface-pytorch#56),
 makes the loss a leaf: backward() succeeds, and nothing is trained.
 """
 
 import torch
 
 
-def train(device, soft, mark_loss=False):
-    layer = torch.nn.Linear(2, 3).to(device)
-    scores, target = layer(torch.ones(4, 2, device=device)), torch.ones(4, device=device)
-    if soft:
-        classes = torch.arange(3, device=device)
-        predicted = (scores.softmax(dim=1) * classes).sum(dim=1)
-    else:
-        predicted = scores.argmax(dim=1).float()
-    loss = (predicted - target).square().mean()
-    if mark_loss:
-        loss.requires_grad = True
+def start(device):
+    layer = torch.nn.Linear(3, 3, bias=False).to(device)
+    torch.nn.init.zeros_(layer.weight)
+    y = torch.tensor([0, 1, 2], device=device)
+    return layer, torch.eye(3, device=device), y
+
+
+def check(layer, x, y, loss):
+    optimizer = torch.optim.SGD(layer.parameters(), lr=1.0)
     try:
-        loss.backward()
+        for _ in range(20):
+            optimizer.zero_grad()
+            loss(layer(x), y).backward()
+            optimizer.step()
     except RuntimeError as error:
         return str(error)
-    if layer.weight.grad is None:
-        return "backward() is quiet, and no parameter has a gradient"
+    if not layer(x).argmax(dim=1).equal(y):
+        return "backward() is quiet, and after 20 steps the classes are still wrong"
+
+
+def of_classes(scores, y):
+    predicted = scores.argmax(dim=1).float()
+    loss = (predicted - y).square().mean()
+    return loss
+
+
+def of_scores(scores, y):
+    loss = torch.nn.functional.cross_entropy(scores, y)
+    return loss
 
 
 def reproduce(device):
-    return train(device, soft=False)
+    return check(*start(device), of_classes)
 
 
 def control(device):
-    return train(device, soft=True)
+    return check(*start(device), of_scores)
 
 
 def popular_fix(device):
-    return train(device, soft=False, mark_loss=True)
+    return check(*start(device), lambda scores, y: of_classes(scores, y).requires_grad_())
 
 
 if __name__ == "__main__":

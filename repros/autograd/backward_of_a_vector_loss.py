@@ -3,10 +3,10 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() of one loss per sample or per GPU raises, and with ones_like() trains at another learning rate"
+# title = "backward() of one loss per sample or per GPU raises, and with ones_like() the gradient is that of the sum"
 # kind = "error"
 # symptom = "grad can be implicitly created only for scalar outputs"
-# messages = ["grad can be implicitly created only for (?:scalar|real scalar) outputs"]
+# messages = ["grad can be implicitly created only for scalar outputs"]
 # keywords = [
 #     "loss is not a scalar",
 #     "reduction='none' backward",
@@ -30,11 +30,11 @@
 #     "https://github.com/mindee/doctr/pull/379",
 # ]
 # wrong = '''
-# loss = (x * weight).square()
+# loss = torch.nn.functional.cross_entropy(model(x), y, reduction="none")
 # loss.backward()
 # '''
 # right = '''
-# loss = (x * weight).square()
+# loss = torch.nn.functional.cross_entropy(model(x), y, reduction="none")
 # loss.mean().backward()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -44,34 +44,54 @@ without a reduction has one per sample (dillondavis/RecurrentAttentionConvolutio
 and DataParallel returns one per GPU (eriklindernoren/PyTorch-YOLOv3#331).
 
 backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), is the
-backward of the sum: the gradient grows with the batch or the number of GPUs.
+backward of the sum: the gradient grows with the batch or the number of GPUs, and with it
+the steps of SGD.
 """
 
 import torch
 
 
 def train(device, backward):
-    weight = torch.ones(1, device=device, requires_grad=True)
-    x = torch.ones(4, device=device)
-    loss = (x * weight).square()
+    model = torch.nn.Linear(2, 3).to(device)
+    x, y = torch.ones(4, 2, device=device), torch.zeros(4, dtype=torch.long, device=device)
     try:
-        backward(loss)
+        backward(model, x, y)
     except RuntimeError as error:
         return str(error)
-    if weight.grad.item() != 2:  # that of the mean
-        return f"the gradient is {weight.grad.item()}, that of the sum of 4 losses"
+    gradient = model.weight.grad.clone()
+    model.zero_grad()
+    torch.nn.functional.cross_entropy(model(x), y).backward()
+    if not torch.allclose(gradient, model.weight.grad):
+        return (
+            f"the gradient is {gradient[0, 0] / model.weight.grad[0, 0]:.3g} times that of the mean"
+        )
+
+
+def as_it_is(model, x, y):
+    loss = torch.nn.functional.cross_entropy(model(x), y, reduction="none")
+    loss.backward()
+
+
+def of_the_mean(model, x, y):
+    loss = torch.nn.functional.cross_entropy(model(x), y, reduction="none")
+    loss.mean().backward()
+
+
+def of_ones(model, x, y):
+    loss = torch.nn.functional.cross_entropy(model(x), y, reduction="none")
+    loss.backward(torch.ones_like(loss))
 
 
 def reproduce(device):
-    return train(device, lambda loss: loss.backward())
+    return train(device, as_it_is)
 
 
 def control(device):
-    return train(device, lambda loss: loss.mean().backward())
+    return train(device, of_the_mean)
 
 
 def popular_fix(device):
-    return train(device, lambda loss: loss.backward(torch.ones_like(loss)))
+    return train(device, of_ones)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,11 @@
 # kind = "error"
 # symptom = "is a view and is being modified inplace"
 # messages = [
-#     "Output \\d{1,9} of \\w{1,60} is a view and (?:is being|its base or another view of its base has been) modified inplace\\. This view is (?:the|an) output of a function that returns multiple views",
+#     "Output \\d{1,9} of \\w{1,60} is a view and is being modified inplace\\. This view is the output of a function that returns multiple views",
+#     "Output \\d{1,9} of \\w{1,60} is a view and its base or another view of its base has been modified inplace\\. This view is the output of a function that returns multiple views",
+# ]
+# elsewhere = [
+#     "Output \\d{1,9} of \\w{1,60} is a view and (?:is being|its base or another view of its base has been) modified inplace\\. This view is an output of a function that returns multiple views",
 # ]
 # keywords = [
 #     "UnbindBackward0 is a view and is being modified inplace",
@@ -32,7 +36,7 @@
 #     channel.mul_(s)
 # '''
 # right = '''
-# image = image * std[:, None]
+# image = image * torch.as_tensor(std).to(image).view(-1, 1, 1)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -47,25 +51,41 @@ change of one of them (pytorch#36403).
 import torch
 
 
-def scale(device, in_a_loop):
-    std = torch.tensor([2.0, 3.0], device=device)
-    image = torch.ones(2, 4, device=device, requires_grad=True) * 1
-    try:
-        if in_a_loop:
-            for channel, s in zip(image, std):
-                channel.mul_(s)
-        else:
-            image = image * std[:, None]
-    except RuntimeError as error:
-        return str(error)
+def start(device):
+    pixels = torch.ones(2, 2, 2, device=device, requires_grad=True)
+    return pixels, pixels * 1, [2.0, 3.0]
+
+
+def check(pixels, image):
+    image.sum().backward()
+    if image.flatten(1).tolist() != [[2] * 4, [3] * 4] or not image.equal(pixels.grad):
+        return f"the image is {image.tolist()}, its gradient {pixels.grad.tolist()}"
 
 
 def reproduce(device):
-    return scale(device, in_a_loop=True)
+    pixels, image, std = start(device)
+    try:
+        for channel, s in zip(image, std):
+            channel.mul_(s)
+    except RuntimeError as error:
+        return str(error)
+    return check(pixels, image)
 
 
 def control(device):
-    return scale(device, in_a_loop=False)
+    pixels, image, std = start(device)
+    image = image * torch.as_tensor(std).to(image).view(-1, 1, 1)
+    return check(pixels, image)
+
+
+def messages(device):
+    _, image, _ = start(device)
+    channel, _ = image.unbind()
+    image.mul_(2)
+    try:
+        channel * 1
+    except RuntimeError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -73,7 +93,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

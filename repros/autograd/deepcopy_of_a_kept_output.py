@@ -24,9 +24,12 @@
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_tensor.py"]
 # wrong = '''
 # self.features = self.layer(x)
+# return self.head(self.features)
 # '''
 # right = '''
-# self.features = self.layer(x).detach()
+# features = self.layer(x)
+# self.features = features.detach()
+# return self.head(features)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -34,8 +37,10 @@
 (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928).
 
 deepcopy() copies the attributes of a module too, and a tensor with a history cannot be
-copied without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached one can
-(control).
+copied without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached one can.
+What forward() goes on with has to keep its history: with self.features detached at once,
+the layers before it get no gradient (popular fix). A tensor that a loss needs belongs in
+what forward() returns.
 """
 
 import copy
@@ -43,32 +48,53 @@ import copy
 import torch
 
 
-class Model(torch.nn.Module):
-    def __init__(self, detach):
+class Kept(torch.nn.Module):
+    def __init__(self):
         super().__init__()
-        self.layer, self.detach = torch.nn.Linear(2, 2), detach
+        self.layer, self.head = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
 
     def forward(self, x):
         self.features = self.layer(x)
-        if self.detach:
-            self.features = self.layer(x).detach()
+        return self.head(self.features)
 
 
-def clone(device, detach):
-    model = Model(detach).to(device)
-    model(torch.ones(1, 2, device=device))
+class Detached(Kept):
+    def forward(self, x):
+        features = self.layer(x)
+        self.features = features.detach()
+        return self.head(features)
+
+
+class Cut(Kept):
+    def forward(self, x):
+        self.features = self.layer(x).detach()
+        return self.head(self.features)
+
+
+def clone(device, kind):
+    model, x = kind().to(device), torch.ones(1, 2, device=device)
+    loss = model(x).sum()
     try:
-        copy.deepcopy(model)
+        y = copy.deepcopy(model)(x)
     except RuntimeError as error:
         return str(error)
+    loss.backward()
+    if model.layer.weight.grad is None:
+        return "the layer before the kept output has no gradient"
+    if not y.sum().equal(loss):
+        return "the copy returns something else"
 
 
 def reproduce(device):
-    return clone(device, detach=False)
+    return clone(device, Kept)
 
 
 def control(device):
-    return clone(device, detach=True)
+    return clone(device, Detached)
+
+
+def popular_fix(device):
+    return clone(device, Cut)
 
 
 if __name__ == "__main__":
@@ -76,7 +102,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -26,21 +26,22 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/103001"]
 # wrong = '''
 # layer = torch.nn.utils.weight_norm(layer)
-# copy.deepcopy(layer)
 # '''
 # right = '''
 # layer = torch.nn.utils.parametrizations.weight_norm(layer)
-# copy.deepcopy(layer)
 # '''
-# requires = ">=2.1"
-# affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.2" }
+# right_requires = ">=2.1"
+# requires_on = { mps = ">=2.2" }
+# affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.2" }
 # ///
 """A grid search (skorch-dev/skorch#741), an EMA or an ensemble copies the model, and the copy
 raises.
 
 weight_norm() computes the weight from two parameters and keeps it as an attribute of the
 layer, a tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). The
-parametrization of the same name, which replaced it, does not (pytorch#103001).
+parametrization of the same name, which replaced it in 2.1, does not (pytorch#103001). It
+loads what was saved with weight_g and weight_v, and names them otherwise in its own
+state_dict (right). Before 2.1, a model has to be copied through remove_weight_norm().
 """
 
 import copy
@@ -49,10 +50,14 @@ import warnings
 import torch
 
 
-def clone(device, weight_norm):
+def start(device):
+    layer = torch.nn.Linear(2, 2).to(device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the one of torch.nn.utils is deprecated
-        layer = weight_norm(torch.nn.Linear(2, 2).to(device))
+        return torch.nn.utils.weight_norm(layer)
+
+
+def clone(layer):
     try:
         copy.deepcopy(layer)
     except RuntimeError as error:
@@ -60,11 +65,22 @@ def clone(device, weight_norm):
 
 
 def reproduce(device):
-    return clone(device, torch.nn.utils.weight_norm)
+    return clone(start(device))
 
 
 def control(device):
-    return clone(device, torch.nn.utils.parametrizations.weight_norm)
+    return clone(torch.nn.utils.remove_weight_norm(start(device)))
+
+
+def right(device):
+    saved, layer = start(device), torch.nn.Linear(2, 2).to(device)
+    layer = torch.nn.utils.parametrizations.weight_norm(layer)
+    layer.load_state_dict(saved.state_dict())
+    layer(torch.ones(1, 2, device=device)).sum().backward()
+    if not torch.allclose(copy.deepcopy(layer).weight, saved.weight):
+        return "the copy has another weight"
+    if any(p.grad is None for p in layer.parameters()):
+        return "a parameter is not trained"
 
 
 if __name__ == "__main__":
@@ -72,7 +88,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

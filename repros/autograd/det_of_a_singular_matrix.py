@@ -29,11 +29,12 @@
 # gradient = torch.autograd.grad(torch.linalg.det(x), x)[0]
 # '''
 # right = '''
-# gradient = torch.autograd.grad(torch.linalg.det(x), x, create_graph=True)[0]
+# gradient = torch.autograd.grad(torch.linalg.det(x), x, create_graph=True)[0].detach()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The gradient is all zeros, and with create_graph=True it is the true one (control).
+"""The gradient is all zeros, and with create_graph=True it is the true one (control). The same
+option of backward() helps too, and leaves a graph in x.grad.
 
 There are two formulas. The one without create_graph nudges the factorisation where its
 diagonal is 0, so that a system can be solved whose right-hand side is det(x) times the
@@ -45,19 +46,27 @@ pytorch#171225).
 import torch
 
 
-def differentiate(device, create_graph):
-    x = torch.tensor([[1.0, 2.0], [2.0, 4.0]], device=device, requires_grad=True)
-    gradient = torch.autograd.grad(torch.linalg.det(x), x, create_graph=create_graph)[0]
-    if (gradient - torch.tensor([[4, -2], [-2, 1]], device=device)).abs().max() > 0.1:
+def start(device):
+    return torch.tensor([[1.0, 2.0], [2.0, 4.0]], device=device, requires_grad=True)
+
+
+def check(gradient):
+    if (gradient.cpu() - torch.tensor([[4, -2], [-2, 1]])).abs().max() > 0.1:
         return f"gradient of det is {gradient.tolist()}, not [[4.0, -2.0], [-2.0, 1.0]]"
+    if gradient.requires_grad:
+        return "the gradient has a graph"
 
 
 def reproduce(device):
-    return differentiate(device, create_graph=False)
+    x = start(device)
+    gradient = torch.autograd.grad(torch.linalg.det(x), x)[0]
+    return check(gradient)
 
 
 def control(device):
-    return differentiate(device, create_graph=True)
+    x = start(device)
+    gradient = torch.autograd.grad(torch.linalg.det(x), x, create_graph=True)[0].detach()
+    return check(gradient)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,10 @@
 #     p.requires_grad = False
 # '''
 # right = '''
-# for p in model.backbone.parameters():
+# for p in model.parameters():
 #     p.requires_grad = False
+# for p in model.head.parameters():
+#     p.requires_grad = True
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -40,7 +42,8 @@ requires grad, its output does not (docs: notes/autograd). The loop that was to 
 backbone went over the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
 
 loss.requires_grad = True, said to solve it (mazurowski-lab/finetune-SAM#26), ends the
-error and trains nothing (popular fix).
+error and trains nothing (popular fix). A BatchNorm in the frozen part goes on moving its
+averages in training mode: modules/frozen_batchnorm_moves.
 """
 
 import torch
@@ -55,14 +58,21 @@ class Model(torch.nn.Module):
         return self.head(self.backbone(x))
 
 
-def train(device, whole_model, mark_loss=False):
+def all_frozen(model):
+    for p in model.parameters():
+        p.requires_grad = False
+
+
+def head_trains(model):
+    for p in model.parameters():
+        p.requires_grad = False
+    for p in model.head.parameters():
+        p.requires_grad = True
+
+
+def train(device, freeze, mark_loss=False):
     model = Model().to(device)
-    if whole_model:
-        for p in model.parameters():
-            p.requires_grad = False
-    else:
-        for p in model.backbone.parameters():
-            p.requires_grad = False
+    freeze(model)
     loss = model(torch.ones(1, 2, device=device)).sum()
     if mark_loss:
         loss.requires_grad = True
@@ -72,18 +82,20 @@ def train(device, whole_model, mark_loss=False):
         return str(error)
     if model.head.weight.grad is None:
         return "backward() is quiet, and no parameter has a gradient"
+    if model.backbone.weight.grad is not None:
+        return "the backbone has a gradient"
 
 
 def reproduce(device):
-    return train(device, whole_model=True)
+    return train(device, all_frozen)
 
 
 def control(device):
-    return train(device, whole_model=False)
+    return train(device, head_trains)
 
 
 def popular_fix(device):
-    return train(device, whole_model=True, mark_loss=True)
+    return train(device, all_frozen, mark_loss=True)
 
 
 if __name__ == "__main__":

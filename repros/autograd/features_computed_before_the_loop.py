@@ -26,13 +26,17 @@
 # ]
 # wrong = '''
 # features = encoder(x)
-# for _ in range(2):
-#     head(features).sum().backward()
+# for _ in range(epochs):
+#     optimizer.zero_grad()
+#     criterion(head(features), y).backward()
+#     optimizer.step()
 # '''
 # right = '''
-# for _ in range(2):
+# for _ in range(epochs):
+#     optimizer.zero_grad()
 #     features = encoder(x)
-#     head(features).sum().backward()
+#     criterion(head(features), y).backward()
+#     optimizer.step()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -49,33 +53,45 @@ inplace operation" (popular fix).
 import torch
 
 
-def train(device, inside, retain_graph=False):
+def train(device, run, **options):
     layers = torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
     model = torch.nn.Sequential(*layers).to(device)
-    encoder, head = model[:3], model[3]
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    x = torch.ones(1, 2, device=device)
-    features = encoder(x)
+    x, y = torch.eye(2, device=device), torch.tensor([[1.0], [-1.0]], device=device)
     try:
-        for _ in range(2):
-            if inside:
-                features = encoder(x)
-            head(features).sum().backward(retain_graph=retain_graph)
-            optimizer.step()
+        run(model[:3], model[3], optimizer, torch.nn.MSELoss(), x, y, 400, **options)
     except RuntimeError as error:
         return str(error)
+    if (model(x) - y).abs().max() > 0.1:
+        return "400 steps have not trained it"
+
+
+def before_the_loop(encoder, head, optimizer, criterion, x, y, epochs, **options):
+    features = encoder(x)
+    for _ in range(epochs):
+        optimizer.zero_grad()
+        criterion(head(features), y).backward(**options)
+        optimizer.step()
+
+
+def in_the_loop(encoder, head, optimizer, criterion, x, y, epochs):
+    for _ in range(epochs):
+        optimizer.zero_grad()
+        features = encoder(x)
+        criterion(head(features), y).backward()
+        optimizer.step()
 
 
 def reproduce(device):
-    return train(device, inside=False)
+    return train(device, before_the_loop)
 
 
 def control(device):
-    return train(device, inside=True)
+    return train(device, in_the_loop)
 
 
 def popular_fix(device):
-    return train(device, inside=False, retain_graph=True)
+    return train(device, before_the_loop, retain_graph=True)
 
 
 if __name__ == "__main__":

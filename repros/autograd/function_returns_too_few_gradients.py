@@ -23,10 +23,26 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/extending.html#how-to-use"]
 # wrong = '''
-# return grad * 2  # of forward(ctx, x, factor)
+# class Scale(torch.autograd.Function):
+#     @staticmethod
+#     def forward(ctx, x, factor):
+#         ctx.factor = factor
+#         return x * factor
+#
+#     @staticmethod
+#     def backward(ctx, grad):
+#         return grad * ctx.factor
 # '''
 # right = '''
-# return grad * 2, None  # of forward(ctx, x, factor)
+# class Scale(torch.autograd.Function):
+#     @staticmethod
+#     def forward(ctx, x, factor):
+#         ctx.factor = factor
+#         return x * factor
+#
+#     @staticmethod
+#     def backward(ctx, grad):
+#         return grad * ctx.factor, None
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -34,26 +50,11 @@
 alone (evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
 
 Every argument after ctx has its place in what backward() returns, None where it has no
-gradient (docs: notes/extending).
+gradient (docs: notes/extending). A factor that is trained needs its own gradient there: with
+None it gets none.
 """
 
 import torch
-
-
-class TooFew(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, factor):
-        return x * factor
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 2
-
-
-class Scale(TooFew):
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 2, None
 
 
 def train(device, function):
@@ -62,13 +63,35 @@ def train(device, function):
         function.apply(x, 2).backward()
     except RuntimeError as error:
         return str(error)
+    if x.grad.item() != 2:
+        return f"the gradient is {x.grad.item()} instead of 2.0"
 
 
 def reproduce(device):
-    return train(device, TooFew)
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.factor
+
+    return train(device, Scale)
 
 
 def control(device):
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.factor, None
+
     return train(device, Scale)
 
 

@@ -7,7 +7,11 @@
 # kind = "error"
 # symptom = "appears to not have been used in the graph"
 # messages = [
-#     "differentiated (?:Tensor|Variable)s? (?:at index \\d{1,9} )?appears (?:to not|not to) have been used in the graph",
+#     "One of the differentiated Tensors appears to not have been used in the graph",
+#     "The differentiated Tensor at index \\d{1,9} appears to not have been used in the graph",
+# ]
+# elsewhere = [
+#     "differentiated (?:Tensors|Variables) (?:appears to not|not to) have been used in the graph",
 # ]
 # keywords = [
 #     "One of the differentiated Tensors appears to not have been used in the graph",
@@ -29,8 +33,9 @@
 # gradients = torch.autograd.grad(loss, parameters)
 # '''
 # right = '''
-# parameters = list(model.body.parameters())  # what the output depends on
-# gradients = torch.autograd.grad(loss, parameters)
+# parameters = list(model.parameters())
+# gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+# gradients = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, gradients)]
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -41,7 +46,9 @@ model trains in the usual way).
 autograd.grad() refuses a tensor that the output does not depend on (docs:
 torch.autograd.grad); backward() just leaves its grad at None. allow_unused=True, which
 the message advises, returns None in its place, and the update p - lr * g raises
-(popular fix; showlab/BoxDiff#20 meets another error after it).
+(popular fix; showlab/BoxDiff#20 meets another error after it). Zeros in place of None end
+it (control), and so does materialize_grads=True where torch.autograd.grad has it. First
+make sure that the parameter is not to be used.
 """
 
 import torch
@@ -56,27 +63,49 @@ class Model(torch.nn.Module):
         return self.body(x)
 
 
-def adapt(device, used_only, allow_unused=False):
+def as_it_is(model, loss):
+    parameters = list(model.parameters())
+    gradients = torch.autograd.grad(loss, parameters)
+    return gradients
+
+
+def with_zeros(model, loss):
+    parameters = list(model.parameters())
+    gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+    gradients = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, gradients)]
+    return gradients
+
+
+def with_none(model, loss):
+    parameters = list(model.parameters())
+    gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+    return gradients
+
+
+def adapt(device, differentiate):
     model = Model().to(device)
-    parameters = list(model.body.parameters() if used_only else model.parameters())
-    loss = model(torch.ones(1, 2, device=device)).sum()
+    x = torch.ones(1, 2, device=device)
     try:
-        gradients = torch.autograd.grad(loss, parameters, allow_unused=allow_unused)
-        [p - 0.1 * gradient for p, gradient in zip(parameters, gradients)]
+        gradients = differentiate(model, model(x).sum())
+        adapted = [p - 0.1 * g for p, g in zip(model.parameters(), gradients)]
     except (RuntimeError, TypeError) as error:
         return str(error)
+    model(x).sum().backward()
+    for p, new in zip(model.parameters(), adapted):
+        if not torch.equal(new, p if p.grad is None else p - 0.1 * p.grad):
+            return "the update is not that of backward()"
 
 
 def reproduce(device):
-    return adapt(device, used_only=False)
+    return adapt(device, as_it_is)
 
 
 def control(device):
-    return adapt(device, used_only=True)
+    return adapt(device, with_zeros)
 
 
 def popular_fix(device):
-    return adapt(device, used_only=False, allow_unused=True)
+    return adapt(device, with_none)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A NaN in the grid crashes the backward of grid_sample with border padding"
+# title = "A NaN in the grid crashes the backward of bilinear grid_sample with border or reflection padding"
 # kind = "crash"
 # symptom = "SIGSEGV in (?:_engine_run_)?backward"
 # keywords = [
@@ -20,29 +20,30 @@
 #     "view synthesis or warping model crashes the kernel",
 # ]
 # origin = "torch"
+# reports = ["https://github.com/pytorch/pytorch/issues/24823"]
 # documents = [
-#     "https://github.com/pytorch/pytorch/issues/24823",
 #     "https://github.com/pytorch/pytorch/issues/19826",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.grid_sample.html",
 #     "https://github.com/pytorch/pytorch/pull/42703",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/GridSamplerKernel.cpp",
 # ]
-# upstream = "unreported"
 # wrong = '''
 # y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
 # '''
 # right = '''
-# grid = torch.nan_to_num(grid)
+# grid = grid.masked_fill(grid.isnan(), -1)
 # y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
 # '''
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The process dies in backward() where a NaN reaches the grid; without it, it does not.
+"""The process dies in backward() where a NaN reaches the grid, be it in a column or in a row;
+without it, it does not (pytorch#24823). On 1.13 and 2.15, zero padding, the modes nearest and
+bicubic, and volumes did not crash.
 
 NaN in the grid is to count as -1 (docs: torch.nn.functional.grid_sample). Its conversion
-to an integer cannot handle it (pytorch#19826). The forward, which crashed too
-(pytorch#24823), was changed to take NaN for 0 before that (pytorch#42703). The backward
+to an integer cannot handle it (pytorch#19826). The forward, which crashed too, was changed
+to clip NaN to the edge, where -1 is, before that (pytorch#42703). The backward
 clips with a function of its own, which keeps NaN
 (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
@@ -54,21 +55,32 @@ with exit status 1.
 import torch
 
 
-def sample(device, clean):
-    x = torch.ones(1, 1, 5, 5, device=device, requires_grad=True)
+def start(device):
+    x = torch.arange(25.0, device=device).reshape(1, 1, 5, 5).requires_grad_()
     grid = torch.zeros(1, 5, 5, 2, device=device)
     grid[..., 0] = float("nan")  # the column
-    grid = clean(grid)
-    y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
+    return x, grid
+
+
+def check(x, y):
+    if not y.eq(10).all():
+        return f"the value is {y.max().item()} instead of 10, the first of the middle row"
     y.sum().backward()
+    if x.grad[0, 0, 2, 0] != 25 or x.grad.sum() != 25:
+        return "the gradient is not that of the first column"
 
 
 def reproduce(device):
-    sample(device, lambda grid: grid)
+    x, grid = start(device)
+    y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
+    return check(x, y)
 
 
 def control(device):
-    sample(device, torch.nan_to_num)
+    x, grid = start(device)
+    grid = grid.masked_fill(grid.isnan(), -1)
+    y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
+    return check(x, y)
 
 
 if __name__ == "__main__":

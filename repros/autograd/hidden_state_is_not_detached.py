@@ -28,19 +28,30 @@
 # ]
 # documents = ["https://github.com/Eurus-Holmes/MNMT/issues/7"]
 # wrong = '''
-# state = cell(x, state)
-# state.sum().backward()
+# for x, y in loader:
+#     output, state = lstm(x, state)
+#     loss = criterion(head(output), y)
+#     optimizer.zero_grad()
+#     loss.backward()
+#     optimizer.step()
 # '''
 # right = '''
-# state = cell(x, state.detach())
-# state.sum().backward()
+# for x, y in loader:
+#     output, state = lstm(x, state)
+#     state = tuple(s.detach() for s in state)  # of a GRU: state.detach()
+#     loss = criterion(head(output), y)
+#     optimizer.zero_grad()
+#     loss.backward()
+#     optimizer.step()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The first batch trains, and the second backward() reaches the graph of the first.
 
 backward() frees what the forward saved (torch/csrc/autograd/engine.cpp), and the state
-that is fed in still has the history of the last batch. detach() ends it (control).
+that is fed in still has the history of the last batch. detach() ends it, once per batch
+(control): between the steps of one sequence, it would cut off what they are to learn. A GRU
+or RNN has one tensor for a state, an LSTM two.
 
 retain_graph=True, which the message itself and others advise (Eurus-Holmes/MNMT#7), goes
 back through all batches: memory runs out (sgadgil6/cnslab_fmri#4), or, once an optimizer
@@ -51,29 +62,45 @@ is raised (popular fix, mlech26l/ncps#62).
 import torch
 
 
-def train(device, detach, retain_graph=False):
-    cell = torch.nn.RNNCell(2, 2).to(device)
-    optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
-    x, state = torch.ones(1, 2, device=device), torch.zeros(1, 2, device=device)
+def start(device):
+    lstm, head = torch.nn.LSTM(1, 2).to(device), torch.nn.Linear(2, 1).to(device)
+    optimizer = torch.optim.SGD([*lstm.parameters(), *head.parameters()], lr=0.1)
+    x = torch.linspace(-1, 1, 12, device=device).reshape(3, 4, 1, 1)
+    return lstm, head, optimizer, torch.nn.MSELoss(), list(zip(x, -x))
+
+
+def reproduce(device, **options):
+    lstm, head, optimizer, criterion, loader = start(device)
+    state = None
     try:
-        for _ in range(3):
-            state = cell(x, state.detach() if detach else state)
-            state.sum().backward(retain_graph=retain_graph)
+        for x, y in loader:
+            output, state = lstm(x, state)
+            loss = criterion(head(output), y)
+            optimizer.zero_grad()
+            loss.backward(**options)
             optimizer.step()
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return train(device, detach=False)
-
-
 def control(device):
-    return train(device, detach=True)
+    lstm, head, optimizer, criterion, loader = start(device)
+    state = None
+    for x, y in loader:
+        output, state = lstm(x, state)
+        state = tuple(s.detach() for s in state)
+        loss = criterion(head(output), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    if not all(p.grad.any() for p in lstm.parameters()):
+        return "a parameter has no gradient"
+    if not state[0].any():
+        return "the state was not carried over"
 
 
 def popular_fix(device):
-    return train(device, detach=False, retain_graph=True)
+    return reproduce(device, retain_graph=True)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,12 @@
 # fixed_by = "pytorch#196514"
 # wrong = '''
 # base.mul_(3)
-# view.register_hook(lambda grad: grad)
+# view.register_hook(hook)
 # '''
 # right = '''
 # base.mul_(3)
 # view.grad_fn  # gives it its new history
-# view.register_hook(lambda grad: grad)
+# view.register_hook(hook)
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.15", cuda = ">=2.0,<2.15", mps = ">=2.0,<2.15" }
@@ -45,20 +45,32 @@ The file ends by the signal then, not with exit status 1.
 import torch
 
 
-def hook(device, look):
-    base = torch.ones(4, device=device, requires_grad=True).clone()
-    view = base[:2]
-    base.mul_(3)
-    look(view)
-    view.register_hook(lambda grad: grad)
+def start(device):
+    base, seen = torch.ones(4, device=device, requires_grad=True).clone(), []
+    return base, base[:2], seen
+
+
+def check(view, seen):
+    (5 * view).sum().backward()
+    if [grad.tolist() for grad in seen] != [[5, 5]]:
+        return "the hook did not see the gradient of the view"
 
 
 def reproduce(device):
-    hook(device, lambda view: None)
+    base, view, seen = start(device)
+    hook = seen.append
+    base.mul_(3)
+    view.register_hook(hook)
+    return check(view, seen)
 
 
 def control(device):
-    hook(device, lambda view: view.grad_fn)
+    base, view, seen = start(device)
+    hook = seen.append
+    base.mul_(3)
+    view.grad_fn
+    view.register_hook(hook)
+    return check(view, seen)
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/168357"]
 # fixed_by = "pytorch#186566"
 # wrong = '''
-# y = torch.ldexp(x, torch.tensor([-1], dtype=torch.int64, device=device))
+# y = torch.ldexp(x, exponent)  # of integers
 # '''
 # right = '''
-# y = torch.ldexp(x, torch.tensor([-1], dtype=torch.float32, device=device))
+# y = torch.ldexp(x, exponent.to(x.dtype))
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.11,<2.14", cuda = ">=2.11,<2.14" }
@@ -47,20 +47,27 @@ pow(2, e), which with an integer e is an integer power, and 2 ** -1 is cut off t
 import torch
 
 
-def gradient(device, dtype):
+def start(device):
     x = torch.ones(1, device=device, requires_grad=True)
-    y = torch.ldexp(x, torch.tensor([-1], dtype=dtype, device=device))
+    return x, torch.tensor([-1], device=device)
+
+
+def check(x, y):
     y.backward()
     if abs(x.grad.item() - 0.5) > 0.1:
         return f"ldexp(1, -1) is {y.item()}, its gradient {x.grad.item()}"
 
 
 def reproduce(device):
-    return gradient(device, torch.int64)
+    x, exponent = start(device)
+    y = torch.ldexp(x, exponent)
+    return check(x, y)
 
 
 def control(device):
-    return gradient(device, torch.float32)
+    x, exponent = start(device)
+    y = torch.ldexp(x, exponent.to(x.dtype))
+    return check(x, y)
 
 
 if __name__ == "__main__":

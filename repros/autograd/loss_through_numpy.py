@@ -6,7 +6,8 @@
 # title = "numpy() on an output that requires grad raises, and detach().numpy() in the loss trains nothing"
 # kind = "error"
 # symptom = "numpy\\(\\) on Tensor that requires grad"
-# messages = ["Can.{1,3}t call numpy\\(\\) on (?:Tensor|Variable) that requires grad"]
+# messages = ["Can.{1,3}t call numpy\\(\\) on Tensor that requires grad"]
+# elsewhere = ["Can.{1,3}t call numpy\\(\\) on Variable that requires grad"]
 # keywords = [
 #     "Use tensor.detach().numpy() instead",
 #     "numpy in custom loss function",
@@ -24,11 +25,12 @@
 # reports = ["https://github.com/isayev/ReLeaSE/issues/39"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html"]
 # wrong = '''
-# error = torch.from_numpy(output.cpu().numpy())
-# loss = error.square().mean()
+# error = output.cpu().numpy() - y.cpu().numpy()
+# loss = torch.tensor((error ** 2).mean())
 # '''
 # right = '''
-# loss = output.square().mean()  # detach().numpy() only for what is plotted or printed
+# error = output - y
+# loss = (error ** 2).mean()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -36,33 +38,47 @@
 graph. For a plot or a metric, detach().numpy() is right, as the message says.
 
 In a loss it is not: backward() refuses it (popular fix), or the gradient of every layer
-stays None (isayev/ReLeaSE#39, where the log-probabilities went through numpy).
+stays None (isayev/ReLeaSE#39, where the log-probabilities went through numpy). The loss has
+to be computed by torch throughout (control).
 """
 
 import torch
 
 
-def train(device, convert):
-    layer = torch.nn.Linear(2, 1).to(device)
-    output = layer(torch.ones(1, 2, device=device))
+def by_numpy(output, y):
+    error = output.cpu().numpy() - y.cpu().numpy()
+    loss = torch.tensor((error**2).mean())
+    return loss
+
+
+def by_torch(output, y):
+    error = output - y
+    loss = (error**2).mean()
+    return loss
+
+
+def train(device, loss_of):
+    layer = torch.nn.Linear(1, 1, bias=False).to(device)
+    torch.nn.init.ones_(layer.weight)
+    x, y = torch.ones(2, 1, device=device), torch.zeros(2, 1, device=device)
     try:
-        error = convert(output)
-        loss = error.square().mean()
-        loss.backward()
-    except RuntimeError as failure:
-        return str(failure)
+        loss_of(layer(x), y).backward()
+    except RuntimeError as error:
+        return str(error)
+    if layer.weight.grad is None or layer.weight.grad.item() != 2:
+        return "the gradient is not that of the mean square"
 
 
 def reproduce(device):
-    return train(device, lambda output: torch.from_numpy(output.cpu().numpy()))
+    return train(device, by_numpy)
 
 
 def control(device):
-    return train(device, lambda output: output)
+    return train(device, by_torch)
 
 
 def popular_fix(device):
-    return train(device, lambda output: torch.from_numpy(output.detach().cpu().numpy()))
+    return train(device, lambda output, y: by_numpy(output.detach(), y))
 
 
 if __name__ == "__main__":

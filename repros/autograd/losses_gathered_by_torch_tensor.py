@@ -29,19 +29,20 @@
 #     "https://github.com/speechbrain/speechbrain/issues/735",
 # ]
 # wrong = '''
-# loss = torch.tensor(losses)
-# loss.mean().backward()
+# loss = torch.tensor(losses).mean()
+# loss.backward()
 # '''
 # right = '''
-# loss = torch.stack(losses)
-# loss.mean().backward()
+# loss = sum(losses) / len(losses)
+# loss.backward()
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """torch.tensor() copies the numbers of the losses into a new leaf (docs: torch.tensor):
 backward() refuses it, or, where it is one term of a sum, the term trains nothing
-(laekov/fastmoe#49). torch.stack() keeps the graph (control).
+(laekov/fastmoe#49). Adding the losses keeps their graphs (control), and takes plain numbers
+and losses of shape [1] among them, which torch.stack() refuses.
 
 requires_grad=True, or Variable(loss, requires_grad=True) (speechbrain/speechbrain#735),
 ends the error and trains nothing (popular fix).
@@ -54,28 +55,44 @@ import torch
 
 def train(device, gather):
     weight = torch.ones(1, device=device, requires_grad=True)
-    losses = [weight.square().sum(), (weight - 2).square().sum()]
+    losses = [weight.square().sum(), (weight - 4).square(), 0.0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer ones warn of the conversion
-        loss = gather(losses)
-    try:
-        loss.mean().backward()
-    except RuntimeError as error:
-        return str(error)
+        try:
+            gather(losses)
+        except RuntimeError as error:
+            return str(error)
     if weight.grad is None:
         return "backward() is quiet, and no parameter has a gradient"
+    if not torch.allclose(weight.grad, (2 * weight + 2 * (weight - 4)) / 3):
+        return f"the gradient is {weight.grad.item()}"
+
+
+def by_tensor(losses):
+    loss = torch.tensor(losses).mean()
+    loss.backward()
+
+
+def by_sum(losses):
+    loss = sum(losses) / len(losses)
+    loss.backward()
+
+
+def by_leaf(losses):
+    loss = torch.tensor(losses, requires_grad=True).mean()
+    loss.backward()
 
 
 def reproduce(device):
-    return train(device, lambda losses: torch.tensor(losses))
+    return train(device, by_tensor)
 
 
 def control(device):
-    return train(device, lambda losses: torch.stack(losses))
+    return train(device, by_sum)
 
 
 def popular_fix(device):
-    return train(device, lambda losses: torch.tensor(losses, requires_grad=True))
+    return train(device, by_leaf)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@
 # y = torch.masked_select(x, mask)
 # '''
 # right = '''
-# y = x[mask]
+# y = x[mask.expand_as(x)]
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.1" }
@@ -42,20 +42,27 @@ the CPU went through them in the order of memory instead of that of the indices
 import torch
 
 
-def gradient(device, select):
+def start(device):
     x = torch.zeros(2, 2, device=device).t().requires_grad_()
-    mask = torch.ones(2, 2, dtype=torch.bool, device=device)
-    (select(x, mask) * torch.arange(4.0, device=device)).sum().backward()
+    return x, torch.ones(2, 1, dtype=torch.bool, device=device)
+
+
+def check(x, y):
+    (y * torch.arange(4.0, device=x.device)).sum().backward()
     if x.grad.flatten().tolist() != [0, 1, 2, 3]:
         return f"gradient {x.grad.tolist()}, not [[0.0, 1.0], [2.0, 3.0]]"
 
 
 def reproduce(device):
-    return gradient(device, torch.masked_select)
+    x, mask = start(device)
+    y = torch.masked_select(x, mask)
+    return check(x, y)
 
 
 def control(device):
-    return gradient(device, lambda x, mask: x[mask])
+    x, mask = start(device)
+    y = x[mask.expand_as(x)]
+    return check(x, y)
 
 
 if __name__ == "__main__":

@@ -23,9 +23,11 @@
 # reports = ["https://github.com/pytorch/pytorch/issues/196702"]
 # documents = ["https://github.com/pytorch/pytorch/pull/85000"]
 # wrong = '''
+# from torch.autograd.functional import jacobian
 # derivative = jacobian(product, x, vectorize=True, strategy="forward-mode")
 # '''
 # right = '''
+# from torch.autograd.functional import jacobian
 # derivative = jacobian(product, x, vectorize=True, strategy="reverse-mode")
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
@@ -46,19 +48,21 @@ def product(x):
     return torch.scatter_reduce(torch.full_like(x, 3.0), 0, index, x, "prod")
 
 
-def differentiate(device, strategy):
-    x = torch.ones(1, device=device)
-    derivative = jacobian(product, x, vectorize=True, strategy=strategy).item()
-    if derivative != 3:
-        return f"derivative is {derivative}, not 3.0"
+def check(derivative):
+    if derivative.item() != 3:
+        return f"derivative is {derivative.item()}, not 3.0"
 
 
 def reproduce(device):
-    return differentiate(device, "forward-mode")
+    x = torch.ones(1, device=device)
+    derivative = jacobian(product, x, vectorize=True, strategy="forward-mode")
+    return check(derivative)
 
 
 def control(device):
-    return differentiate(device, "reverse-mode")
+    x = torch.ones(1, device=device)
+    derivative = jacobian(product, x, vectorize=True, strategy="reverse-mode")
+    return check(derivative)
 
 
 if __name__ == "__main__":

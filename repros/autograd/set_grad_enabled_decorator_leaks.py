@@ -26,11 +26,13 @@
 # fixed_by = "pytorch#113359"
 # wrong = '''
 # @torch.set_grad_enabled(False)
-# def validate(model): ...
+# def validate(model, x):
+#     return model(x)
 # '''
 # right = '''
 # @torch.no_grad()
-# def validate(model): ...
+# def validate(model, x):
+#     return model(x)
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
@@ -45,25 +47,33 @@ it on entry (control).
 import torch
 
 
-def decorate(device, mode):
+def check(device):
+    if not (torch.ones(1, device=device, requires_grad=True) * 2).requires_grad:
+        return "requires_grad of w * 2 is False"
+
+
+def reproduce(device):
     before = torch.is_grad_enabled()
     try:
 
-        @mode()
-        def validate(model): ...
+        @torch.set_grad_enabled(False)
+        def validate(model, x):
+            return model(x)
 
-        if not (torch.ones(1, device=device, requires_grad=True) * 2).requires_grad:
-            return "requires_grad of w * 2 is False"
+        return check(device)
     finally:
         torch.set_grad_enabled(before)
 
 
-def reproduce(device):
-    return decorate(device, lambda: torch.set_grad_enabled(False))
-
-
 def control(device):
-    return decorate(device, lambda: torch.no_grad())
+    @torch.no_grad()
+    def validate(model, x):
+        return model(x)
+
+    layer = torch.nn.Linear(1, 1).to(device)
+    if validate(layer, torch.ones(1, 1, device=device)).requires_grad:
+        return "validate() records a graph"
+    return check(device)
 
 
 if __name__ == "__main__":

@@ -22,11 +22,12 @@
 #     "https://github.com/pytorch/pytorch/pull/164487",
 # ]
 # wrong = '''
-# torch.sgn(weight).sum().backward()
-# torch.sgn(weight).sum().backward()  # the second step
+# for _ in range(2):
+#     torch.sgn(weight).sum().backward()
 # '''
 # right = '''
-# torch.sign(weight).sum().backward()
+# for _ in range(2):
+#     torch.sign(weight).sum().backward()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
@@ -41,26 +42,42 @@ functions compiled by inductor (pytorch#197067) end the process by a segmentatio
 numpy() returned uninitialised memory (pytorch#89034) until it raised (pytorch#164487).
 """
 
+import copy
+import io
+
 import torch
 
 
-def accumulate(device, sign):
+def reproduce(device):
     weight = torch.ones(2, device=device, requires_grad=True)
-    sign(weight).sum().backward()
     try:
-        sign(weight).sum().backward()
+        for _ in range(2):
+            torch.sgn(weight).sum().backward()
     except RuntimeError as error:
         if "ZeroTensor" not in str(error):
             raise
         return str(error)
 
 
-def reproduce(device):
-    return accumulate(device, torch.sgn)
-
-
 def control(device):
-    return accumulate(device, torch.sign)
+    weight = torch.tensor([-2.0, 0.0, 3.0], device=device, requires_grad=True)
+    for _ in range(2):
+        torch.sign(weight).sum().backward()
+    if not torch.sign(weight).equal(torch.sgn(weight)):
+        return "the sign is another"
+    if copy.deepcopy(weight.grad).tolist() != [0, 0, 0]:
+        return "the gradient is not zero"
+
+
+def messages(device):
+    weight, texts = torch.ones(2, device=device, requires_grad=True), []
+    torch.sgn(weight).sum().backward()
+    for use in (lambda g: g.zero_(), lambda g: torch.save(g, io.BytesIO()), copy.deepcopy):
+        try:
+            use(weight.grad)
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -68,7 +85,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -6,8 +6,9 @@
 # title = "Writing rows or slices into the weight of a layer raises outside of no_grad()"
 # kind = "error"
 # symptom = "a view of a leaf Variable that requires grad is being used in an in-place operation"
-# messages = [
-#     "leaf Variable that requires grad (?:is being|has been) used in an in-?place operation",
+# messages = ["a view of a leaf Variable that requires grad is being used in an in-place operation"]
+# elsewhere = [
+#     "a view of a leaf Variable that requires grad has been used in an in-place operation",
 # ]
 # keywords = [
 #     "a view of a leaf Variable that requires grad",
@@ -44,22 +45,27 @@ not to be recorded at all (control).
 import torch
 
 
-def fill(device):
-    embedding = torch.nn.Embedding(3, 2).to(device)
-    vector = torch.ones(2, device=device)
+def start(device):
+    return torch.nn.Embedding(3, 2).to(device), torch.tensor([3.0, 4.0], device=device)
+
+
+def reproduce(device):
+    embedding, vector = start(device)
     try:
         embedding.weight[0] = vector
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return fill(device)
-
-
 def control(device):
+    embedding, vector = start(device)
     with torch.no_grad():
-        return fill(device)
+        embedding.weight[0] = vector
+    embedding(torch.tensor([0], device=device)).sum().backward()
+    if embedding.weight[0].tolist() != [3, 4] or not embedding.weight.is_leaf:
+        return f"the row is {embedding.weight[0].tolist()}"
+    if embedding.weight.grad.tolist() != [[1, 1], [0, 0], [0, 0]]:
+        return f"the gradient is {embedding.weight.grad.tolist()}"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [
-#     "one of the variables needed for gradient computation has been modified by an in-?place operation",
+#     "one of the variables needed for gradient computation has been modified by an inplace operation",
 # ]
 # keywords = [
 #     "GAN modified by an inplace operation",
@@ -18,8 +18,6 @@
 #     "two optimizers inplace error",
 #     "GAN training stopped working after upgrading PyTorch",
 #     "generator and discriminator updates conflict",
-#     "actor critic with two optimizers fails on backward",
-#     "two losses and two optimizers fail in one iteration",
 # ]
 # origin = "usage"
 # reports = [
@@ -28,16 +26,31 @@
 #     "https://github.com/MorvanZhou/PyTorch-Tutorial/issues/89",
 #     "https://github.com/tamarott/SinGAN/issues/148",
 # ]
-# documents = ["https://github.com/MorvanZhou/PyTorch-Tutorial/pull/91"]
+# documents = [
+#     "https://github.com/MorvanZhou/PyTorch-Tutorial/pull/91",
+#     "https://github.com/leftthomas/SRGAN/issues/89",
+# ]
 # wrong = '''
+# fake = generator(z)
+# d_loss = criterion(discriminator(x), ones) + criterion(discriminator(fake), zeros)
+# g_loss = criterion(discriminator(fake), ones)
+# d_optimizer.zero_grad()
 # d_loss.backward(retain_graph=True)
-# optimizer.step()
+# d_optimizer.step()
+# g_optimizer.zero_grad()
 # g_loss.backward()
+# g_optimizer.step()
 # '''
 # right = '''
-# d_loss.backward(retain_graph=True)
+# fake = generator(z)
+# d_loss = criterion(discriminator(x), ones) + criterion(discriminator(fake.detach()), zeros)
+# d_optimizer.zero_grad()
+# d_loss.backward()
+# d_optimizer.step()
+# g_loss = criterion(discriminator(fake), ones)
+# g_optimizer.zero_grad()
 # g_loss.backward()
-# optimizer.step()
+# g_optimizer.step()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -46,44 +59,87 @@ has changed since.
 
 step() changes parameters in place, and a Linear saved its weight for the backward
 (pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not notice changes
-made by an optimizer (MorvanZhou/PyTorch-Tutorial#89). Calling both backward() before any
-step() helps (control), and so does a new forward after the step (tamarott/SinGAN#148).
-inplace=False in the activations (YannDubs/disentangling-vae#62) leaves the error, as
-they are not what changed (popular fix).
+made by an optimizer (MorvanZhou/PyTorch-Tutorial#89). The loss of the generator needs a
+forward of its own after the step (tamarott/SinGAN#148, control).
+
+With both step() after both backward() (leftthomas/SRGAN#89) nothing raises, and the
+discriminator is also moved by the loss of the generator, towards taking fakes for real
+(popular fix).
 """
 
 import torch
 
 
-def train(device, inplace, step_last=False):
-    generator = torch.nn.Linear(2, 2, device=device)
-    layers = torch.nn.Linear(2, 2), torch.nn.LeakyReLU(inplace=inplace), torch.nn.Linear(2, 1)
-    discriminator = torch.nn.Sequential(*layers).to(device)
-    optimizer = torch.optim.SGD(discriminator.parameters(), lr=0.1)
-    score = discriminator(generator(torch.ones(1, 2, device=device))).sum()
-    d_loss, g_loss = score.square(), (1 - score).square()
+def start(device):
+    generator, discriminator = torch.nn.Linear(2, 2).to(device), torch.nn.Linear(2, 1).to(device)
+    optimizers = [torch.optim.SGD(m.parameters(), lr=0.1) for m in (generator, discriminator)]
+    z, x = torch.ones(1, 2, device=device), torch.zeros(1, 2, device=device)
+    return generator, discriminator, *optimizers, z, x
+
+
+def check(step, device):
+    generator, discriminator, g_optimizer, d_optimizer, z, x = start(device)
+    criterion = torch.nn.BCEWithLogitsLoss()
+    ones, zeros = torch.ones(1, 1, device=device), torch.zeros(1, 1, device=device)
+    fake = generator(z)
+    d_loss = criterion(discriminator(x), ones) + criterion(discriminator(fake), zeros)
+    d_weight = discriminator.weight - 0.1 * torch.autograd.grad(d_loss, discriminator.weight)[0]
     try:
-        d_loss.backward(retain_graph=True)
-        if step_last:
-            g_loss.backward()
-            optimizer.step()
-        else:
-            optimizer.step()
-            g_loss.backward()
+        step(generator, discriminator, g_optimizer, d_optimizer, z, x, criterion, ones, zeros)
     except RuntimeError as error:
         return str(error)
+    if not torch.allclose(discriminator.weight, d_weight):
+        return "the discriminator has not moved along the gradient of its own loss"
+
+
+def two_backwards(generator, discriminator, g_optimizer, d_optimizer, z, x, criterion, ones, zeros):
+    fake = generator(z)
+    d_loss = criterion(discriminator(x), ones) + criterion(discriminator(fake), zeros)
+    g_loss = criterion(discriminator(fake), ones)
+    d_optimizer.zero_grad()
+    d_loss.backward(retain_graph=True)
+    d_optimizer.step()
+    g_optimizer.zero_grad()
+    g_loss.backward()
+    g_optimizer.step()
+
+
+def two_forwards(generator, discriminator, g_optimizer, d_optimizer, z, x, criterion, ones, zeros):
+    fake = generator(z)
+    d_loss = criterion(discriminator(x), ones) + criterion(discriminator(fake.detach()), zeros)
+    d_optimizer.zero_grad()
+    d_loss.backward()
+    d_optimizer.step()
+    g_loss = criterion(discriminator(fake), ones)
+    g_optimizer.zero_grad()
+    g_loss.backward()
+    g_optimizer.step()
+
+
+def both_steps_last(
+    generator, discriminator, g_optimizer, d_optimizer, z, x, criterion, ones, zeros
+):
+    fake = generator(z)
+    d_loss = criterion(discriminator(x), ones) + criterion(discriminator(fake), zeros)
+    g_loss = criterion(discriminator(fake), ones)
+    d_optimizer.zero_grad()
+    g_optimizer.zero_grad()
+    d_loss.backward(retain_graph=True)
+    g_loss.backward()
+    d_optimizer.step()
+    g_optimizer.step()
 
 
 def reproduce(device):
-    return train(device, inplace=True)
+    return check(two_backwards, device)
 
 
 def control(device):
-    return train(device, inplace=True, step_last=True)
+    return check(two_forwards, device)
 
 
 def popular_fix(device):
-    return train(device, inplace=False)
+    return check(both_steps_last, device)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,12 @@
 # ]
 # fixed_by = "pytorch#175068"
 # wrong = '''
-# x.trace().backward()
+# loss = x.trace()
+# loss.backward()
 # '''
 # right = '''
-# x.diagonal().sum().backward()
+# loss = x.diagonal().sum()
+# loss.backward()
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = ">=2.1,<2.12" }
@@ -44,20 +46,26 @@ diagonal is right (control).
 import torch
 
 
-def gradient(device, trace):
-    x = torch.zeros(4, 2, device=device, requires_grad=True)
-    trace(x).backward()
+def check(x):
     ones = int((x.grad == 1).sum())
     if ones != 2:
         return f"gradient of trace has {ones} ones, the diagonal 2 entries"
+    if x.grad[0, 0] != 1 or x.grad[1, 1] != 1:
+        return "the ones are not on the diagonal"
 
 
 def reproduce(device):
-    return gradient(device, lambda x: x.trace())
+    x = torch.zeros(4, 2, device=device, requires_grad=True)
+    loss = x.trace()
+    loss.backward()
+    return check(x)
 
 
 def control(device):
-    return gradient(device, lambda x: x.diagonal().sum())
+    x = torch.zeros(4, 2, device=device, requires_grad=True)
+    loss = x.diagonal().sum()
+    loss.backward()
+    return check(x)
 
 
 if __name__ == "__main__":

@@ -31,13 +31,14 @@
 # ]
 # fixed_by = "pytorch#177191"
 # wrong = '''
-# forward = torch.compile(lambda x: x * Config.factor, backend="eager")
-# forward(x)
+# compiled = torch.compile(lambda x: x * Config.factor, backend=backend)
+# compiled(x)
 # Config.factor = 2.0
 # '''
 # right = '''
-# forward = torch.compile(lambda x: x * config.factor, backend="eager")  # config = Config()
-# forward(x)
+# config = Config()
+# compiled = torch.compile(lambda x: x * config.factor, backend=backend)
+# compiled(x)
 # config.factor = 2.0
 # '''
 # fix = "upgrade"
@@ -56,26 +57,34 @@ has its guard (control).
 import torch
 
 
-def multiply(device, of_instance):
+def start(device):
     class Config:
         factor = 1.0
 
-    config = Config() if of_instance else Config
-    forward = torch.compile(lambda x: x * config.factor, backend="eager")
-    x = torch.ones(1, device=device)
-    forward(x)
-    config.factor = 2.0
-    seen = forward(x).item()
+    return Config, torch.ones(1, device=device), "eager"
+
+
+def check(compiled, x):
+    seen = compiled(x).item()
     if seen != 2.0:
         return f"multiplied by the class attribute of before, {seen}, not by 2.0"
 
 
 def reproduce(device):
-    return multiply(device, of_instance=False)
+    Config, x, backend = start(device)
+    compiled = torch.compile(lambda x: x * Config.factor, backend=backend)
+    compiled(x)
+    Config.factor = 2.0
+    return check(compiled, x)
 
 
 def control(device):
-    return multiply(device, of_instance=True)
+    Config, x, backend = start(device)
+    config = Config()
+    compiled = torch.compile(lambda x: x * config.factor, backend=backend)
+    compiled(x)
+    config.factor = 2.0
+    return check(compiled, x)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@
 # [tool.repro]
 # title = "A step counter in a compiled module makes torch.compile compile again in every step, up to its limit"
 # kind = "silent"
-# symptom = "graphs were compiled for 12 calls"
-# messages = [
-#     "torch\\._dynamo hit config\\.\\w{1,40}_limit \\(\\d{1,9}\\)",
+# symptom = "graphs were compiled for 300 calls"
+# messages = ["torch\\._dynamo hit config\\.recompile_limit \\(\\d{1,9}\\)"]
+# elsewhere = [
+#     "torch\\._dynamo hit config\\.cache_size_limit \\(\\d{1,9}\\)",
 #     "(?:recompile|cache_size)_limit reached with (?:fullgraph|one_graph)=True",
 # ]
 # keywords = [
@@ -45,12 +46,23 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/_dynamo/config.py",
 # ]
 # wrong = '''
-# self.step = 0
-# self.step += 1  # in forward()
+# def __init__(self, layer):
+#     super().__init__()
+#     self.layer, self.step = layer, 0
+#
+# def forward(self, x):
+#     self.step += 1
+#     return self.layer(x)
 # '''
 # right = '''
-# self.register_buffer("step", torch.zeros(()))
-# self.step += 1  # in forward()
+# def __init__(self, layer):
+#     super().__init__()
+#     self.layer = layer
+#     self.register_buffer("step", torch.zeros((), dtype=torch.int64), persistent=False)
+#
+# def forward(self, x):
+#     self.step += 1
+#     return self.layer(x)
 # '''
 # requires = ">=2.1"
 # affected = { cpu = ">=2.8", cuda = ">=2.8" }
@@ -61,53 +73,79 @@ runs the frame uncompiled (pytorch#128319 is the same counter with a few graphs,
 
 An integer attribute of a module is a constant of the graph, guarded by its value
 (allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338).
-A buffer is read each time (control). A higher limit, often tried first (pytorch#121504),
-buys more compilations: one per call (popular fix).
+A buffer is read each time (control). It is of int64, as a floating-point one would be cast
+by model.to(torch.bfloat16), where 256 + 1 is 256; and not persistent, as the attribute was
+not in the state_dict either. A higher limit, often tried first (pytorch#121504), buys more
+compilations: one per call (popular fix).
 """
+
+import logging
 
 import torch
 
 
-class Model(torch.nn.Module):
-    def __init__(self, as_buffer):
+class Counting(torch.nn.Module):
+    def __init__(self, layer):
         super().__init__()
-        if as_buffer:
-            self.register_buffer("step", torch.zeros(()))
-        else:
-            self.step = 0
+        self.layer, self.step = layer, 0
 
     def forward(self, x):
         self.step += 1
-        return x * 2
+        return self.layer(x)
 
 
-def count(device, as_buffer):
+class Buffered(torch.nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+        self.register_buffer("step", torch.zeros((), dtype=torch.int64), persistent=False)
+
+    def forward(self, x):
+        self.step += 1
+        return self.layer(x)
+
+
+def count(device, kind):
     torch._dynamo.reset()
-    graphs, x = [], torch.ones(1, device=device)
+    graphs, x = [], torch.ones(1, 1, device=device, dtype=torch.bfloat16)
 
     def backend(graph, inputs):
         graphs.append(graph)
         return graph.forward
 
-    compiled = torch.compile(Model(as_buffer).to(device), backend=backend)
-    for _ in range(12):
+    model = kind(torch.nn.Linear(1, 1)).to(device, torch.bfloat16)
+    compiled = torch.compile(model, backend=backend)
+    for _ in range(300):
         compiled(x)
     torch._dynamo.reset()
+    if int(model.step) != 300 or set(model.state_dict()) != {"layer.weight", "layer.bias"}:
+        return f"the step is {int(model.step)} of 300, the state has {list(model.state_dict())}"
     if len(graphs) > 4:
-        return f"{len(graphs)} graphs were compiled for 12 calls"
+        return f"{len(graphs)} graphs were compiled for 300 calls"
 
 
 def reproduce(device):
-    return count(device, as_buffer=False)
+    return count(device, Counting)
 
 
 def control(device):
-    return count(device, as_buffer=True)
+    return count(device, Buffered)
+
+
+def messages(device):
+    texts, handler, logger = [], logging.Handler(), logging.getLogger("torch._dynamo")
+    handler.emit = lambda record: texts.append(record.getMessage())
+    logger.addHandler(handler)
+    try:
+        count(device, Counting)
+    finally:
+        logger.removeHandler(handler)
+    return "\n".join(texts)
 
 
 def popular_fix(device):
     with torch._dynamo.config.patch(cache_size_limit=64):
-        return count(device, as_buffer=False)
+        return count(device, Counting)
 
 
 if __name__ == "__main__":
@@ -115,7 +153,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

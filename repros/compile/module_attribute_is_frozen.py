@@ -35,14 +35,16 @@
 # ]
 # fixed_by = "pytorch#125202"
 # wrong = '''
-# compiled = torch.compile(model, backend="eager")
+# compiled = torch.compile(model, backend=backend)
 # compiled(x)
 # model.scale = 2.0
 # '''
 # right = '''
-# compiled = torch.compile(model, backend="eager")
+# import torch._dynamo
+# torch._dynamo.config.guard_nn_modules = True
+# compiled = torch.compile(model, backend=backend)
 # compiled(x)
-# model.scale.fill_(2.0)  # scale is a tensor
+# model.scale = 2.0
 # '''
 # fix = "upgrade"
 # requires = ">=2.1"
@@ -53,38 +55,45 @@ since, such as a switch for an adapter (pytorch#124717).
 
 Dynamo made the attribute a constant of the graph and left out the guards on modules:
 guard_nn_modules was off (torch/_dynamo/config.py). The fix turned it on
-(pytorch#125202), and maintainers advise to do so where it is off (pytorch#124357). A
-tensor that is changed in place is read each time (control).
+(pytorch#125202), and maintainers advise to do so where it is off (pytorch#124357, control).
+Each new value is compiled.
 """
 
 import torch
+import torch._dynamo
 
 
 class Model(torch.nn.Module):
-    def __init__(self, scale):
+    def __init__(self):
         super().__init__()
-        self.scale = scale
+        self.scale = 1.0
 
     def forward(self, x):
         return x * self.scale
 
 
-def multiply(device, scale, change):
-    model, x = Model(scale), torch.ones(1, device=device)
-    compiled = torch.compile(model, backend="eager")
-    compiled(x)
-    change(model)
+def check(compiled, x):
     seen = compiled(x).item()
     if seen != 2.0:
         return f"multiplied by the attribute of before, {seen}, not by 2.0"
 
 
 def reproduce(device):
-    return multiply(device, 1.0, lambda model: setattr(model, "scale", 2.0))
+    model, x, backend = Model(), torch.ones(1, device=device), "eager"
+    compiled = torch.compile(model, backend=backend)
+    compiled(x)
+    model.scale = 2.0
+    return check(compiled, x)
 
 
 def control(device):
-    return multiply(device, torch.ones(1, device=device), lambda model: model.scale.fill_(2.0))
+    model, x, backend = Model(), torch.ones(1, device=device), "eager"
+    with torch._dynamo.config.patch(guard_nn_modules=False):  # which sets it back
+        torch._dynamo.config.guard_nn_modules = True
+        compiled = torch.compile(model, backend=backend)
+        compiled(x)
+        model.scale = 2.0
+        return check(compiled, x)
 
 
 if __name__ == "__main__":

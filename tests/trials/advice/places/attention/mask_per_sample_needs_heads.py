@@ -1,0 +1,38 @@
+"""Attention with a boolean or a float mask for each sample, against each sample on its own."""
+
+import torch
+
+SETTINGS = ("plain", "bfloat16", "short last batch")
+
+
+def train(t, attend):
+    attention, results = torch.nn.MultiheadAttention(8, 4, batch_first=True), []
+    for x, _ in t.batches:
+        x = torch.cat([x, -x], dim=1).view(len(x), 3, 4).repeat(1, 1, 2).requires_grad_()
+        mask = torch.ones(3, 3, dtype=torch.bool).triu(1).repeat(len(x), 1, 1)
+        mask[0] = mask[0].T.clone()
+        for mask in (mask, torch.zeros(mask.shape).masked_fill(mask, -float("inf"))):
+            with t.autocast():
+                y, weights = attend(attention, x, mask)
+            y.float().square().sum().backward()
+            results += [y.float(), weights.float(), x.grad.clone()]
+    return results
+
+
+def place(t):
+    def attend(attention, x, mask):
+        paste
+        return y, weights
+
+    return train(t, attend)
+
+
+def reference(t):
+    def attend(attention, x, mask):
+        alone = [attention(*[s[None]] * 3, attn_mask=m) for s, m in zip(x, mask)]
+        return torch.cat([y for y, _ in alone]), torch.cat([w for _, w in alone])
+
+    return train(t, attend)
+
+
+TOLERANCE = 0.01
