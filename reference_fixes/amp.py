@@ -27,7 +27,7 @@ import platform
 import re
 from collections import deque
 from itertools import islice
-from typing import Any, Callable, ContextManager, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, ContextManager, Iterable, Iterator, NamedTuple
 
 import torch
 
@@ -163,24 +163,41 @@ def load_scaler_state(scaler: Any, state: dict[str, Any]) -> bool:
 
 
 def windows(
-    batches: Iterable[Any], size: int, weight: Callable[[Any], float] = lambda batch: 1.0
+    batches: Iterable[Any],
+    size: int,
+    weight: Callable[[Any], float] | None = None,
+    *,
+    group: torch.distributed.ProcessGroup | None = None,
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
     """The batches of an epoch in windows of `size`, one per step of the optimizer.
 
-    A window yields (batch, share, last) once. The shares of a window sum to 1: multiply the mean
-    loss of the batch by its share before backward(), and log the loss itself. `last` is true for
+    A window yields (batch, share, last) once. Multiply the mean loss of the batch by its share
+    before backward(), and log the loss itself. The shares of a window sum to 1. `last` is true for
     the last batch, the only one in which DistributedDataParallel has to synchronize. The last
-    window may be shorter. No more than `size` batches are held, besides that in the loop's own
-    variable.
+    window may be shorter.
+
+    Without a weight, batches that have a length are drawn one at a time. Otherwise a window is
+    drawn ahead, and up to `size` batches are held besides that in the loop's own variable: move
+    them to the device in the loop, and do not use a loader that fills the same buffer again. That
+    is also so for an iterator, and for a loader of an IterableDataset, whose length is a guess.
 
     Args:
-        weight: how much a batch counts in its window, such as its number of samples or tokens. A
-            batch of weight 0 is left out, and so is a window that has no other. In all processes
-            of DistributedDataParallel there must be as many windows; each counts the same.
+        weight: how much a batch counts in its window, such as its number of samples or tokens;
+            None counts each the same. A batch of weight 0 is left out, and so is a window that has
+            no other.
+        group: the processes of DistributedDataParallel, such as torch.distributed.group.WORLD. A
+            batch then counts among those of all processes, whose mean gradient is that of one
+            process with all batches; the shares sum to 1 in the mean over the processes. The host
+            waits for them to exchange a number per window. A process whose own window weighs 0
+            gets its last batch with the share 0, as the others wait for its backward(), and the
+            loss has to be finite there. Without a group each process counts the same in every
+            step, whatever its batches weigh.
 
     Raises:
+        TypeError: the group is not one that this process belongs to.
         ValueError: size is not a whole number of 1 or more, a weight is negative or not finite,
-            or there was no batch at all.
+            there was no batch at all, or fewer than their length says, or a process of the group
+            has fewer windows than another.
 
     >>> [[share for _, share, _ in window] for window in windows("abcdef", 4)]
     [[0.25, 0.25, 0.25, 0.25], [0.5, 0.5]]
@@ -193,15 +210,49 @@ def windows(
         number = 0
     if number < 1:
         raise ValueError(f"size={size!r}: expected a whole number of batches, 1 or more")
-    return _windows(iter(batches), number, weight)
+    if not (group is None or isinstance(group, torch.distributed.ProcessGroup)):
+        raise TypeError(f"group={group!r}: expected a ProcessGroup that this process belongs to")
+    source = iter(batches)
+    guess = isinstance(getattr(batches, "dataset", None), torch.utils.data.IterableDataset)
+    if weight is None and source is not batches and not guess:
+        with contextlib.suppress(TypeError, NotImplementedError):
+            return _in_turn(source, number, len(batches), group)  # type: ignore[arg-type]
+    return _ahead(source, number, weight, group)
 
 
-def _windows(
-    batches: Iterator[Any], size: int, weight: Callable[[Any], float]
+def _in_turn(
+    source: Iterator[Any], size: int, length: int, group: Any
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
-    count = 0
-    while drawn := list(islice(batches, size)):
-        weights = [float(weight(batch)) for batch in drawn]
+    for start in range(0, length, size):
+        count = min(size, length - start)
+        part, left = islice(source, count), deque[Any]()
+        yield _members(part, left, count, 1 / _over_ranks(count, group), length)
+        left.extend(part)  # what the loop has not asked this window for, and still may
+    yield from _ahead(source, size, None, group, length)  # more than its length, if any
+
+
+def _members(
+    part: Iterator[Any], left: deque[Any], count: int, share: float, length: int
+) -> Iterator[tuple[Any, float, bool]]:
+    for number in range(1, count + 1):
+        try:
+            yield (left.popleft() if left else next(part)), share, number == count
+        except StopIteration:
+            raise ValueError(
+                f"len(batches) is {length}, but fewer came, and the shares go by that length; "
+                "iter(batches) in its place is not asked for one"
+            ) from None
+
+
+def _ahead(
+    source: Iterator[Any],
+    size: int,
+    weight: Callable[[Any], float] | None,
+    group: Any,
+    count: int = 0,
+) -> Iterator[Iterator[tuple[Any, float, bool]]]:
+    while drawn := list(islice(source, size)):
+        weights = [1.0 if weight is None else float(weight(batch)) for batch in drawn]
         total = sum(weights)
         if not (min(weights) >= 0 and total < math.inf):
             raise ValueError(
@@ -209,10 +260,14 @@ def _windows(
                 "finite numbers, none below 0"
             )
         count += len(drawn)
+        total = _over_ranks(total, group)
         held = deque((batch, part / total) for batch, part in zip(drawn, weights) if part)
+        if total and not held:
+            held.append((drawn[-1], 0.0))
         del drawn  # from here on `held` alone keeps the batches
         if held:
-            yield _members(held)
+            yield _held(held)
+    _over_ranks(None, group)
     if not count:
         raise ValueError(
             "no batches: the loader is empty (drop_last with fewer rows than a batch, an empty "
@@ -220,13 +275,30 @@ def _windows(
         )
 
 
-def _members(held: deque[tuple[Any, float]]) -> Iterator[tuple[Any, float, bool]]:
+def _held(held: deque[tuple[Any, float]]) -> Iterator[tuple[Any, float, bool]]:
     while held:
         yield (*held.popleft(), not held)
 
 
+def _over_ranks(weight: float | None, group: Any) -> float:
+    """The mean weight of a window over the processes; None: there are no more windows here."""
+    if group is None:
+        return weight or 0.0
+    device = "cuda" if torch.distributed.get_backend(group) == "nccl" else "cpu"
+    sums = torch.tensor([weight or 0.0, weight is not None], dtype=torch.float64, device=device)
+    torch.distributed.all_reduce(sums, group=group)
+    total, there = sums.tolist()
+    ranks = torch.distributed.get_world_size(group)
+    if there not in (0, ranks):
+        raise ValueError(
+            f"{there:.0f} of {ranks} processes have a window, the others have no more: expected as "
+            "many in each"
+        )
+    return total / ranks
+
+
 def optimizer_step(
-    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
+    optimizer: torch.optim.Optimizer | Iterable[torch.optim.Optimizer],
     scaler: Any = None,
     *,
     max_norm: float | None = None,
@@ -236,9 +308,12 @@ def optimizer_step(
     """Unscales the gradients, clips them, steps and updates the scale. Returns whether it stepped.
 
     A step is skipped where the scaler finds an infinite or NaN gradient, and where the norm to be
-    clipped is not finite. The scale is updated even if the step raises, so that it can be tried
-    again. Gradients are not cleared: call zero_grad() before the next backward(). The host waits
-    for the device only where there is an enabled scaler or a max_norm.
+    clipped is not finite. The host waits for the device only where there is an enabled scaler or a
+    max_norm.
+
+    Gradients are not cleared: call zero_grad() before the next backward(). If before_step or the
+    step raises, the scale is updated all the same. With a scaler the gradients are then unscaled:
+    to try again takes zero_grad() and backward(), and a call without them raises.
 
     Args:
         optimizer: one, or all that are to step after the same backward(): all of them step, or
@@ -252,8 +327,12 @@ def optimizer_step(
             scale of 0.
 
     Raises:
+        TypeError: this is no optimizer, or one of them is none.
         ValueError: no parameter has a gradient, one is there twice, an optimizer is LBFGS, or a
             number is not positive.
+        RuntimeError: the gradients are those of a call that raised. Or another optimizer has
+            stepped with this scaler, and nothing was computed with gradients since, so that the
+            scale may no longer be that of these gradients (noticed from torch 2.3 on).
         ScaleCollapsed: a step was skipped and the scale is now below min_scale.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
@@ -269,8 +348,11 @@ def optimizer_step(
         raise ValueError(f"max_norm={max_norm!r}: expected a positive number or None")
     if not 0 < min_scale < math.inf:
         raise ValueError(f"min_scale={min_scale!r}: expected a positive, finite number")
-    optimizers = list(optimizer) if isinstance(optimizer, Sequence) else [optimizer]
+    several = isinstance(optimizer, Iterable) and not hasattr(optimizer, "param_groups")
+    optimizers: list[Any] = list(optimizer) if several else [optimizer]
     for each in optimizers:
+        if not hasattr(each, "param_groups"):
+            raise TypeError(f"expected an optimizer or several, got {type(each).__name__} {each!r}")
         if isinstance(each, torch.optim.LBFGS):
             raise ValueError("LBFGS computes the loss itself, repeatedly: call its step(closure)")
     groups = [group for each in optimizers for group in each.param_groups]
@@ -284,10 +366,14 @@ def optimizer_step(
         raise ValueError(f"{names}: a parameter is there twice, and would be unscaled twice")
     scaler = scaler if scaler is not None and scaler.is_enabled() else None
     if scaler is not None:
-        for each in optimizers:
-            scaler.unscale_(each)
+        _check_that_they_are_scaled(scaler, names, optimizers, parameters)
+    unscaled = 0
     try:
-        applied = scaler is None or _unscaled(scaler, optimizers)
+        if scaler is not None:
+            for each in optimizers:
+                scaler.unscale_(each)
+                unscaled += 1
+        applied = scaler is None or _finite(scaler, optimizers)
         if applied and before_step is not None:
             before_step()
         if applied and max_norm is not None:
@@ -297,9 +383,15 @@ def optimizer_step(
             # was written to as its momentum, and step hooks of any fused optimizer run.
             for each in optimizers:
                 each.step()
+    except BaseException:
+        for parameter in parameters if unscaled else ():
+            if parameter.grad is not None:
+                parameter.grad._left_unscaled = parameter.grad._version
+        raise
     finally:
-        if scaler is not None:
+        if unscaled:
             scaler.update()
+            scaler._last_step = (_graphs(), {id(each) for each in optimizers})
     if scaler is not None and not applied and scaler.get_scale() < min_scale:
         raise ScaleCollapsed(
             f"a step was skipped, and the loss scale is {scaler.get_scale():g}, below "
@@ -309,7 +401,34 @@ def optimizer_step(
     return applied
 
 
-def _unscaled(scaler: Any, optimizers: list[torch.optim.Optimizer]) -> bool:
+def _check_that_they_are_scaled(
+    scaler: Any, names: str, optimizers: list[Any], parameters: list[torch.Tensor]
+) -> None:
+    """Refuses gradients that were unscaled before, or scaled with what is no longer the scale."""
+    for parameter in parameters:
+        # Both zero_grad() and backward() make a new gradient or count up its version.
+        version = getattr(parameter.grad, "_left_unscaled", None)
+        if version is not None and version == parameter.grad._version:  # type: ignore[union-attr]
+            raise RuntimeError(
+                f"{names}: gradients of a call that raised, which are unscaled: call zero_grad() "
+                "and backward() before it is tried again"
+            )
+    last: tuple[int | None, set[int]] = getattr(scaler, "_last_step", (None, set()))
+    graphs, stepped = last
+    if graphs is not None and graphs == _graphs() and stepped.isdisjoint(map(id, optimizers)):
+        raise RuntimeError(
+            f"{names}: another optimizer has stepped, which updated the scale, and no loss was "
+            "scaled since: give all that step after one backward() to one call, as a list"
+        )
+
+
+def _graphs() -> int | None:
+    """A number that goes up with every operation that autograd records in this thread."""
+    count = getattr(torch._C._autograd, "_get_sequence_nr", None)
+    return None if count is None else count()
+
+
+def _finite(scaler: Any, optimizers: list[Any]) -> bool:
     """Whether unscale_() left finite gradients, as GradScaler.step() asks before it steps."""
     found = [value for each in optimizers for value in scaler._found_inf_per_device(each).values()]
     # The gradients of 0 * loss are finite, and NaN as soon as they are unscaled.

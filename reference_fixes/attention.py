@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 from typing import Any, Iterator
 
 import torch
@@ -109,16 +110,18 @@ def attention_mask(
 def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
     """In the block, encoders evaluate as they train: each module is called, a bias is a bias.
 
+    Not needed from torch 2.3 on: torch.backends.mha.set_fastpath_enabled(False) does the same.
+
     In eval mode without gradients, TransformerEncoderLayer and MultiheadAttention call one fused
     operator each (torch/nn/modules/transformer.py, activation.py). The layer's takes a float mask
     for a bool one and, before torch 2.5, leaves out hooks; both ignore is_causal without a mask;
     TransformerEncoder may drop padded positions. With enable_grad() that still happens where all
     parameters are frozen.
 
-    In the block a MultiheadAttention is in training mode, with dropout 0 if it was in eval mode; a
-    subclass with a forward of its own, which may look at the mode, is left alone, and so are all
-    other modes. Everything is restored on exit. Two threads must not do this at once with one
-    model. For the whole process there is torch.backends.mha.set_fastpath_enabled(), since 2.3.
+    From torch 2.3 on, this is torch's switch, for all models of the process, and what it was is
+    restored on exit from the last of all such blocks. In older releases it is for this model alone,
+    whose attributes are restored on exit; two threads must not do that at once. No mode is changed,
+    and train() and eval() may be called in the block.
 
     Raises:
         ValueError: there is no MultiheadAttention in the model, or it is scripted.
@@ -132,9 +135,32 @@ def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"expected a torch.nn.Module, got {_describe(model)}")
-    attentions = [m for m in model.modules() if isinstance(m, torch.nn.MultiheadAttention)]
-    if not attentions:
+    if not any(isinstance(module, torch.nn.MultiheadAttention) for module in model.modules()):
         raise ValueError(f"no torch.nn.MultiheadAttention in this {type(model).__name__}")
+    switch = hasattr(getattr(torch.backends, "mha", None), "set_fastpath_enabled")
+    with _switched_off() if switch else _held_off(model):
+        yield
+
+
+_lock = threading.Lock()
+_before: list[bool] = []  # torch's switch at the entry to each block that is not left yet
+
+
+@contextlib.contextmanager
+def _switched_off() -> Iterator[None]:
+    mha = torch.backends.mha
+    with _lock:
+        _before.append(mha.get_fastpath_enabled())
+        mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        with _lock:  # the last one out, of whichever thread, finds what the first one found
+            mha.set_fastpath_enabled(_before.pop())
+
+
+@contextlib.contextmanager
+def _held_off(model: torch.nn.Module) -> Iterator[None]:
     wanted: list[tuple[torch.nn.Module, str, Any]] = []
     for module in model.modules():
         if isinstance(module, torch.nn.TransformerEncoderLayer):
@@ -142,10 +168,9 @@ def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
             wanted.append((module, "activation_relu_or_gelu", 0))
         if isinstance(module, torch.nn.TransformerEncoder) and hasattr(module, "use_nested_tensor"):
             wanted.append((module, "use_nested_tensor", False))
-    for module in attentions:
-        own = type(module).forward is not torch.nn.MultiheadAttention.forward
-        if not own and not module.training:
-            wanted += [(module, "dropout", 0.0), (module, "training", True)]
+        if isinstance(module, torch.nn.MultiheadAttention):
+            # Not an attribute "forward", which DataParallel would copy with this module bound.
+            wanted.append((module, "__class__", _unfused(type(module))))
     saved = [(module, name, getattr(module, name)) for module, name, _ in wanted]
     try:
         for module, name, value in wanted:
@@ -154,6 +179,21 @@ def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module, name, value in saved:
             setattr(module, name, value)
+
+
+def _unfused(attention: Any) -> type:
+    """The class, called with a key that is another object than the query: that is not fused."""
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "key" in kwargs:
+            kwargs["key"] = _view(kwargs["key"])
+        return attention.forward(self, *args[:1], *map(_view, args[1:2]), *args[2:], **kwargs)
+
+    return type(attention.__name__, (attention,), {"forward": forward})
+
+
+def _view(x: Any) -> Any:
+    return x.view_as(x) if isinstance(x, torch.Tensor) else x
 
 
 def _describe(value: Any) -> str:

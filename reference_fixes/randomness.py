@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random numbers with tails in every floating-point dtype, with a generator of your own.
+"""Random numbers with tails in float16 and bfloat16 too, with a generator of your own.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/randomness
 reproduces. Sources of the failures: https://github.com/pytorch/pytorch/issues/145498,
@@ -34,15 +34,18 @@ def normal_(
 ) -> torch.Tensor:
     """Fills the tensor with normal numbers, drawn in float32 or better, and returns it.
 
-    Before torch 2.12 the CPU draws bfloat16 within 3.4 standard deviations (pytorch#166853).
+    Not needed from torch 2.12 on: torch.Tensor.normal_ does the same.
+
+    Before, the CPU draws bfloat16 within 3.4 standard deviations (pytorch#166853).
 
     Args:
-        tensor: floating-point, of any shape. It is filled in place, a parameter too.
+        tensor: float16, bfloat16, float32 or float64, of any shape. It is filled in place, a
+            parameter too.
         mean, std: finite, std positive.
         generator: on the tensor's device; else torch's own.
 
     Raises:
-        TypeError: this is not a dense floating-point tensor.
+        TypeError: this is not a dense tensor of such a dtype.
         ValueError: mean or std is not such a number.
 
     >>> x = normal_(torch.empty(100_000, dtype=torch.bfloat16), mean=1.0, std=2.0)
@@ -58,17 +61,21 @@ def exponential_(
 ) -> torch.Tensor:
     """Fills the tensor with exponential numbers of mean 1 / rate, never 0, and returns it.
 
+    Not needed from torch 2.7 on: torch.Tensor.exponential_ does the same.
+
     One random number goes into each element: in torch 2.0 to 2.6 the CPU's own exponential_ makes a
     whole tensor out of 32 bits, and whole tensors come back (pytorch#132395). It is drawn in
-    float32 or better.
+    float32 or better. A 0 of uniform_() counts as half of its next number, so that none is far
+    below all others.
 
     Args:
-        tensor: floating-point, of any shape. It is filled in place, a parameter too.
+        tensor: float16, bfloat16, float32 or float64, of any shape. It is filled in place, a
+            parameter too.
         rate: finite and positive.
         generator: on the tensor's device; else torch's own.
 
     Raises:
-        TypeError: this is not a dense floating-point tensor.
+        TypeError: this is not a dense tensor of such a dtype.
         ValueError: rate is not such a number.
 
     >>> weights = torch.tensor([0.0, 1.0, 9.0])  # a draw without replacement, in order
@@ -77,6 +84,8 @@ def exponential_(
     """
     _check(tensor, {}, {"rate": rate})
     uniform = _wide(tensor).uniform_(generator=generator)
+    # uniform_() may give 0, whose logarithm is 0: half of the next number stands for it.
+    uniform.clamp_(min=torch.finfo(uniform.dtype).eps / 4)
     drawn = uniform.neg_().log1p_().div_(-rate)
     return _fill(tensor, drawn.clamp_(min=torch.finfo(tensor.dtype).tiny))
 
@@ -91,21 +100,24 @@ def trunc_normal_(
 ) -> torch.Tensor:
     """Fills the tensor with normal numbers between a and b, and returns it.
 
-    Called as torch.nn.init.trunc_normal_, which puts outliers on the bounds: in bfloat16 before
-    torch 2.12 one in 256 (pytorch#145498). Here no number is moved to a bound, except by rounding
-    to the tensor's dtype. An interval far out in a tail works as well.
+    Not needed from torch 2.12 on: torch.nn.init.trunc_normal_ does the same.
+
+    Called as that one, which before puts outliers on the bounds: in bfloat16 one in 256
+    (pytorch#145498). Here no number is moved to a bound, except by rounding to the tensor's dtype.
+    An interval far out in a tail works as well.
 
     It is drawn in float64, which takes 8 bytes per element meanwhile. On MPS, which has no float64,
     it is drawn on the CPU and copied.
 
     Args:
-        tensor: floating-point, of any shape. It is filled in place, a parameter too.
+        tensor: float16, bfloat16, float32 or float64, of any shape. It is filled in place, a
+            parameter too.
         mean, std: finite, std positive.
         a, b: the bounds themselves, not in standard deviations; -inf and inf are none.
         generator: on the tensor's device, for MPS on the CPU; else torch's own.
 
     Raises:
-        TypeError: this is not a dense floating-point tensor.
+        TypeError: this is not a dense tensor of such a dtype.
         ValueError: a number is not such a one, or the interval has no probability in float64.
 
     >>> x = trunc_normal_(torch.empty(1000), mean=1.0, std=0.02, a=1.1, b=1.2)  # 5 to 10 sigma
@@ -152,9 +164,11 @@ def _wide(
 def _check(tensor: torch.Tensor, finite: dict[str, float], positive: dict[str, float]) -> None:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"expected a tensor to fill, got {type(tensor).__name__} {tensor!r}")
-    if not tensor.is_floating_point() or tensor.layout != torch.strided:
+    dtypes = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+    if tensor.dtype not in dtypes or tensor.layout != torch.strided:
         raise TypeError(
-            f"expected a dense floating-point tensor, got {tensor.dtype} in {tensor.layout}"
+            "expected a dense tensor of float16, bfloat16, float32 or float64, got "
+            f"{tensor.dtype} in {tensor.layout}"
         )
     for name, value in {**finite, **positive}.items():
         if not math.isfinite(value) or (name in positive and not value > 0):

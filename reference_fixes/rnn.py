@@ -41,7 +41,8 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
     """On exit, also after an exception, every submodule is in the mode that it was in.
 
     One saved flag is not enough: train() and eval() also reach a frozen BatchNorm. Where a flag has
-    changed, train() is called: LoRA layers, which merge weights in eval(), unmerge them there.
+    changed, train() is called: LoRA layers, which merge weights in eval(), unmerge them there. If a
+    train() raises, all others are called and all flags restored before the error is raised.
 
     Raises:
         TypeError: this is not a module.
@@ -59,15 +60,18 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
             "that model to differentiable_eval() or no_grad_eval() and call it in their block"
         )
     modes = [(module, module.training) for module in model.modules()]
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            if module.training != training:
-                module.train(training)
+    with contextlib.ExitStack() as stack:  # goes on after a train() that raises; the last is first
         # A train() that does not set the flags, or freezes something of its own accord.
         for module, training in modes:
-            module.training = training
+            stack.callback(setattr, module, "training", training)
+        for module, training in reversed(modes):
+            stack.callback(_restore_mode, module, training)
+        yield
+
+
+def _restore_mode(module: torch.nn.Module, training: bool) -> None:
+    if module.training != training:
+        module.train(training)
 
 
 @contextlib.contextmanager

@@ -1,9 +1,14 @@
 import contextlib
 import copy
+import datetime
 import difflib
+import importlib
 import inspect
 import itertools
 import math
+import multiprocessing
+import pickle
+import time
 import types
 import weakref
 from unittest import mock
@@ -238,6 +243,22 @@ def test_every_decision_gives_its_reason(device, dtype, machine, reason):
 numbers = st.floats(-8, 8).map(lambda value: round(value * 8) / 8)  # exact in float32
 
 
+def with_length(batches, length=None):
+    """Batches that can be asked for their number, rightly or not; a generator cannot."""
+
+    class Loader:
+        def __len__(self):
+            return len(batches) if length is None else length
+
+        def __iter__(self):
+            yield from batches
+
+    return Loader()
+
+
+KINDS = [with_length, iter, lambda batches: (batch for batch in batches)]
+
+
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 5))
 @example([1] * 6, 4)
 @example([1, 0], 1)
@@ -254,12 +275,16 @@ def test_each_window_yields_its_batches_in_order_with_their_shares(weights, size
     assert found == expected
 
 
-@pytest.mark.parametrize(("count", "size", "steps"), [(6, 4, 2), (8, 4, 2), (3, 1, 3), (2, 5, 1)])
-def test_without_weights_all_batches_of_a_window_count_the_same(count, size, steps):
-    found = [list(window) for window in amp.windows(range(count), size)]
-    assert len(found) == steps
-    for window in found:
-        assert [share for _, share, _ in window] == [1 / len(window)] * len(window)
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.integers(1, 12), st.integers(1, 5))
+@example(6, 4)
+@example(8, 4)
+def test_without_weights_all_batches_of_a_window_count_the_same(kind, count, size):
+    found = [list(window) for window in amp.windows(kind(range(count)), size)]
+    parts = [range(count)[start : start + size] for start in range(0, count, size)]
+    assert found == [
+        [(batch, 1 / len(part), batch == part[-1]) for batch in part] for part in parts
+    ]
 
 
 @given(st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=9))
@@ -277,21 +302,24 @@ def test_weights_may_be_tensors_and_shares_are_exact_numbers():
 
 
 def train(batches, size, scaler=None, weight=None, lr=1.0, log=None, **options):
-    """One epoch of a one-weight model whose gradient on a batch is the batch's own number.
+    """One epoch of a model whose gradients on a batch are the batch's own number.
 
-    Returns the weight's path, and the answers of the steps.
+    Returns the path of a weight, which one in a group of half the rate goes with, and the answers
+    of the steps.
     """
-    parameter, path, answers = nn.Parameter(torch.zeros(())), [], []
-    optimizer = torch.optim.SGD([parameter], lr=lr)
+    parameter, other = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
+    path, answers = [], []
+    optimizer = torch.optim.SGD([{"params": [parameter]}, {"params": [other], "lr": lr / 2}], lr=lr)
     for window in amp.windows(batches, size, **({"weight": weight} if weight else {})):
         optimizer.zero_grad()
         for row, share, _ in window:
-            loss = parameter * row + row
+            loss = (parameter + other) * row + row
             if log is not None:
                 log.append(loss.item())
             (scaler.scale(loss * share) if scaler else loss * share).backward()
         answers.append(amp.optimizer_step(optimizer, scaler, **options))
         path.append(parameter.item())
+        assert other.item() == path[-1] / 2
     return path, answers
 
 
@@ -337,35 +365,134 @@ class Batch:
         Batch.alive -= 1
 
 
-@pytest.mark.parametrize(("deleted", "most"), [(True, 4), (False, 5)])
-def test_no_more_batches_than_a_window_are_held(deleted, most):
+class Loader:
+    """Makes 12 batches, and says how many."""
+
+    def __len__(self):
+        return 12
+
+    def __iter__(self):
+        return (Batch() for _ in range(12))
+
+
+@pytest.mark.parametrize(
+    ("ahead", "deleted", "most"),
+    [(False, True, 1), (False, False, 2), (True, True, 4), (True, False, 5)],
+)
+def test_no_more_batches_than_a_window_are_held_and_none_where_shares_are_known(
+    ahead, deleted, most
+):
     Batch.peak = Batch.alive
     started = Batch.alive
-    for window in amp.windows((Batch() for _ in range(12)), 4):
+    for window in amp.windows(iter(Loader()) if ahead else Loader(), 4):
         for item in window:
+            assert Batch.alive - started <= most
             if deleted:
                 del item
+                assert Batch.alive - started < most
     assert Batch.peak - started == most
 
 
-def test_batches_are_drawn_when_their_window_is():
+def test_with_weights_a_window_is_held():
+    Batch.peak = Batch.alive
+    started = Batch.alive
+    for window in amp.windows(Loader(), 4, weight=lambda batch: 1):
+        for item in window:
+            del item
+    assert Batch.peak - started == 4
+
+
+def test_a_loader_may_fill_the_same_buffer_again_where_it_has_a_length():
+    buffer = torch.zeros(1)
+
+    class Reuses(Loader):
+        def __iter__(self):
+            return (buffer.fill_(number) for number in range(12))
+
+    found = [
+        (batch.item(), share) for window in amp.windows(Reuses(), 5) for batch, share, _ in window
+    ]
+    assert found == [(number, 1 / (5 if number < 10 else 2)) for number in range(12)]
+
+
+def test_batches_are_drawn_when_it_is_their_turn_or_else_their_windows():
     source = itertools.count()
     found = amp.windows(source, 3)
     next(found)
     assert next(source) == 3
+    drawn = []
+
+    class Notes(Loader):
+        def __iter__(self):
+            return (drawn.append(n) or n for n in range(12))
+
+    window = next(amp.windows(Notes(), 3))
+    assert drawn == []
+    next(window)
+    assert drawn == [0]
 
 
-def test_a_window_yields_once_and_keeps_its_batches_until_then():
-    first, second = amp.windows("abcd", 2)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_window_yields_once_and_keeps_its_batches_until_then(kind):
+    first, second = amp.windows(kind("abcd"), 2)
     assert [batch for batch, _, _ in second] == ["c", "d"]
     assert [batch for batch, _, _ in first] == ["a", "b"]
     assert list(first) == []
 
 
-def test_a_window_that_is_left_early_takes_nothing_from_the_next():
-    found = amp.windows("abcd", 2)
-    assert next(next(found)) == ("a", 0.5, False)
-    assert [batch for batch, _, _ in next(found)] == ["c", "d"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_window_that_is_left_early_takes_nothing_from_the_next(kind):
+    found = amp.windows(kind("abcdef"), 3)
+    first = next(found)
+    assert next(first) == ("a", 1 / 3, False)
+    assert list(next(found)) == [("d", 1 / 3, False), ("e", 1 / 3, False), ("f", 1 / 3, True)]
+    assert list(first) == [("b", 1 / 3, False), ("c", 1 / 3, True)]
+
+
+@pytest.mark.parametrize("size", [2, 5, 6])
+def test_fewer_batches_than_their_length_says_are_refused(size):
+    with pytest.raises(ValueError, match=r"^len\(batches\) is 6, but fewer came, and the share"):
+        train(with_length([1.0] * 5, 6), size)
+
+
+def test_an_iterator_that_was_used_is_not_asked_for_its_length():
+    batches = iter(torch.utils.data.DataLoader(range(6), batch_size=None))
+    next(batches)
+    assert len(batches) == 6  # of which 5 are left
+    found = [[share for _, share, _ in window] for window in amp.windows(batches, 4)]
+    assert found == [[0.25] * 4, [1.0]]
+
+
+@pytest.mark.parametrize("error", [TypeError, NotImplementedError])
+def test_batches_that_cannot_say_their_length_are_drawn_ahead(error):
+    class Wraps(Loader):  # a loader of its own kind around another
+        def __len__(self):
+            raise error
+
+    found = [[share for _, share, _ in window] for window in amp.windows(Wraps(), 8)]
+    assert found == [[1 / 8] * 8, [1 / 4] * 4]
+
+
+def test_more_batches_than_their_length_says_are_not_lost():
+    found = [list(window) for window in amp.windows(with_length("abcdefg", 3), 2)]
+    assert found == [
+        [("a", 0.5, False), ("b", 0.5, True)],
+        [("c", 1.0, True)],
+        [("d", 0.5, False), ("e", 0.5, True)],
+        [("f", 0.5, False), ("g", 0.5, True)],
+    ]
+
+
+@pytest.mark.parametrize("length", [None, 9, 2])
+def test_a_loader_of_an_iterable_dataset_is_not_asked_for_its_length(length):
+    class Rows(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(range(6))
+
+    if length is not None:
+        Rows.__len__ = lambda self: length
+    found = amp.windows(torch.utils.data.DataLoader(Rows(), batch_size=None), 4)
+    assert [[share for _, share, _ in window] for window in found] == [[0.25] * 4, [0.5] * 2]
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, True, False, "2", None, torch.tensor(2.5)])
@@ -401,6 +528,146 @@ def test_an_epoch_without_batches_is_refused(batches):
         list(amp.windows(batches, 2))
 
 
+# ---- windows of several processes ----
+
+# What the batches of each rank hold: rows, and how many of these are padding. Windows are of 4.
+TOKENS = [
+    [(2, 0), (3, 1), (1, 1), (5, 0)] + [(3, 0)] * 4 + [(2, 2)] * 4 + [(4, 0), (2, 2)],
+    [(1, 0), (1, 0), (4, 2), (2, 0)] + [(2, 2)] * 4 + [(1, 1)] * 4 + [(3, 1)],
+]
+NUMBERS = [[(2, 0)] * 7, [(3, 0)] * 5]
+
+
+def batches_of(rank, rows):
+    """(x, y, which rows count), with NaN where there is padding."""
+    torch.manual_seed(rank)
+    made = []
+    for count, padded in rows[rank]:
+        x, y = torch.randn(count, 3), torch.randn(count, 1)
+        y[count - padded :] = math.nan
+        made.append((x, y, torch.arange(count) < count - padded))
+    return made
+
+
+def linear():
+    """A model and its optimizer, of two groups."""
+    torch.manual_seed(7)
+    model = nn.Linear(3, 1)
+    groups = [{"params": [model.weight]}, {"params": [model.bias], "lr": 0.5}]
+    return model, torch.optim.SGD(groups, lr=0.1, momentum=0.9)
+
+
+def error_sum(model, x, y, counts):
+    """Finite where nothing counts, too."""
+    return (model(x)[counts] - y[counts]).square().sum()
+
+
+def weights_of_a_rank(rank, rows, group):
+    model, optimizer = linear()
+    parallel = nn.parallel.DistributedDataParallel(model)
+    weight = None if rows is NUMBERS else lambda batch: batch[2].sum()
+    for window in amp.windows(batches_of(rank, rows), 4, weight, group=group):
+        optimizer.zero_grad()
+        for batch, share, last in window:
+            with contextlib.nullcontext() if last else parallel.no_sync():
+                loss = error_sum(parallel, *batch) / max(1, int(batch[2].sum()))
+                (loss * share).backward()
+        amp.optimizer_step(optimizer)
+    return [parameter.tolist() for parameter in model.parameters()]
+
+
+def weights_of_one_process(rows):
+    model, optimizer = linear()
+    ranks = [batches_of(rank, rows) for rank in range(2)]
+    for start in range(0, len(ranks[0]), 4):
+        batches = [batch for rank in ranks for batch in rank[start : start + 4]]
+        counts = [int(batch[2].sum()) for batch in batches]
+        if rows is NUMBERS:  # each batch counts the same
+            losses = [error_sum(model, *batch) / count for batch, count in zip(batches, counts)]
+            counts = [1] * len(batches)
+        else:
+            losses = [error_sum(model, *batch) for batch in batches]
+        if any(counts):
+            optimizer.zero_grad()
+            (sum(losses) / sum(counts)).backward()
+            optimizer.step()
+    return [parameter.tolist() for parameter in model.parameters()]
+
+
+def shares_or_refusal(batches, **options):
+    try:
+        return [[share for _, share, _ in window] for window in amp.windows(batches, 2, **options)]
+    except ValueError as error:
+        return str(error)
+
+
+def on_two_ranks(rank, meeting_point):
+    """The weights that a rank has in the end, and what it is told of other numbers of batches."""
+    from torch import distributed
+
+    # A forked process must not ask the GPU of this machine.
+    with mock.patch("torch.cuda.is_available", return_value=False):
+        distributed.init_process_group(
+            "gloo",
+            init_method=f"file://{meeting_point}",
+            rank=rank,
+            world_size=2,
+            timeout=datetime.timedelta(seconds=30),
+        )
+        try:
+            group = distributed.group.WORLD
+            alone = distributed.new_group([rank for rank in range(2) if rank == 0])
+            return {
+                "tokens": weights_of_a_rank(rank, TOKENS, group),
+                "numbers": weights_of_a_rank(rank, NUMBERS, group),
+                "shares": shares_or_refusal("abc" if rank else "abcd", group=group),
+                "fewer": shares_or_refusal("abcd" if rank else "ab", group=group),
+                "fewer, drawn ahead": shares_or_refusal(iter("ab" if rank else "abc"), group=group),
+                "none": shares_or_refusal("", group=group),
+                "no weight": shares_or_refusal("ab", weight=lambda batch: 0, group=group),
+                "alone": shares_or_refusal("abc", group=None if rank else alone),
+            }
+        finally:
+            if rank == 0:  # the process of rank 1 ends
+                # Before torch 2.8 destroying keeps the GIL while it waits for the threads of gloo,
+                # which may need it to free tensors (pytorch#154976).
+                time.sleep(0.5)
+                distributed.destroy_process_group()
+
+
+def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_weigh(
+    device, tmp_path
+):
+    if device != "cpu" or "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("needs fork, where no device is in use; --device cpu runs it")
+    for name in ("torch.distributed", "torch._dynamo"):  # what both would import, each for itself
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        other = pool.apply_async(on_two_ranks, (1, tmp_path / "meeting"))
+        ranks = [on_two_ranks(0, tmp_path / "meeting"), other.get(timeout=60)]
+    for name, rows in (("tokens", TOKENS), ("numbers", NUMBERS)):
+        for found in ranks:
+            for parameter, expected in zip(found[name], weights_of_one_process(rows)):
+                torch.testing.assert_close(torch.tensor(parameter), torch.tensor(expected))
+    shares = [found["shares"] for found in ranks]
+    assert shares == [[[0.5, 0.5], [2 / 3, 2 / 3]], [[0.5, 0.5], [2 / 3]]]
+    for found in ranks:
+        for name in ("fewer", "fewer, drawn ahead"):
+            assert found[name].startswith("1 of 2 processes have a window, the others have no more")
+        assert found["none"].startswith("no batches: the loader is empty")
+        assert found["no weight"] == []
+        assert found["alone"] == [[0.5, 0.5], [1.0]]
+
+
+@pytest.mark.parametrize("group", ["gloo", True, 0])
+def test_what_is_no_group_of_this_process_is_refused(group):
+    with pytest.raises(
+        TypeError, match=rf"^group={group!r}: expected a ProcessGroup that this pro"
+    ):
+        amp.windows("abc", 2, group=group)
+
+
 # ---- optimizer_step ----
 
 
@@ -424,6 +691,8 @@ class FakeScaler:
         if id(optimizer) in self.found:
             raise RuntimeError("unscale_() has already been called")
         gradients = [p.grad for group in optimizer.param_groups for p in group["params"]]
+        if any(gradient is not None and gradient.dtype == torch.float16 for gradient in gradients):
+            raise ValueError("Attempting to unscale FP16 gradients.")
         gradients = [
             gradient._values() if gradient.is_sparse else gradient
             for gradient in gradients
@@ -463,7 +732,7 @@ def stepped(optimizers, parameters, losses, scaler=None, **options):
     for loss in losses:
         (scaler.scale(loss) if scaler else loss).backward()
     answer = amp.optimizer_step(optimizers, scaler, **options)
-    moved = [(old - new).detach().tolist() for old, new in zip(before, parameters)]
+    moved = [(old - new.detach()).tolist() for old, new in zip(before, parameters)]
     return answer, moved
 
 
@@ -569,27 +838,125 @@ class Breaks(torch.optim.SGD):
         return super().step(closure)
 
 
-def test_a_step_that_raised_can_be_tried_again():
+def refuse():
+    raise ArithmeticError("no")
+
+
+def of_two_groups():
+    """Two parameters, and an optimizer with a rate for each that raises in its first step."""
+    parameters = [nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(2))]
+    rates = (1.0, 0.25)
+    groups = [{"params": [parameter], "lr": lr} for parameter, lr in zip(parameters, rates)]
+    return parameters, Breaks(groups, lr=9.0)
+
+
+@pytest.mark.parametrize("cleared", [{}, {"set_to_none": True}, {"set_to_none": False}])
+@pytest.mark.parametrize("check", [None, refuse])
+def test_what_raised_is_refused_until_gradients_are_new_and_can_then_be_tried_again(check, cleared):
     for scaler in scalers():
-        weight = nn.Parameter(torch.zeros(1))
-        optimizer = Breaks([weight], lr=1.0)
-        with pytest.raises(torch.cuda.OutOfMemoryError):
-            stepped(optimizer, [weight], [weight.sum()], scaler)
-        optimizer.zero_grad()
-        assert stepped(optimizer, [weight], [weight.sum()], scaler) == (True, [[1.0]])
+        parameters, optimizer = of_two_groups()
+
+        def losses(parameters=parameters):
+            return [sum(parameter.sum() for parameter in parameters)]
+
+        with pytest.raises((torch.cuda.OutOfMemoryError, ArithmeticError)):
+            stepped(optimizer, parameters, losses(), scaler, before_step=check, max_norm=9.0)
+        optimizer.broken = False
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="^Breaks: gradients of a call that raised, whi"):
+                amp.optimizer_step(optimizer, scaler)
+        assert not any(parameter.any() for parameter in parameters)
+        optimizer.zero_grad(**cleared)
+        found = stepped(optimizer, parameters, losses(), scaler)
+        assert found == (True, [[1.0], [0.25, 0.25]])
 
 
-def test_a_step_whose_check_raised_can_be_tried_again():
-    def check():
-        raise RuntimeError("no")
+def test_without_a_scaler_what_raised_can_be_tried_again_at_once():
+    parameters, optimizer = of_two_groups()
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        stepped(optimizer, parameters, [sum(one.sum() for one in parameters)])
+    assert amp.optimizer_step(optimizer) is True
+    assert [parameter.tolist() for parameter in parameters] == [[-1.0], [-0.25, -0.25]]
 
+
+def test_an_optimizer_whose_gradients_cannot_be_unscaled_leaves_the_others_and_the_scaler_usable():
     for scaler in scalers():
-        weight = nn.Parameter(torch.zeros(1))
-        optimizer = sgd([weight])
-        with pytest.raises(RuntimeError, match="^no$"):
-            stepped(optimizer, [weight], [weight.sum()], scaler, before_step=check)
-        optimizer.zero_grad()
-        assert stepped(optimizer, [weight], [weight.sum()], scaler) == (True, [[1.0]])
+        good, bad = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1).half())
+        optimizers = [sgd([good]), sgd([bad])]
+        losses = [good.sum() + bad.sum()]
+        with pytest.raises(ValueError, match=r"^Attempting to unscale FP16 gradients\.$"):
+            stepped(optimizers, [good, bad], losses, scaler)
+        with pytest.raises(RuntimeError, match="^SGD, SGD: gradients of a call that raised"):
+            amp.optimizer_step(optimizers, scaler)
+        good.grad = bad.grad = None
+        assert stepped(optimizers, [good, bad], [good.sum()], scaler) == (True, [[1.0], [0.0]])
+
+
+@pytest.mark.skipif(amp._TORCH < (2, 3), reason="autograd cannot be asked before")
+@pytest.mark.parametrize("factor", [1.0, math.inf])  # a step that is taken, and one that is skipped
+def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(factor):
+    for scaler in scalers():
+        a, b, c, d = (nn.Parameter(torch.zeros(1)) for _ in range(4))
+        first, second = sgd([a], [b]), sgd([c], [d])
+        loss = (a + b).sum() * factor + (c + d).sum()
+        assert stepped(first, [a, b], [loss], scaler)[0] is (factor == 1.0)
+        with pytest.raises(RuntimeError, match="^SGD: another optimizer has stepped, which upd"):
+            amp.optimizer_step(second, scaler)
+        assert [c.item(), d.item()] == [0.0, 0.0]
+        for optimizer in (first, second):
+            optimizer.zero_grad()
+        found = stepped([first, second], [a, b, c, d], [(a + b + c + 2 * d).sum()], scaler)
+        assert found == (True, [[1.0], [1.0], [1.0], [2.0]])
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_an_optimizer_may_step_on_a_loss_that_was_scaled_after_the_step_of_another(frozen):
+    """As those of a GAN do, whose critic may be frozen while the other part trains."""
+    for scaler in scalers():
+        critic, generator = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(1))
+        for factor in (math.inf, 1.0):
+            critic.grad = generator.grad = None
+            found = stepped(sgd([critic]), [critic], [(critic * factor).sum()], scaler)
+            assert found == (factor == 1.0, [[factor == 1.0]])
+            critic.requires_grad_(not frozen)
+            found = stepped(sgd([generator]), [generator], [generator.sum()], scaler)
+            assert found == (True, [[1.0]])
+            critic.requires_grad_(True)
+
+
+def test_a_scaler_can_be_pickled_and_copied_after_a_step(device):
+    weight, scaler = nn.Parameter(torch.zeros(1, device=device)), real_scaler(device)
+    stepped(sgd([weight]), [weight], [weight.sum()], scaler)
+    for copied in (pickle.loads(pickle.dumps(scaler)), copy.deepcopy(scaler)):
+        assert copied.state_dict() == scaler.state_dict()
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, iter, lambda given: (one for one in given)])
+def test_optimizers_may_come_in_any_collection(kind):
+    for scaler in (None, *scalers()):
+        a, b = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
+        optimizers = [sgd([a]), sgd([b], lr=0.5)]
+        found = stepped(kind(optimizers), [a, b], [a.sum() + b.sum()], scaler)
+        assert found == (True, [[1.0], [0.5]])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (None, "NoneType None"),
+        ("sgd", "str 's'"),
+        ({"one": 1}, "str 'one'"),
+        ([None], "NoneType None"),
+        (3, "int 3"),
+    ],
+)
+def test_what_is_no_optimizer_is_refused_before_anything_is_unscaled(wrong, text):
+    weight, scaler = parameter_with([1.0]), FakeScaler()
+    given = [sgd([weight]), *wrong] if isinstance(wrong, list) else wrong
+    with pytest.raises(TypeError, match=f"^expected an optimizer or several, got {text}$"):
+        amp.optimizer_step(given, scaler)
+    assert scaler.calls == []
+    assert weight.grad.tolist() == [1.0]
 
 
 def test_before_step_sees_the_unscaled_gradients_before_they_are_clipped():

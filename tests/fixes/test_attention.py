@@ -286,6 +286,28 @@ def test_torch_reads_bool_masks_both_ways(device):
 
 # ---- without_fast_path ----
 
+SWITCH = hasattr(getattr(torch.backends, "mha", None), "set_fastpath_enabled")
+
+
+@pytest.fixture
+def attributes(monkeypatch):
+    """Without torch's switch, as before torch 2.3."""
+    if SWITCH:
+        monkeypatch.delattr(torch.backends.mha, "set_fastpath_enabled")
+
+
+@pytest.fixture(params=["attributes", "switch"])
+def either(request):
+    """Each way to do it that this release has."""
+    if request.param == "attributes":
+        request.getfixturevalue("attributes")
+    elif not SWITCH:
+        pytest.skip("torch's switch is new in 2.3")
+
+
+either_way = pytest.mark.usefixtures("either")
+needs_switch = pytest.mark.skipif(not SWITCH, reason="torch's switch is new in 2.3")
+
 
 def alibi(device):
     position = torch.arange(3.0, device=device)
@@ -295,6 +317,7 @@ def alibi(device):
 MODELS = ["layer", "encoder", "attention in eval mode"]
 
 
+@either_way
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_bias_is_a_bias_in_evaluation_118628(device, kind, frozen):
@@ -313,6 +336,7 @@ def test_a_bias_is_a_bias_in_evaluation_118628(device, kind, frozen):
     assert evaluated.requires_grad is False
 
 
+@either_way
 @pytest.mark.parametrize("kind", ["layer", "encoder"])
 def test_hooks_of_every_module_run_in_evaluation_128413(device, kind):
     model = module_of(kind, device, dropout=0.5).eval()
@@ -335,6 +359,7 @@ def fused_device(device):
     return "cpu" if device == "mps" else device
 
 
+@either_way
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_fused_operators_are_not_called(fused_device, kind):
     model = module_of(kind, fused_device).eval()
@@ -365,6 +390,7 @@ def test_the_fused_operator_is_called_for_frozen_models_with_gradients_too(fused
     assert operator.called
 
 
+@either_way
 @pytest.mark.skipif(SDPA is None, reason="is_causal is new in torch 2.0")
 @pytest.mark.parametrize("kind", ["layer", "encoder"])
 def test_is_causal_without_a_mask_is_refused_as_in_training_96941(device, kind):
@@ -375,6 +401,7 @@ def test_is_causal_without_a_mask_is_refused_as_in_training_96941(device, kind):
         model(x, is_causal=True)
 
 
+@either_way
 def test_no_position_is_dropped_97111(device):
     model = module_of("encoder", device).eval()
     padding = torch.tensor([[False, False, True, True]], device=device)
@@ -387,9 +414,12 @@ def test_no_position_is_dropped_97111(device):
 
 def state(model):
     names = "training", "dropout", "activation_relu_or_gelu", "use_nested_tensor"
-    return [[vars(module).get(name) for name in names] for module in model.modules()]
+    return [
+        [type(module), *(vars(module).get(name) for name in names)] for module in model.modules()
+    ]
 
 
+@pytest.mark.usefixtures("attributes")
 def test_everything_is_restored_after_an_exception(device):
     model = module_of("encoder", device, dropout=0.5).eval()
     model.layers[0].self_attn.train()
@@ -400,6 +430,139 @@ def test_everything_is_restored_after_an_exception(device):
     assert state(model) == before
 
 
+class OwnLayer(nn.TransformerEncoderLayer):
+    pass
+
+
+class OwnEncoder(nn.TransformerEncoder):
+    pass
+
+
+def encoder(device, of=nn.TransformerEncoder, layer=nn.TransformerEncoderLayer, dropout=0.0):
+    torch.manual_seed(0)
+    return of(layer(FEATURES, HEADS, 16, dropout, batch_first=True), 2).to(device)
+
+
+@contextlib.contextmanager
+def evaluating(model):
+    """As people write it: every module is in the mode that it was in on exit."""
+    modes = [(module, module.training) for module in model.modules()]
+    with torch.no_grad():
+        model.eval()
+        try:
+            yield
+        finally:
+            for module, mode in modes:
+                module.train(mode)
+
+
+@either_way
+@pytest.mark.parametrize("outer", ["without_fast_path", "evaluating"])
+@pytest.mark.parametrize("of", [nn.TransformerEncoder, OwnEncoder])
+@pytest.mark.parametrize("layer", [nn.TransformerEncoderLayer, OwnLayer])
+def test_the_order_of_the_blocks_does_not_matter(fused_device, of, layer, outer):
+    model = encoder(fused_device, of, layer, dropout=0.5).train()
+    model.layers[1].eval()
+    before = state(model)
+    x = torch.ones(2, 4, FEATURES, device=fused_device)
+    padding = torch.tensor([[False] * 4, [False, False, True, True]], device=fused_device)
+    blocks = [evaluating(model), attention.without_fast_path(model)]
+    originals = {name: getattr(torch, name) for name in (LAYERS, ATTENTIONS)}
+    with contextlib.ExitStack() as stack:
+        fused = [
+            stack.enter_context(mock.patch.object(torch, name, side_effect=original))
+            for name, original in originals.items()
+        ]
+        for block in blocks if outer == "evaluating" else blocks[::-1]:
+            stack.enter_context(block)
+        found = [model(x, src_key_padding_mask=mask) for mask in (padding, None) for _ in "12"]
+        assert [operator.call_count for operator in fused] == [0, 0]
+    assert state(model) == before
+    assert {one.shape for one in found} == {x.shape}  # no position is dropped
+    assert torch.equal(found[0], found[1])  # no dropout
+
+
+@either_way
+@pytest.mark.parametrize("mode", [True, False])
+def test_the_mode_that_is_asked_for_in_the_block_is_that_of_every_module_after_it(device, mode):
+    model = module_of("encoder", device).train(not mode)
+    with attention.without_fast_path(model):
+        model.train(mode)
+    assert {module.training for module in model.modules()} == {mode}
+
+
+@either_way
+def test_a_block_in_a_block_changes_nothing(fused_device):
+    model = module_of("encoder", fused_device, dropout=0.5).eval()
+    before, x = state(model), torch.ones(1, 3, FEATURES, device=fused_device)
+    operator = mock.Mock(return_value=x)
+    with mock.patch.object(torch, LAYERS, operator), torch.no_grad():
+        with attention.without_fast_path(model):
+            with contextlib.suppress(KeyError), attention.without_fast_path(model):
+                raise KeyError
+            model(x)
+            assert not operator.called
+        assert state(model) == before
+        model(x)
+        assert operator.called
+
+
+@needs_switch
+@pytest.mark.parametrize("value", [True, False])
+def test_torchs_switch_is_off_in_the_block_and_as_it_was_after_an_exception(device, value):
+    model = module_of("encoder", device, dropout=0.5).eval()
+    model.layers[0].train()
+    before, mha = state(model), torch.backends.mha
+    mha.set_fastpath_enabled(value)
+    try:
+        with contextlib.suppress(KeyError), attention.without_fast_path(model):
+            assert not mha.get_fastpath_enabled()
+            assert state(model) == before
+            raise KeyError
+        assert mha.get_fastpath_enabled() is value
+        assert state(model) == before
+    finally:
+        mha.set_fastpath_enabled(True)
+
+
+@needs_switch
+def test_the_last_thread_out_of_a_block_restores_torchs_switch(device):
+    model, mha = module_of("layer", device), torch.backends.mha
+    entered, leave = threading.Event(), threading.Event()
+
+    def other():
+        with attention.without_fast_path(model):
+            entered.set()
+            leave.wait(60)
+
+    thread = threading.Thread(target=other)
+    with attention.without_fast_path(model):
+        thread.start()
+        assert entered.wait(60)
+    assert not mha.get_fastpath_enabled()
+    leave.set()
+    thread.join()
+    assert mha.get_fastpath_enabled()
+
+
+@needs_switch
+@pytest.mark.parametrize("kind", MODELS)
+def test_torchs_own_switch_does_the_same(fused_device, kind):
+    model = module_of(kind, fused_device).eval()
+    x = torch.ones(1, 3, FEATURES, device=fused_device)
+    called = []
+    for module in model.modules():
+        module.register_forward_hook(lambda *_: called.append(1))
+    try:
+        torch.backends.mha.set_fastpath_enabled(False)
+        with mock.patch.multiple(torch, **dict.fromkeys((LAYERS, ATTENTIONS))), torch.no_grad():
+            model(*[x] * (3 if kind.startswith("attention") else 1))
+    finally:
+        torch.backends.mha.set_fastpath_enabled(True)
+    assert called
+
+
+@pytest.mark.usefixtures("attributes")
 def test_an_encoder_of_another_release_gets_no_new_attribute(device):
     model = module_of("encoder", device)
     vars(model).pop("use_nested_tensor", None)
@@ -413,26 +576,57 @@ class OwnForward(nn.MultiheadAttention):
         return super().forward(*args, **kwargs)
 
 
-def test_an_attention_is_in_training_mode_without_its_dropout_and_nothing_else_is(device):
+@either_way
+def test_no_mode_and_no_dropout_is_changed_in_the_block(device):
     model = module_of("encoder", device, dropout=0.5).eval()
-    first, second = (layer.self_attn for layer in model.layers)
-    own = model.own = OwnForward(FEATURES, HEADS, 0.5).eval()
-    first.train()
-    before = {module for module in model.modules() if module.training}
+    model.layers[0].self_attn.train()
+    before = [(module.training, vars(module).get("dropout")) for module in model.modules()]
     with attention.without_fast_path(model):
-        assert (first.training, first.dropout) == (True, 0.5)
-        assert (second.training, second.dropout) == (True, 0.0)
-        assert (own.training, own.dropout) == (False, 0.5)
-        assert {module for module in model.modules() if module.training} == before | {second}
+        now = [(module.training, vars(module).get("dropout")) for module in model.modules()]
+        assert now == before
 
 
-def test_a_parametrized_attention_is_one_of_torchs_own(device):
+def with_parametrization(*args, **kwargs):
+    model = nn.MultiheadAttention(*args, **kwargs)
+    register_parametrization(model, "in_proj_bias", nn.Identity())
+    return model
+
+
+def with_names(model, x):
+    return model(query=x, key=x, value=x)
+
+
+@either_way
+@pytest.mark.parametrize("call", [lambda model, x: model(x, x, x), with_names])
+@pytest.mark.parametrize("make", [nn.MultiheadAttention, OwnForward, with_parametrization])
+def test_an_attention_of_any_kind_is_not_fused(fused_device, make, call):
+    model = make(FEATURES, HEADS, batch_first=True).to(fused_device).eval()
+    x = torch.ones(1, 3, FEATURES, device=fused_device)
+    expected = call(model, x)
+    operator = mock.Mock(side_effect=torch._native_multi_head_attention)
+    with mock.patch.object(torch, ATTENTIONS, operator), torch.no_grad():
+        with attention.without_fast_path(model):
+            torch.testing.assert_close(call(model, x), expected)
+        assert not operator.called
+        call(model, x)
+        assert operator.called or make is with_parametrization
+
+
+@pytest.mark.usefixtures("attributes")
+def test_a_copy_that_data_parallel_makes_in_the_block_is_called_itself(device):
+    """It copies what is in vars() of a module."""
     model = module_of("attention", device).eval()
-    register_parametrization(model, "in_proj_weight", nn.Identity())
-    with attention.without_fast_path(model):
-        assert model.training
+    x = torch.ones(1, 3, FEATURES, device=device)
+    with attention.without_fast_path(model), torch.no_grad():
+        replica = model._replicate_for_data_parallel()
+        replica.in_proj_weight, replica.in_proj_bias = model.in_proj_weight, model.in_proj_bias
+        replica.out_proj = nn.Linear(FEATURES, FEATURES).to(device)
+        replica.out_proj.requires_grad_(False).weight.zero_()
+        replica.out_proj.bias.fill_(7.0)
+        assert (replica(x, x, x)[0] == 7.0).all()
 
 
+@pytest.mark.usefixtures("attributes")
 def test_other_models_and_threads_keep_their_fast_path(fused_device):
     model, other = (module_of("layer", fused_device).eval() for _ in range(2))
     before = state(other)
@@ -451,6 +645,7 @@ def test_other_models_and_threads_keep_their_fast_path(fused_device):
     assert operator.called
 
 
+@either_way
 def test_without_fast_path_answers_as_the_model_does(device):
     model = module_of("encoder", device, dropout=0.5).eval()
     x = torch.randn(2, 3, FEATURES, device=device)

@@ -12,6 +12,7 @@ LOW = [torch.float16, torch.bfloat16]
 DTYPES = [*LOW, torch.float32, torch.float64]
 FILLS = ["exponential_", "normal_", "trunc_normal_"]
 COUNT = 100_000
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
 @pytest.fixture
@@ -116,7 +117,10 @@ def test_dtype_strides_and_requires_grad_do_not_change_what_is_drawn(device, nam
     ("tensor", "message"),
     [
         ([1.0], r"^expected a tensor to fill, got list \[1\.0\]$"),
-        (torch.zeros(2).long(), "^expected a dense floating-point tensor, got torch.int64 in "),
+        (
+            torch.zeros(2).long(),
+            "^expected a dense tensor of float16, bfloat16, float32 or float64, got torch.int64 in",
+        ),
         (torch.zeros(2, dtype=torch.cfloat), "^expected a dense .*, got torch.complex64 in "),
         (torch.zeros(2).to_sparse(), "got torch.float32 in torch.sparse_coo$"),
     ],
@@ -124,6 +128,22 @@ def test_dtype_strides_and_requires_grad_do_not_change_what_is_drawn(device, nam
 def test_what_cannot_be_filled_is_refused(name, tensor, message):
     with pytest.raises(TypeError, match=message):
         getattr(randomness, name)(tensor)
+
+
+FLOAT8 = [
+    getattr(torch, name)
+    for name in ("float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn_x2")
+    if hasattr(torch, name)
+]
+
+
+@pytest.mark.parametrize("name", FILLS)
+@pytest.mark.parametrize("dtype", FLOAT8)
+def test_a_dtype_that_nothing_is_drawn_for_is_refused_by_its_name(name, dtype):
+    tensor = torch.zeros(2, dtype=torch.uint8).view(dtype)
+    with pytest.raises(TypeError, match=f"float32 or float64, got {dtype} in torch.strided$"):
+        getattr(randomness, name)(tensor)
+    assert not tensor.view(torch.uint8).any()
 
 
 @pytest.mark.parametrize(
@@ -178,6 +198,13 @@ def test_normal_numbers_are_rounded_once_from_float32(device):
     assert torch.equal(found, expected.to(torch.bfloat16))
 
 
+@pytest.mark.skipif(VERSION < (2, 12), reason="torch's own has no tails in bfloat16")
+@pytest.mark.parametrize("dtype", LOW)
+def test_since_2_12_torchs_own_normal_numbers_have_tails(device, dtype):
+    x = torch.empty(COUNT, dtype=dtype, device=device).normal_(generator=seeded("", device))
+    assert 10 < (x.abs() > 3.5).sum() < 100
+
+
 # ---- exponential_ ----
 
 
@@ -196,11 +223,52 @@ def test_exponential_numbers_have_their_distribution_and_are_never_zero(
         assert distance(x, lambda x: -torch.expm1(-x)) < 0.01
 
 
+def exponential_from(uniform, dtype, rate=1.0):
+    """What is made of this number of uniform_()."""
+    with mock.patch.object(torch.Tensor, "uniform_", lambda x, generator: x.fill_(uniform)):
+        return randomness.exponential_(torch.empty(1, dtype=dtype), rate).item()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_uniform_number_of_zero_gives_no_exponential_number_of_zero(dtype):
-    with mock.patch.object(torch.Tensor, "uniform_", lambda x, generator: x.zero_()):
-        x = randomness.exponential_(torch.empty(2, dtype=dtype))
-    assert x.tolist() == [torch.finfo(dtype).tiny] * 2
+@pytest.mark.parametrize("rate", [1.0, 4.0])
+def test_a_uniform_number_of_zero_gives_half_of_the_smallest_other_number(dtype, rate):
+    step = 2.0**-53 if dtype == torch.float64 else 2.0**-24  # of what uniform_() gives
+    found, smallest = (exponential_from(uniform, dtype, rate) for uniform in (0.0, step))
+    least = torch.finfo(dtype).tiny  # more than that, but for float16
+    assert smallest == pytest.approx(max(least, step / rate), rel=1e-2)
+    assert found == pytest.approx(max(least, step / rate / 2), rel=1e-2)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_an_exponential_number_that_the_dtype_has_not_is_its_smallest(dtype):
+    assert exponential_from(0.0, dtype, 3e38) == torch.finfo(dtype).tiny or dtype == torch.float64
+    assert exponential_from(0.0, dtype, 3e38) > 0
+
+
+def test_no_item_of_no_weight_wins_a_draw_whatever_uniform_gives():
+    """The use of the docstring, with 0 for every number of the others."""
+    weights = torch.tensor([1.0] + [1e-15] * 9)
+
+    def uniform_(x, generator):
+        return x.zero_().index_fill_(0, torch.tensor([0]), 1 - 2.0**-24)
+
+    with mock.patch.object(torch.Tensor, "uniform_", uniform_):
+        drawn = randomness.exponential_(torch.empty(10))
+    assert (weights / drawn).argmax() == 0
+
+
+@pytest.mark.skipif(VERSION < (2, 7), reason="torch's own repeats itself in 2.0 to 2.6")
+def test_since_2_7_torchs_own_exponential_does_the_same(device):
+    one, two = (
+        torch.empty(1000, device=device).exponential_(generator=seeded("", device, seed))
+        for seed in SEEDS
+    )
+    assert not torch.equal(one, two)
+    for dtype in LOW:
+        x = torch.empty(COUNT, dtype=dtype, device=device)
+        x.exponential_(generator=seeded("", device))
+        assert x.min() > 0
+        assert x.max() > 8
 
 
 # Both start with the same number and go on with different ones.
@@ -268,6 +336,19 @@ def test_every_number_lies_between_the_bounds_as_the_dtype_has_them(device, a, w
     bounds = torch.tensor([a, b], dtype=torch.float64).to(dtype).to(device)
     assert (tensor >= bounds[0]).all()
     assert (tensor <= bounds[1]).all()
+
+
+@pytest.mark.skipif(VERSION < (2, 12), reason="torch's own puts outliers on the bounds")
+@pytest.mark.parametrize("interval", INTERVALS[:1] + INTERVALS[5:9])
+def test_since_2_12_torchs_own_truncated_numbers_have_their_distribution(device, interval):
+    mean, std, a, b = interval
+    x = torch.empty(COUNT, device=device)
+    torch.nn.init.trunc_normal_(x, *interval, generator=seeded("", device))
+    z, (low, high) = (x.cpu().double() - mean) / std, ((bound - mean) / std for bound in (a, b))
+    if low + high > 0:
+        low, high, z = -high, -low, -z
+    start, end = normal_cdf(low), normal_cdf(high)
+    assert distance(z, lambda z: (normal_cdf(z) - start) / (end - start)) < 0.01
 
 
 def drawn_from(uniform, *interval, dtype=torch.float64):

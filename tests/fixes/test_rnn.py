@@ -385,11 +385,17 @@ def test_a_gradient_has_the_shape_and_dtype_of_its_input(device, dtype):
     assert gradient.dtype == dtype
 
 
-def test_a_model_may_change_its_input_in_place(device):
-    model = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 1)).to(device)
+@pytest.mark.parametrize("name", ["", "input"])
+def test_a_model_may_change_its_input_in_place(device, name):
+    class InPlace(nn.Module):
+        def forward(self, input):
+            return input.relu_() @ torch.tensor([2.0, 3.0, 4.0], device=device)
+
     x = torch.tensor([[-1.0, 2.0, 3.0]], device=device)
-    (gradient,) = rnn.input_gradients(model, x)
-    assert torch.equal(gradient, model[1].weight * torch.tensor([0.0, 1.0, 1.0], device=device))
+    (gradient,) = (
+        rnn.input_gradients(InPlace(), **{name: x}) if name else rnn.input_gradients(InPlace(), x)
+    )
+    assert gradient.tolist() == [[0.0, 3.0, 4.0]]
     assert x[0, 0] == -1.0
 
 
@@ -606,6 +612,33 @@ def test_train_is_called_only_where_a_flag_has_changed():
     with rnn.restore_modes(model):
         model[0].training = False
     assert [layer.calls for layer in model] == [1, 0]
+
+
+@pytest.mark.parametrize("within", [False, True])  # whether the block raises, too
+def test_a_train_that_raises_leaves_no_other_module_in_eval_mode(within):
+    class Raises(LoRA):
+        def train(self, mode=True):
+            if mode:
+                raise ArithmeticError("cannot unmerge")
+            return super().train(mode)
+
+    model = nn.Sequential(LoRA(), nn.Sequential(Raises(), LoRA()), LoRA())
+    with pytest.raises(ArithmeticError, match="^cannot unmerge$") as raised:  # noqa: PT012, SIM117
+        with rnn.restore_modes(model):
+            model.eval()
+            if within:
+                raise Interrupted
+    first = raised.value
+    while first.__context__ is not None:
+        first = first.__context__
+    assert isinstance(first, Interrupted) is within
+    assert all(module.training for module in model.modules())
+    assert [layer.merged for layer in (model[0], *model[1], model[2])] == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_train_that_does_not_obey_is_overruled():
