@@ -69,7 +69,7 @@ def _lines(one: Reproducer) -> Iterator[str]:
     except SyntaxError as error:
         yield at("right", f"not Python: {error.msg} in line {error.lineno}")
         return
-    if one.right and f"{one.fix_function}(" in one.right and one.fix_module:
+    if one.fix_module and one.fix_function in _called(one.right):
         yield at("right", f"it calls {one.fix_function}() of the fix: that is what `use` is for")
     if one.right and one.use and not one.choice:
         yield at("fix", "`choice` does not say whether to take `right` or the fix, and why")
@@ -147,6 +147,12 @@ def _defined(code: ast.AST) -> set[str]:
         elif isinstance(node, ast.ExceptHandler) and node.name:
             names.add(node.name)
     return names
+
+
+def _called(lines: str) -> set[str]:
+    """The functions that are called by their bare names."""
+    calls = [node.func for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Call)]
+    return {name.id for name in calls if isinstance(name, ast.Name)}
 
 
 def _undefined(lines: str) -> set[str]:

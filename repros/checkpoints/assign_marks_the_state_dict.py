@@ -32,6 +32,7 @@
 # student.load_state_dict(state)  # after optimizer = SGD(student.parameters(), lr=1.0)
 # '''
 # right = '''
+# import copy
 # teacher.load_state_dict(copy.deepcopy(state), assign=True)
 # student.load_state_dict(state)  # after optimizer = SGD(student.parameters(), lr=1.0)
 # '''
@@ -51,25 +52,34 @@ import copy
 import torch
 
 
-def train(device, own_copy):
+def start(device):
     teacher, student = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2).to(device)
-    state = torch.nn.Linear(2, 2).to(device).state_dict()
     optimizer = torch.optim.SGD(student.parameters(), lr=1.0)
-    teacher.load_state_dict(copy.deepcopy(state) if own_copy else state, assign=True)
-    student.load_state_dict(state)
-    before = student.weight.detach().clone()
-    student(torch.ones(1, 2, device=device)).sum().backward()
+    return teacher, student, optimizer, torch.nn.Linear(2, 2).to(device).state_dict()
+
+
+def check(student, optimizer, state):
+    before = state["weight"].clone()
+    student(torch.ones(1, 2, device=before.device)).sum().backward()
     optimizer.step()
     if torch.equal(student.weight, before):
         return "the optimizer's step leaves the loaded model as it was"
+    if not torch.allclose(student.weight, before - 1) or not torch.equal(state["weight"], before):
+        return "the step is not that of the loaded weights, or changes the state"
 
 
 def reproduce(device):
-    return train(device, own_copy=False)
+    teacher, student, optimizer, state = start(device)
+    teacher.load_state_dict(state, assign=True)
+    student.load_state_dict(state)  # after optimizer = SGD(student.parameters(), lr=1.0)
+    return check(student, optimizer, state)
 
 
 def control(device):
-    return train(device, own_copy=True)
+    teacher, student, optimizer, state = start(device)
+    teacher.load_state_dict(copy.deepcopy(state), assign=True)
+    student.load_state_dict(state)  # after optimizer = SGD(student.parameters(), lr=1.0)
+    return check(student, optimizer, state)
 
 
 if __name__ == "__main__":

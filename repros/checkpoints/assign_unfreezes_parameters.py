@@ -22,8 +22,8 @@
 # ]
 # origin = "torch"
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.2.2/torch/nn/modules/module.py"]
-# upstream = "unreported"
 # fixed_by = "pytorch#121157"
+# upstream = "unreported"
 # wrong = '''
 # model.requires_grad_(False)
 # model.load_state_dict(state, assign=True)
@@ -46,21 +46,37 @@ Since the fix it does as that parameter did (pytorch#121157).
 import torch
 
 
-def load(device, assign):
+def start(device):
     model = torch.nn.Linear(2, 2).to(device)
-    model.requires_grad_(False)
-    state = torch.nn.Linear(2, 2).to(device).state_dict()
-    model.load_state_dict(state, assign=assign)
-    if model.weight.requires_grad:
+    return model, torch.nn.Linear(2, 2).to(device).state_dict()
+
+
+def check(model, state):
+    if model.weight.requires_grad or model.bias.requires_grad:
         return "the frozen weight requires gradients after loading"
+    if not torch.equal(model.weight, state["weight"]):
+        return "the weights are not those of the state"
 
 
 def reproduce(device):
-    return load(device, assign=True)
+    model, state = start(device)
+    model.requires_grad_(False)
+    model.load_state_dict(state, assign=True)
+    return check(model, state)
 
 
 def control(device):
-    return load(device, assign=False)
+    model, state = start(device)
+    model.requires_grad_(False)
+    model.load_state_dict(state, assign=False)
+    return check(model, state)
+
+
+def right(device):
+    model, state = start(device)
+    model.load_state_dict(state, assign=True)
+    model.requires_grad_(False)
+    return check(model, state)
 
 
 if __name__ == "__main__":
@@ -68,7 +84,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -9,9 +9,11 @@
 # messages = [
 #     'Missing key\(s\) in state_dict: ".{1,200}?"',
 #     'Unexpected key\(s\) in state_dict: ".{1,200}?"',
-#     'unexpected key ".{1,200}?" in state_dict',
-#     'missing keys in state_dict: ".{1,200}?"',
 #     'Unexpected key\(s\) in state_dict: .{0,60}?"(?:epoch|step|iter|global_step|state_dict|model|model_state_dict|net|optimizer|args|meta)"',
+# ]
+# elsewhere = [
+#     "unexpected key \".{1,200}?\" in state_dict",
+#     "missing keys in state_dict: \".{1,200}?\"",
 # ]
 # keywords = [
 #     "unexpected key epoch optimizer state_dict",
@@ -34,14 +36,20 @@
 #     "https://leyaa.ai/codefly/learn/pytorch/qna/how-to-fix-state-dict-key-mismatch-in-pytorch",
 # ]
 # wrong = '''
-# checkpoint = {"epoch": 9, "state_dict": trained.state_dict()}
+# checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
 # model.load_state_dict(checkpoint)
 # '''
 # right = '''
-# checkpoint = {"epoch": 9, "state_dict": trained.state_dict()}
+# checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
 # model.load_state_dict(checkpoint["state_dict"])
 # '''
 # fix = "checkpoints.load_matching"
+# use = '''
+# from checkpoints import load_matching
+# checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
+# print(load_matching(model, checkpoint))
+# '''
+# choice = "Take the lines where print(checkpoint.keys()) shows the name of the entry; the fix where files of several programs are loaded"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The file holds more than the weights: the epoch, the optimizer, and the weights as one
@@ -51,30 +59,59 @@ load_state_dict() takes the names of these entries for names of parameters. stri
 which tutorials advise for keys that differ (leyaa.ai), loads nothing and says nothing.
 """
 
+import io
+
 import torch
 
+NAMES = (
+    *("epoch", "step", "iter", "global_step", "state_dict", "model", "model_state_dict", "net"),
+    *("optimizer", "args", "meta"),
+)
 
-def load(device, part, strict=True):
-    trained, model = torch.nn.Linear(2, 2).to(device), torch.nn.Linear(2, 2).to(device)
-    checkpoint = {"epoch": 9, "state_dict": trained.state_dict()}
-    try:
-        model.load_state_dict(part(checkpoint), strict=strict)
-    except RuntimeError as error:
-        return str(error)
+
+def start(device):
+    trained, path = torch.nn.Linear(2, 2).to(device), io.BytesIO()
+    torch.save({"epoch": 9, "state_dict": trained.state_dict()}, path)
+    path.seek(0)
+    return trained, path, torch.nn.Linear(2, 2).to(device)
+
+
+def check(model, trained):
     if not torch.equal(model.weight, trained.weight):
         return "the weights are not those of the checkpoint, and nobody said so"
 
 
 def reproduce(device):
-    return load(device, lambda checkpoint: checkpoint)
+    trained, path, model = start(device)
+    try:
+        checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
+        model.load_state_dict(checkpoint)
+    except RuntimeError as error:
+        return str(error)
+    return check(model, trained)
 
 
 def control(device):
-    return load(device, lambda checkpoint: checkpoint["state_dict"])
+    trained, path, model = start(device)
+    checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
+    model.load_state_dict(checkpoint["state_dict"])
+    return check(model, trained)
+
+
+def messages(device):
+    texts = []
+    for name in NAMES:
+        try:
+            torch.nn.Linear(2, 2).load_state_dict({name: {}})
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 def popular_fix(device):
-    return load(device, lambda checkpoint: checkpoint, strict=False)
+    trained, path, model = start(device)
+    model.load_state_dict(torch.load(path), strict=False)
+    return check(model, trained)
 
 
 if __name__ == "__main__":
@@ -82,7 +119,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

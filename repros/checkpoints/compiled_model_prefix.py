@@ -9,9 +9,11 @@
 # messages = [
 #     'Missing key\(s\) in state_dict: ".{1,200}?"',
 #     'Unexpected key\(s\) in state_dict: ".{1,200}?"',
-#     'unexpected key ".{1,200}?" in state_dict',
-#     'missing keys in state_dict: ".{1,200}?"',
 #     '(?:Missing|Unexpected) key\(s\) in state_dict: "(?:module\.)?_orig_mod\.',
+# ]
+# elsewhere = [
+#     "unexpected key \".{1,200}?\" in state_dict",
+#     "missing keys in state_dict: \".{1,200}?\"",
 # ]
 # keywords = [
 #     "_orig_mod prefix in state_dict",
@@ -35,49 +37,93 @@
 #     "https://leyaa.ai/codefly/learn/pytorch/qna/how-to-fix-state-dict-key-mismatch-in-pytorch",
 # ]
 # wrong = '''
-# state = torch.compile(trained).state_dict()
+# state = torch.load(path)  # saved as compiled_model.state_dict()
 # model.load_state_dict(state)
 # '''
 # right = '''
-# state = torch.compile(trained)._orig_mod.state_dict()
+# from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
+# state = torch.load(path)  # saved as compiled_model.state_dict()
+# consume_prefix_in_state_dict_if_present(state, "_orig_mod.")
 # model.load_state_dict(state)
 # '''
 # fix = "checkpoints.load_matching"
+# use = '''
+# from checkpoints import load_matching
+# state = torch.load(path)  # saved as compiled_model.state_dict()
+# print(load_matching(model, state))
+# '''
+# choice = "Take the lines where the whole model was compiled; the fix where a part of it was, or where it was wrapped in DistributedDataParallel too"
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
 """load_state_dict() misses every key of the model, and expects none of those in the file.
 
 torch.compile() wraps the model in a module that holds it as its attribute `_orig_mod`
-(torch/_dynamo/eval_frame.py), so that name stands in front of every key. The other way
-round, a compiled model cannot load a checkpoint without it (justchenhao/SILI_CD#2). strict=False, which
-tutorials advise for keys that differ (leyaa.ai), loads nothing and says nothing.
+(torch/_dynamo/eval_frame.py), so that name stands in front of every key. A function of torch
+takes it away; saving compiled_model._orig_mod.state_dict() keeps it out of the next file. The
+other way round, a compiled model cannot load a checkpoint without it (justchenhao/SILI_CD#2):
+load it before torch.compile(). strict=False, which tutorials advise for keys that differ
+(leyaa.ai), loads nothing and says nothing.
 """
 
+import io
+
 import torch
+from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
 
 
-def load(device, part, strict=True):
-    trained, model = torch.nn.Linear(2, 2).to(device), torch.nn.Linear(2, 2).to(device)
-    state = part(torch.compile(trained)).state_dict()
-    try:
-        model.load_state_dict(state, strict=strict)
-    except RuntimeError as error:
-        return str(error)
+def start(device):
+    trained, path = torch.nn.Linear(2, 2).to(device), io.BytesIO()
+    compiled_model = torch.compile(trained)
+    torch.save(compiled_model.state_dict(), path)
+    path.seek(0)
+    return trained, path, torch.nn.Linear(2, 2).to(device)
+
+
+def check(model, trained):
     if not torch.equal(model.weight, trained.weight):
         return "the weights are not those of the checkpoint, and nobody said so"
 
 
 def reproduce(device):
-    return load(device, lambda compiled: compiled)
+    trained, path, model = start(device)
+    try:
+        state = torch.load(path)  # saved as compiled_model.state_dict()
+        model.load_state_dict(state)
+    except RuntimeError as error:
+        return str(error)
+    return check(model, trained)
 
 
 def control(device):
-    return load(device, lambda compiled: compiled._orig_mod)
+    trained, path, model = start(device)
+    state = torch.load(path)  # saved as compiled_model.state_dict()
+    consume_prefix_in_state_dict_if_present(state, "_orig_mod.")
+    model.load_state_dict(state)
+    return check(model, trained)
+
+
+def messages(device):
+    trained, _, model = start(device)
+    texts = []
+    for state in (trained.state_dict(), {f"module._orig_mod.{n}": 0 for n in ("weight", "bias")}):
+        for loader in (torch.compile(model), model):
+            try:
+                loader.load_state_dict(state)
+            except RuntimeError as error:
+                texts.append(str(error))
+    state = {**trained.state_dict(), "_orig_mod.weight": trained.weight}
+    try:
+        model.load_state_dict(state)
+    except RuntimeError as error:
+        texts.append(str(error))
+    return "\n".join(texts)
 
 
 def popular_fix(device):
-    return load(device, lambda compiled: compiled, strict=False)
+    trained, path, model = start(device)
+    model.load_state_dict(torch.load(path), strict=False)
+    return check(model, trained)
 
 
 if __name__ == "__main__":
@@ -85,7 +131,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

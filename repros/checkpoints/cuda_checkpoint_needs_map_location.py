@@ -52,28 +52,38 @@ memory, and load_state_dict() copies it to where the model is.
 """
 
 import io
+from unittest.mock import patch
 
 import torch
 
 
-def load(device, **options):
-    model, file = torch.nn.Linear(2, 2), io.BytesIO()
-    torch.save(model.state_dict(), file, _use_new_zipfile_serialization=False)
+def start(device):
+    """A model, and a file of its weights that were on a GPU which is not here."""
+    model, saved = torch.nn.Linear(2, 2), io.BytesIO()
+    torch.save(model.state_dict(), saved, _use_new_zipfile_serialization=False)
     # The name of the device, as pickle writes it: its length, then its letters.
-    data = file.getvalue().replace(b"\3\0\0\0cpu", b"\7\0\0\0cuda:63")
-    file = io.BytesIO(data)
+    data = saved.getvalue().replace(b"\3\0\0\0cpu", b"\7\0\0\0cuda:63")
+    return model, torch.nn.Linear(2, 2).to(device), io.BytesIO(data)
+
+
+def reproduce(device):
+    _, model, file = start(device)
     try:
-        model.to(device).load_state_dict(torch.load(file, **options))
+        model.load_state_dict(torch.load(file))
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return load(device)
-
-
 def control(device):
-    return load(device, map_location="cpu")
+    trained, model, file = start(device)
+    model.load_state_dict(torch.load(file, map_location="cpu"))
+    if model.weight.device.type != device or not torch.equal(model.weight.cpu(), trained.weight):
+        return f"the weights are {model.weight}"
+
+
+def messages(device):
+    with patch("torch.cuda.is_available", lambda: True):  # as with too few GPUs
+        return reproduce(device)
 
 
 if __name__ == "__main__":
@@ -81,7 +91,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -7,10 +7,13 @@
 # kind = "error"
 # symptom = "Missing key\\(s\\) in state_dict"
 # messages = [
+#     '(?:Missing|Unexpected) key\(s\) in state_dict: "module\.',
 #     'Missing key\(s\) in state_dict: ".{1,200}?"',
 #     'Unexpected key\(s\) in state_dict: ".{1,200}?"',
-#     'unexpected key ".{1,200}?" in state_dict',
-#     'missing keys in state_dict: ".{1,200}?"',
+# ]
+# elsewhere = [
+#     "unexpected key \".{1,200}?\" in state_dict",
+#     "missing keys in state_dict: \".{1,200}?\"",
 # ]
 # keywords = [
 #     "missing keys module. prefix",
@@ -32,49 +35,91 @@
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
 #     "https://leyaa.ai/codefly/learn/pytorch/qna/how-to-fix-state-dict-key-mismatch-in-pytorch",
+#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/utils.py",
 # ]
 # wrong = '''
-# state = torch.nn.DataParallel(trained).state_dict()
+# state = torch.load(path)  # saved as parallel_model.state_dict()
 # model.load_state_dict(state)
 # '''
 # right = '''
-# state = torch.nn.DataParallel(trained).module.state_dict()
+# from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
+# state = torch.load(path)  # saved as parallel_model.state_dict()
+# consume_prefix_in_state_dict_if_present(state, "module.")
 # model.load_state_dict(state)
 # '''
 # fix = "checkpoints.load_matching"
+# use = '''
+# from checkpoints import load_matching
+# state = torch.load(path)  # saved as parallel_model.state_dict()
+# print(load_matching(model, state))
+# '''
+# choice = "Take the lines where the file was saved with the wrapper; the fix where either side may have been wrapped, or where the weights are an entry of a checkpoint"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """load_state_dict() misses every key of the model, and expects none of those in the file.
 
 DataParallel and DistributedDataParallel hold the model as their attribute `module`, so
-its name stands in front of every key. strict=False, which tutorials advise for keys
-that differ (leyaa.ai), loads nothing and says nothing.
+its name stands in front of every key. A function of torch takes it away
+(torch/nn/modules/utils.py); saving parallel_model.module.state_dict() keeps it out of the
+next file. Where the wrapped model loads a plain file, the missing keys begin with module.:
+load it into parallel_model.module. strict=False, which tutorials advise for keys that differ
+(leyaa.ai), loads nothing and says nothing.
 """
 
+import io
+
 import torch
+from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
 
 
-def load(device, part, strict=True):
-    trained, model = torch.nn.Linear(2, 2).to(device), torch.nn.Linear(2, 2).to(device)
-    state = part(torch.nn.DataParallel(trained)).state_dict()
-    try:
-        model.load_state_dict(state, strict=strict)
-    except RuntimeError as error:
-        return str(error)
+def start(device):
+    trained, path = torch.nn.Linear(2, 2).to(device), io.BytesIO()
+    parallel_model = torch.nn.DataParallel(trained)
+    torch.save(parallel_model.state_dict(), path)
+    path.seek(0)
+    return trained, path, torch.nn.Linear(2, 2).to(device)
+
+
+def check(model, trained):
     if not torch.equal(model.weight, trained.weight):
         return "the weights are not those of the checkpoint, and nobody said so"
 
 
 def reproduce(device):
-    return load(device, lambda parallel: parallel)
+    trained, path, model = start(device)
+    try:
+        state = torch.load(path)  # saved as parallel_model.state_dict()
+        model.load_state_dict(state)
+    except RuntimeError as error:
+        return str(error)
 
 
 def control(device):
-    return load(device, lambda parallel: parallel.module)
+    trained, path, model = start(device)
+    state = torch.load(path)  # saved as parallel_model.state_dict()
+    consume_prefix_in_state_dict_if_present(state, "module.")
+    model.load_state_dict(state)
+    return check(model, trained)
+
+
+def messages(device):
+    trained, _, model = start(device)
+    try:
+        torch.nn.DataParallel(model).load_state_dict(trained.state_dict())
+    except RuntimeError as wrapped:
+        errors = [str(wrapped)]
+    state = {f"module.{key}": value for key, value in trained.state_dict().items()}
+    try:
+        model.load_state_dict({**trained.state_dict(), **state})
+    except RuntimeError as both:
+        errors.append(str(both))
+    return "\n".join(errors)
 
 
 def popular_fix(device):
-    return load(device, lambda parallel: parallel, strict=False)
+    trained, path, model = start(device)
+    model.load_state_dict(torch.load(path), strict=False)
+    return check(model, trained)
 
 
 if __name__ == "__main__":
@@ -82,7 +127,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -7,10 +7,11 @@
 # kind = "error"
 # symptom = "invalid load key, 'v'|Unsupported operand 118"
 # messages = [
-#     "invalid load key, '[^']{1,4}'",
-#     "WeightsUnpickler error: Unsupported operand \\d{1,3}",
-#     "with your use case: WeightsUnpickler error: Unsupported operand \\d{1,3}",
+#     "invalid load key, '(?:v|<|\\\\x0a)'",
+#     'Unsupported operand (?:118|60|10)\b',
+#     'with your use case: WeightsUnpickler error: Unsupported operand (?:118|60|10)\b',
 # ]
+# elsewhere = ["invalid load key, '[^']{1,4}'"]
 # keywords = [
 #     "UnpicklingError invalid load key",
 #     "checkpoint file is only a few bytes",
@@ -32,12 +33,18 @@
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/serialization.py"]
 # wrong = '''
-# data = b"version https://git-lfs.github.com/spec/v1"  # what the file holds
-# torch.load(io.BytesIO(data))
+# if not os.path.exists(path):
+#     torch.hub.download_url_to_file(url, path)
+# state = torch.load(path)
 # '''
 # right = '''
-# data = weights.getvalue()  # after `git lfs pull`
-# torch.load(io.BytesIO(data))
+# start = b""
+# if os.path.exists(path):
+#     with open(path, "rb") as file:
+#         start = file.read(2)
+# if start != b"PK" and start[:1] != b"\x80":  # neither a zip archive nor a pickle
+#     torch.hub.download_url_to_file(url, path)
+# state = torch.load(path)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -45,36 +52,70 @@
 link led to a web page instead of the file (pytorch#16203).
 
 What is no zip archive is taken for a pickle of the old format (torch/serialization.py),
-and its first byte for an instruction: `v` of "version", `<` of "<html>"; the weights-only
-reader of torch 2.6 and newer says its number, 118 or 60. That reader advises
-weights_only=False, and so do threads (pytorch#150998): it only changes the message.
+and its first byte for an instruction: `v` of "version", `<` of "<html>", a line break; the
+weights-only reader of torch 2.6 and newer says its number, 118, 60 or 10. That reader advises
+weights_only=False, and so do threads (pytorch#150998): the text stays text. In a clone,
+`git lfs pull` gets the file; a `url` has to be that of the file, not that of its page.
 """
 
+import contextlib
 import io
+import os
+import tempfile
+from pathlib import Path
 
 import torch
 
+POINTER = b"version https://git-lfs.github.com/spec/v1"
+
+
+@contextlib.contextmanager
+def start_with(text):
+    """A folder with the file of a server, and what a clone holds in its place."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        server, path = Path(folder, "server.pt"), Path(folder, "weights.pt")
+        torch.save({"weight": torch.full((2,), 7.0)}, server)
+        path.write_bytes(text)
+        yield server.as_uri(), path
+
 
 def load(text, **options):
-    weights = io.BytesIO()
-    torch.save({"weight": torch.ones(2)}, weights)
-    data = b"version https://git-lfs.github.com/spec/v1" if text else weights.getvalue()
     try:
-        torch.load(io.BytesIO(data), **options)
+        torch.load(io.BytesIO(text), **options)
     except Exception as error:
         return str(error)
 
 
 def reproduce(device):
-    return load(text=True)
+    with start_with(POINTER) as (url, path):
+        try:
+            if not os.path.exists(path):
+                torch.hub.download_url_to_file(url, path)
+            state = torch.load(path)
+        except Exception as error:
+            return str(error)
+        return f"it loads {state}"
 
 
 def control(device):
-    return load(text=False)
+    with start_with(POINTER) as (url, path):
+        start = b""
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                start = file.read(2)
+        if start != b"PK" and start[:1] != b"\x80":  # neither a zip archive nor a pickle
+            torch.hub.download_url_to_file(url, path)
+        state = torch.load(path)
+    if state["weight"].tolist() != [7.0, 7.0]:
+        return f"the weights are {state}"
+
+
+def messages(device):
+    return f"{load(POINTER)}\n{load(b'<!DOCTYPE html>')}\n{load(bytes([10]) + b'<html>')}"
 
 
 def popular_fix(device):
-    return load(text=True, weights_only=False)
+    return load(POINTER, weights_only=False)
 
 
 if __name__ == "__main__":
@@ -82,7 +123,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

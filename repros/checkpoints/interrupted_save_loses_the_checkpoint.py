@@ -8,8 +8,8 @@
 # symptom = "the last checkpoint cannot be loaded any more"
 # messages = [
 #     "PytorchStreamReader failed reading zip archive: failed finding central directory",
-#     "PytorchStreamReader failed (?:reading|locating) file .{1,80}?: (?:file (?:not found|read failed)|invalid header or archive is corrupted)",
-#     "unexpected EOF, expected \\d{1,12} more bytes\\. The file might be corrupted",
+#     "PytorchStreamReader failed reading zip archive: not a ZIP archive",
+#     'unexpected EOF, expected \d{1,12} more bytes\. The file might be corrupted',
 # ]
 # keywords = [
 #     "job killed while saving a checkpoint",
@@ -21,6 +21,9 @@
 #     "spot instance stopped and checkpoint is unreadable",
 #     "last checkpoint broken after cluster time limit",
 #     "keyboard interrupt during saving destroyed my file",
+#     "torch.load fails after the job was killed",
+#     "checkpoint cannot be read after the crash",
+#     "disk was full while saving the model",
 # ]
 # origin = "usage"
 # reports = [
@@ -35,10 +38,19 @@
 # torch.save(checkpoint, path)
 # '''
 # right = '''
-# torch.save(checkpoint, path + ".new")
-# os.replace(path + ".new", path)
+# import os
+# with open(f"{path}.new", "wb") as file:
+#     torch.save(checkpoint, file)
+#     file.flush()
+#     os.fsync(file.fileno())
+# os.replace(f"{path}.new", path)
 # '''
 # fix = "checkpoints.save"
+# use = '''
+# from checkpoints import save
+# save(checkpoint, path)
+# '''
+# choice = "Take the lines where one process saves and resumes by itself; the fix where the file is a link or shared with others, or where a failed save must leave nothing behind"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A run that was stopped while it wrote its checkpoint cannot be resumed: the file that it
@@ -46,11 +58,13 @@ overwrote is damaged (Lightning-AI/pytorch-lightning#688).
 
 torch.save() opens the path for writing, which empties the file, before it has written
 anything (torch/serialization.py). Here Ctrl+C, raised while the objects are pickled,
-stands for a kill, a full disk or an object that cannot be pickled.
+stands for a kill, a full disk or an object that cannot be pickled. A new file that is on the
+disk before it takes the name leaves one of the two whole.
 """
 
 import os
 import tempfile
+from pathlib import Path
 
 import torch
 
@@ -62,16 +76,24 @@ class Interrupt:
 
 def save_again(write):
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "last.pt")
+        path = Path(folder, "last.pt")
         torch.save({"step": 1}, path)
         try:
             write({"step": 2, "interrupt": Interrupt()}, path)
         except KeyboardInterrupt:
             pass
-        try:
-            torch.load(path)
-        except Exception as error:
+        if error := load(path):
             return f"the last checkpoint cannot be loaded any more: {error}"
+        write({"step": 3}, path)
+        if torch.load(path) != {"step": 3}:
+            return "the next checkpoint is not in the file"
+
+
+def load(path):
+    try:
+        torch.load(path)
+    except Exception as error:
+        return str(error)
 
 
 def reproduce(device):
@@ -80,10 +102,25 @@ def reproduce(device):
 
 def control(device):
     def write(checkpoint, path):
-        torch.save(checkpoint, path + ".new")
-        os.replace(path + ".new", path)
+        with open(f"{path}.new", "wb") as file:
+            torch.save(checkpoint, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(f"{path}.new", path)
 
     return save_again(write)
+
+
+def messages(device):
+    def write(end, **options):  # what a kill leaves of it
+        torch.save({"weight": torch.ones(300)}, path, **options)
+        path.write_bytes(path.read_bytes()[:end])
+        return load(path)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "last.pt")
+        old = write(-100, _use_new_zipfile_serialization=False)
+        return f"{write(-100)}\n{write(10)}\n{old}"
 
 
 if __name__ == "__main__":
@@ -91,7 +128,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

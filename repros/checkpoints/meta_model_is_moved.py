@@ -33,25 +33,26 @@
 #     "https://github.com/huggingface/transformers/issues/30703",
 # ]
 # wrong = '''
-# model = torch.nn.Linear(2, 2, device="meta")
+# model = Net(device="meta")
 # model.load_state_dict(state)
 # model.to(device)
 # '''
 # right = '''
-# model = torch.nn.Linear(2, 2, device="meta")
-# model.to_empty(device=device)
+# model = Net(device=device)
 # model.load_state_dict(state)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A tensor on the meta device has a shape and no memory. load_state_dict() copies into the
 parameters that are there, so it copies nothing (since 2.1 with a warning), and to() finds
-nothing to move. Since 2.1 load_state_dict(assign=True) puts the loaded tensors in
-their place (torch/nn/modules/module.py); a buffer that is not in the file stays on the
-meta device even then (huggingface/transformers#30703).
+nothing to move. Made on the device itself, the model takes the same memory and loads all.
 
 The message advises to_empty() (pytorch#119293). After the load it gives the model memory
-that holds whatever was there before.
+that holds whatever was there before; before the load that is still true of a buffer that is
+not in the file, and a weight of two layers becomes two weights. Since 2.1
+load_state_dict(assign=True) puts the loaded tensors in their place
+(torch/nn/modules/module.py): such a buffer stays on the meta device, and to() raises again
+(huggingface/transformers#30703).
 """
 
 import warnings
@@ -59,33 +60,53 @@ import warnings
 import torch
 
 
-def load(device, move, empty_first=False):
-    # random: the memory may be what an earlier call has loaded its weight into
-    state = {"weight": torch.randn(2, 2, device=device), "bias": torch.ones(2)}
-    model = torch.nn.Linear(2, 2, device="meta")
-    if empty_first:
-        model.to_empty(device=device)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # since 2.1: "which is a no-op"
-            model.load_state_dict(state)
-        move(model)
-    except NotImplementedError as error:
-        return str(error)
-    if not torch.equal(model.weight, state["weight"]):
+class Net(torch.nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(2, device=device))
+        self.register_buffer("scale", torch.full((2,), 3.0, device=device), persistent=False)
+
+
+def check(model, state):
+    if not torch.equal(model.weight.cpu(), state["weight"]) or not (model.scale == 3.0).all():
         return "the model is full of uninitialized memory"
 
 
 def reproduce(device):
-    return load(device, lambda model: model.to(device))
+    state = {"weight": torch.randn(2)}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # since 2.1: "which is a no-op"
+            model = Net(device="meta")
+            model.load_state_dict(state)
+            model.to(device)
+    except NotImplementedError as error:
+        return str(error)
+    return check(model, state)
 
 
 def control(device):
-    return load(device, lambda model: model.to(device), empty_first=True)
+    state = {"weight": torch.randn(2)}
+    model = Net(device=device)
+    model.load_state_dict(state)
+    return check(model, state)
+
+
+def messages(device):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Net(device="meta").load_state_dict({"weight": torch.ones(2)})
+    return "\n".join(str(one.message) for one in caught)
 
 
 def popular_fix(device):
-    return load(device, lambda model: model.to_empty(device=device))
+    # random: the memory may be what an earlier call has loaded its weight into
+    state, model = {"weight": torch.randn(2)}, Net(device="meta")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.load_state_dict(state)
+    model.to_empty(device=device)
+    return check(model, state)
 
 
 if __name__ == "__main__":
@@ -93,7 +114,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

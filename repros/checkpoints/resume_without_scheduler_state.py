@@ -3,9 +3,9 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The learning rate starts again at its first value when training resumes"
+# title = "The learning rate of a resumed run leaves its schedule where only the optimizer was saved"
 # kind = "silent"
-# symptom = "learning rate of the resumed run is 0\\.5, it should be 0\\.03125"
+# symptom = 'learning rate of the resumed run is 0\.5, it should be 0\.03125'
 # keywords = [
 #     "learning rate resets after resume",
 #     "lr jumps back to the initial value",
@@ -28,63 +28,95 @@
 #     "do I have to save the scheduler",
 # ]
 # origin = "usage"
-# reports = [
-#     "https://github.com/D-X-Y/NAS-Bench-201/issues/19",
-#     "https://github.com/KaiyangZhou/deep-person-reid/issues/270",
-# ]
+# reports = ["https://github.com/KaiyangZhou/deep-person-reid/issues/270"]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py"]
 # wrong = '''
 # checkpoint = {"optimizer": optimizer.state_dict()}
+# scheduler = make_scheduler(optimizer)  # after the restart
+# optimizer.load_state_dict(checkpoint["optimizer"])
 # '''
 # right = '''
 # checkpoint = {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+# scheduler = make_scheduler(optimizer)  # after the restart
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler.load_state_dict(checkpoint["scheduler"])
 # '''
 # fix = "checkpoints.restore"
+# use = '''
+# from checkpoints import capture, restore
+# checkpoint = capture(optimizer=optimizer, scheduler=scheduler)
+# scheduler = make_scheduler(optimizer)  # after the restart
+# restore(checkpoint, optimizer=optimizer, scheduler=scheduler)
+# '''
+# choice = "Take the lines where these two are all that is missing; the fix where model, GradScaler and random numbers have to go on too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The state of the optimizer holds the learning rate, and it was loaded; the next step of
-the new scheduler sets that of its own first epochs.
+the new scheduler goes on from an epoch 0 of its own.
 
-A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its state it
-counts from 0, so that a decay begins again (D-X-Y/NAS-Bench-201#19), and a warm-up too.
+A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its state LambdaLR,
+OneCycleLR and CyclicLR begin again at their first rate. The others change the rate that they
+find: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up
+by LinearLR ends far above the rate that it should reach. ExponentialLR goes on as it should.
 """
 
 import torch
+from torch.optim import lr_scheduler
 
 
-def make(device):
+def make_optimizer(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
     return torch.optim.SGD([weight], lr=1.0)
 
 
-def resume(device, save_all):
-    optimizer = make(device)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
-    for _ in range(4):
+def make_scheduler(optimizer):
+    return lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+
+
+def train(optimizer, scheduler, epochs):
+    for _ in range(epochs):
         optimizer.step()
         scheduler.step()
-    checkpoint = {"optimizer": optimizer.state_dict()}
-    if save_all:
-        checkpoint = {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
-    resumed = make(device)
-    resumed_scheduler = torch.optim.lr_scheduler.LambdaLR(resumed, lambda epoch: 0.5**epoch)
-    resumed.load_state_dict(checkpoint["optimizer"])
-    if "scheduler" in checkpoint:
-        resumed_scheduler.load_state_dict(checkpoint["scheduler"])
-    for each, its_scheduler in ((optimizer, scheduler), (resumed, resumed_scheduler)):
-        each.step()
-        its_scheduler.step()
-    rates = [each.param_groups[0]["lr"] for each in (resumed, optimizer)]
-    if rates[0] != rates[1]:
-        return f"the learning rate of the resumed run is {rates[0]}, it should be {rates[1]}"
+
+
+def check(optimizer, scheduler):
+    train(optimizer, scheduler, epochs=1)
+    rate = optimizer.param_groups[0]["lr"]
+    if rate != 0.5**5:
+        return f"the learning rate of the resumed run is {rate}, it should be {0.5**5}"
 
 
 def reproduce(device):
-    return resume(device, save_all=False)
+    optimizer = make_optimizer(device)
+    train(optimizer, make_scheduler(optimizer), epochs=4)
+    checkpoint = {"optimizer": optimizer.state_dict()}
+    optimizer = make_optimizer(device)
+    scheduler = make_scheduler(optimizer)  # after the restart
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    return check(optimizer, scheduler)
 
 
 def control(device):
-    return resume(device, save_all=True)
+    optimizer = make_optimizer(device)
+    scheduler = make_scheduler(optimizer)
+    train(optimizer, scheduler, epochs=4)
+    checkpoint = {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+    optimizer = make_optimizer(device)
+    scheduler = make_scheduler(optimizer)  # after the restart
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler.load_state_dict(checkpoint["scheduler"])
+    return check(optimizer, scheduler)
+
+
+def right(device):
+    optimizer = make_optimizer(device)
+    scheduler = make_scheduler(optimizer)
+    train(optimizer, scheduler, epochs=4)
+    checkpoint = {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+    scheduler = make_scheduler(optimizer)  # after the restart
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler.load_state_dict(checkpoint["scheduler"])
+    return check(optimizer, scheduler)
 
 
 if __name__ == "__main__":
@@ -92,7 +124,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -33,10 +33,6 @@
 # model.scale = torch.nn.Parameter(torch.tensor(0.0))
 # model.load_state_dict({"scale": torch.tensor([7.0, 8.0, 9.0])})
 # '''
-# right = '''
-# model.scale = torch.nn.Parameter(torch.tensor([0.0]))  # raises "size mismatch"
-# model.load_state_dict({"scale": torch.tensor([7.0, 8.0, 9.0])})
-# '''
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///

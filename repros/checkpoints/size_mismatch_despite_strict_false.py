@@ -5,10 +5,11 @@
 # [tool.repro]
 # title = "load_state_dict raises size mismatch for another number of classes, also with strict=False"
 # kind = "error"
-# symptom = "size mismatch for weight"
-# messages = [
-#     'size mismatch for \S{1,200}: copying a param(?:eter)? (?:with shape|of) ',
-#     'While copying the parameter named .{1,200}?, whose dimensions in the model are',
+# symptom = 'size mismatch for 1\.weight'
+# messages = ['size mismatch for \S{1,200}: copying a param with shape ']
+# elsewhere = [
+#     'size mismatch for \S{1,200}: copying a param of ',
+#     "While copying the parameter named .{1,200}?, whose dimensions in the model are",
 # ]
 # keywords = [
 #     "different number of classes pretrained weights",
@@ -32,14 +33,20 @@
 #     "https://leyaa.ai/codefly/learn/pytorch/qna/how-to-fix-state-dict-key-mismatch-in-pytorch",
 # ]
 # wrong = '''
-# model = torch.nn.Linear(4, 10)
-# model.load_state_dict(state)  # of a model with 1000 classes
+# model.load_state_dict(state, strict=False)  # of a model with more classes
 # '''
 # right = '''
-# model = torch.nn.Linear(4, 1000)
-# model.load_state_dict(state)
+# shapes = {key: value.shape for key, value in model.state_dict().items()}
+# for key in [key for key, value in state.items() if value.shape != shapes.get(key)]:
+#     del state[key]
+# print(model.load_state_dict(state, strict=False))
 # '''
 # fix = "checkpoints.load_matching"
+# use = '''
+# from checkpoints import load_matching
+# print(load_matching(model, state))
+# '''
+# choice = "Take the lines where only the last layer differs; the fix where prefixes differ too, or where a state of which nothing fits has to raise"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model has another number of classes, another vocabulary or another length than the
@@ -47,31 +54,52 @@ one that was saved.
 
 strict is about names: it decides on keys that only one side has. A key that both have
 is copied, and a shape that differs is an error in either mode (pytorch#154597;
-torch/nn/modules/module.py).
+torch/nn/modules/module.py), so strict=False, which tutorials advise (leyaa.ai), does not
+help. Without the keys that differ the rest is loaded; what is printed names the layers that
+keep their fresh weights and have to be trained.
 """
+
+import contextlib
+import io
 
 import torch
 
 
-def load(device, classes, strict=True):
-    state = torch.nn.Linear(4, 1000).to(device).state_dict()
-    model = torch.nn.Linear(4, classes).to(device)
+def start(device):
+    state = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1000)).state_dict()
+    return state, torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 10)).to(device)
+
+
+def reproduce(device):
+    state, model = start(device)
     try:
-        model.load_state_dict(state, strict=strict)
+        model.load_state_dict(state)
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return load(device, classes=10)
-
-
 def control(device):
-    return load(device, classes=1000)
+    state, model = start(device)
+    expected = state["0.weight"], state["0.bias"], model[1].weight.clone()
+
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        shapes = {key: value.shape for key, value in model.state_dict().items()}
+        for key in [key for key, value in state.items() if value.shape != shapes.get(key)]:
+            del state[key]
+        print(model.load_state_dict(state, strict=False))
+    if "1.weight" not in printed.getvalue():
+        return "nothing names the layer that was left out"
+    loaded = model[0].weight, model[0].bias, model[1].weight
+    if not all(torch.equal(one.to(device), other) for one, other in zip(expected, loaded)):
+        return "the weights are not those of the state and of the fresh last layer"
 
 
 def popular_fix(device):
-    return load(device, classes=10, strict=False)
+    state, model = start(device)
+    try:
+        model.load_state_dict(state, strict=False)
+    except RuntimeError as error:
+        return str(error)
 
 
 if __name__ == "__main__":

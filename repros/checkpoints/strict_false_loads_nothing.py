@@ -38,10 +38,16 @@
 # model.load_state_dict(state, strict=False)
 # '''
 # right = '''
-# state = {key.removeprefix("model."): value for key, value in state.items()}
+# from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
+# consume_prefix_in_state_dict_if_present(state, "model.")
 # model.load_state_dict(state)
 # '''
 # fix = "checkpoints.load_matching"
+# use = '''
+# from checkpoints import load_matching
+# print(load_matching(model, state))
+# '''
+# choice = "Take the lines where every key has one prefix more; the fix where the prefix is not known, or where only a part of the weights fits"
 # rule = "note"
 # when = "no key of the file is one of the model"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -55,23 +61,31 @@ prefix of the wrong length has the same effect (XuJiacong/PIDNet#30).
 """
 
 import torch
+from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
 
 
-def load(device, prefix):
-    trained, model = torch.nn.Linear(2, 2).to(device), torch.nn.Linear(2, 2).to(device)
+def start(device):
+    trained = torch.nn.Linear(2, 2).to(device)
     state = {f"model.{key}": value for key, value in trained.state_dict().items()}
-    state = {key.removeprefix(prefix): value for key, value in state.items()}
-    model.load_state_dict(state, strict=False)
+    return trained, torch.nn.Linear(2, 2).to(device), state
+
+
+def check(model, trained):
     if not torch.equal(model.weight, trained.weight):
         return "no weight was loaded, and nobody said so"
 
 
 def reproduce(device):
-    return load(device, prefix="")
+    trained, model, state = start(device)
+    model.load_state_dict(state, strict=False)
+    return check(model, trained)
 
 
 def control(device):
-    return load(device, prefix="model.")
+    trained, model, state = start(device)
+    consume_prefix_in_state_dict_if_present(state, "model.")
+    model.load_state_dict(state)
+    return check(model, trained)
 
 
 if __name__ == "__main__":

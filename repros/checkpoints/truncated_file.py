@@ -3,23 +3,22 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load of a file that was cut off fails to find the central directory"
+# title = "A download that was cut off stays on the disk, and torch.load fails to find the central directory"
 # kind = "error"
 # symptom = "failed finding central directory"
 # messages = [
 #     "PytorchStreamReader failed reading zip archive: failed finding central directory",
-#     "PytorchStreamReader failed (?:reading|locating) file .{1,80}?: (?:file (?:not found|read failed)|invalid header or archive is corrupted)",
-#     "unexpected EOF, expected \\d{1,12} more bytes\\. The file might be corrupted",
+#     "PytorchStreamReader failed locating file .{1,80}?: file not found",
+#     "PytorchStreamReader failed reading file .{1,80}?: invalid header or archive is corrupted",
+#     'unexpected EOF, expected \d{1,12} more bytes\. The file might be corrupted',
 # ]
+# elsewhere = ["PytorchStreamReader failed (?:reading|locating) file .{1,80}?: file read failed"]
 # keywords = [
 #     "checkpoint file is corrupted",
 #     "download of the weights was interrupted",
 #     "failed reading zip archive",
-#     "torch.load fails after the job was killed",
 #     "corrupted model file in the torch hub cache",
-#     "checkpoint cannot be read after the crash",
 #     "incomplete download of pretrained weights",
-#     "disk was full while saving the model",
 #     "copied checkpoint to other machine, cannot load it",
 # ]
 # origin = "usage"
@@ -28,47 +27,98 @@
 #     "https://github.com/open-mmlab/mmdetection/issues/4835",
 #     "https://github.com/christian-byrne/audio-separation-nodes-comfyui/issues/21",
 # ]
-# documents = ["https://github.com/pytorch/pytorch/pull/170244"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/170244",
+#     "https://docs.pytorch.org/docs/stable/hub.html#torch.hub.download_url_to_file",
+# ]
 # wrong = '''
-# data = whole[:-100]  # the download or the copy stopped
-# torch.load(io.BytesIO(data))
+# if not os.path.exists(path):
+#     torch.hub.download_url_to_file(url, path)
+# state = torch.load(path)
 # '''
 # right = '''
-# data = whole
-# torch.load(io.BytesIO(data))
+# try:
+#     state = torch.load(path)
+# except (RuntimeError, EOFError, OSError):  # cut off, or not there yet
+#     torch.hub.download_url_to_file(url, path)
+#     state = torch.load(path)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The end of the file is missing: a download or a copy stopped, or the disk was full.
+"""The end of the file is missing, since a download or a copy stopped, and a program that
+downloads what is not there finds it there in every run.
 
 A checkpoint is a zip archive, and the list of what is in it stands at its end, so the
-last bytes are enough to lose all of it. Newer releases say that
-the file is corrupted (pytorch#170244). Delete it, also from ~/.cache/torch/hub, and
-download it again (christian-byrne/audio-separation-nodes-comfyui#21).
+last bytes are enough to lose all of it. Newer releases say that the file is corrupted
+(pytorch#170244). Download it again: torch.hub.download_url_to_file() writes to a temporary
+file first. Files below ~/.cache/torch/hub are such copies too
+(christian-byrne/audio-separation-nodes-comfyui#21).
 """
 
+import contextlib
 import io
+import os
+import tempfile
+from pathlib import Path
 
 import torch
 
 
-def load(missing):
-    file = io.BytesIO()
-    torch.save({"weight": torch.ones(2)}, file)
-    whole = file.getvalue()
-    data = whole[: len(whole) - missing]
-    try:
-        torch.load(io.BytesIO(data))
-    except RuntimeError as error:
-        return str(error)
+@contextlib.contextmanager
+def start():
+    """A folder with the file of a server, and what has arrived of it here."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        server, path = Path(folder, "server.pt"), Path(folder, "weights.pt")
+        torch.save({"weight": torch.full((300,), 7.0)}, server)
+        path.write_bytes(server.read_bytes()[:-100])
+        yield server.as_uri(), path
+
+
+def check(state):
+    if not torch.equal(state["weight"], torch.full((300,), 7.0)):
+        return "the weights are not those of the server"
 
 
 def reproduce(device):
-    return load(missing=100)
+    with start() as (url, path):
+        try:
+            if not os.path.exists(path):
+                torch.hub.download_url_to_file(url, path)
+            state = torch.load(path)
+        except RuntimeError as error:
+            return str(error)
+        return check(state)
 
 
 def control(device):
-    return load(missing=0)
+    with start() as (url, path):
+        try:
+            state = torch.load(path)
+        except (RuntimeError, EOFError, OSError):  # cut off, or not there yet
+            torch.hub.download_url_to_file(url, path)
+            state = torch.load(path)
+        return check(state)
+
+
+def messages(device):
+    texts = []
+    for how in ("no name", "no header", "old"):
+        file = io.BytesIO()
+        torch.save({"weight": torch.ones(300)}, file, _use_new_zipfile_serialization=how != "old")
+        data = file.getvalue()
+        if how == "no name":  # in the list at the end
+            at = data.rfind(b"data.pkl")
+            data = data[:at] + bytes(8) + data[at + 8 :]
+        elif how == "no header":  # in front of the numbers
+            at = data.rfind(b"PK", 0, data.find(b"data/0"))
+            data = data[:at] + bytes(2) + data[at + 2 :]
+        else:
+            data = data[:-100]
+        try:
+            torch.load(io.BytesIO(data))
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -76,7 +126,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

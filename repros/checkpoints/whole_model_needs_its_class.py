@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "Can't get attribute 'Net' on <module 'train'"
 # messages = [
-#     'Can.t get attribute .\w{1,60}. on <module .(?!__mp_main__)[\w.]{1,60}.(?: from|>)',
+#     'Can.t get attribute .\w{1,60}. on <module .(?!__mp_main__|pandas|numpy)[\w.]{1,60}.(?: from|>| \(built-in\))',
 # ]
 # keywords = [
 #     "Can't get attribute Net on module __main__",
@@ -29,10 +29,10 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/serialization.html"]
 # wrong = '''
-# torch.save(model, file)
+# torch.save(model, path)
 # '''
 # right = '''
-# torch.save(model.state_dict(), file)
+# torch.save(model.state_dict(), path)
 # '''
 # rule = "note"
 # when = "the file is loaded where that class is not found"
@@ -43,38 +43,84 @@ defined it, often __main__, and the name in it. torch.load() looks the class up 
 whatever that module is in the script that loads (pytorch#7812). A meter or a config that
 was saved along has the same effect (zengqunzhao/MA-Net#5).
 
-A state_dict holds no class. weights_only=False is what torch 2.6 and newer need to get as
-far as this error.
+A state_dict holds no class: the script that loads makes the model from its own class, and
+gives it the state. A file at hand loads where the class is put back under its old name, as
+by `import __main__; __main__.Net = Net`; save the state_dict of that model.
+weights_only=False is what torch 2.6 and newer need to get as far as this error.
 """
 
+import importlib.machinery
 import io
 import sys
 import types
 
 import torch
 
+Net = type("Net", (torch.nn.Linear,), {"__module__": "train"})
 
-def load(device, part):
+
+def save(device, write, **module):
+    """What write() has saved, and its module, which holds no class any more."""
     sys.modules["train"] = train = types.ModuleType("train")  # the script that trained
+    vars(train).update(module, Net=Net)
+    model, path = Net(2, 2).to(device), io.BytesIO()
+    write(model, path)
+    path.seek(0)
+    del train.Net  # another script has no such class
+    return model, path, train
+
+
+def load(path):
     try:
-        train.Net = type("Net", (torch.nn.Linear,), {"__module__": "train"})
-        file = io.BytesIO()
-        torch.save(part(train.Net(2, 2).to(device)), file)
-        file.seek(0)
-        del train.Net  # another script has no such class
-        torch.load(file, weights_only=False)
+        return torch.load(path, weights_only=False)
     except AttributeError as error:
         return str(error)
     finally:
         del sys.modules["train"]
 
 
+def save_model(model, path):
+    torch.save(model, path)
+
+
+def save_state(model, path):
+    torch.save(model.state_dict(), path)
+
+
+def check(model, trained):
+    if not torch.equal(model.weight, trained.weight):
+        return "the weights are not those that were saved"
+
+
 def reproduce(device):
-    return load(device, lambda model: model)
+    return load(save(device, save_model)[1])
 
 
 def control(device):
-    return load(device, lambda model: model.state_dict())
+    trained, path, _ = save(device, save_state)
+    model = torch.nn.Linear(2, 2).to(device)
+    model.load_state_dict(load(path))
+    return check(model, trained)
+
+
+def right(device):
+    trained, path, train = save(device, save_model)
+    train.Net = Net  # the class, where the file looks for it
+    path_of_state = io.BytesIO()
+    save_state(load(path), path_of_state)
+    path_of_state.seek(0)
+    model = torch.nn.Linear(2, 2).to(device)
+    model.load_state_dict(torch.load(path_of_state))
+    return check(model, trained)
+
+
+def messages(device):
+    built_in = importlib.machinery.ModuleSpec("train", None, origin="built-in")
+    texts = [
+        load(save(device, save_model, **how)[1])
+        for how in ({"__file__": "train.py"}, {"__spec__": built_in})
+    ]
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -82,7 +128,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A tensor on the GPU is not on torch.device('cuda'): the comparison is False"
 # kind = "silent"
-# symptom = "tensor on .*:0, compared with .*: False"
+# symptom = "tensor on .*, compared with .*: False"
 # keywords = [
 #     "torch.device cuda and cuda:0 are not equal",
 #     "device comparison always False",
@@ -31,42 +31,46 @@
 # ]
 # documents = ["https://github.com/dynamiqs/dynamiqs/pull/337"]
 # wrong = '''
-# same = where == torch.device(gpu)
+# same = x.device == torch.device(gpu)
 # '''
 # right = '''
-# same = where.type == torch.device(gpu).type
+# same = x.device == torch.empty(0, device=gpu).device
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
-# stand_in = { cpu = "the two names of a GPU, which needs no GPU" }
+# stand_in = { cpu = "cpu:0 for cuda: a tensor that is made there reports cpu" }
 # ///
 """device="cuda" means the current GPU and has no index; the tensor made there reports the
 index, and two devices are equal only if their indices are (pytorch#115405).
 
-Compare the type, or give the index everywhere.
+A tensor that is made there says which device is meant. To compare the types alone calls
+cuda:0 and cuda:1 the same.
 """
 
 import torch
 
 
-def compare(device, by_type):
-    if device == "cpu":
-        gpu, where = "cuda", torch.device("cuda:0")
-    else:
-        gpu, where = device, torch.ones(1, device=device).device
-    if by_type:
-        same = where.type == torch.device(gpu).type
-    else:
-        same = where == torch.device(gpu)
+def start(device):
+    gpu = "cpu:0" if device == "cpu" else device
+    return gpu, torch.ones(1, device=gpu)
+
+
+def check(same, x, gpu):
     if not same:
-        return f"tensor on {where}, compared with {gpu}: False"
+        return f"tensor on {x.device}, compared with {gpu}: False"
 
 
 def reproduce(device):
-    return compare(device, by_type=False)
+    gpu, x = start(device)
+    same = x.device == torch.device(gpu)
+    return check(same, x, gpu)
 
 
 def control(device):
-    return compare(device, by_type=True)
+    gpu, x = start(device)
+    same = x.device == torch.empty(0, device=gpu).device
+    if x.to("meta").device == torch.empty(0, device=gpu).device:
+        return "the meta device is the same too"
+    return check(same, x, gpu)
 
 
 if __name__ == "__main__":

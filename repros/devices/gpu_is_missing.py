@@ -9,18 +9,16 @@
 # messages = [
 #     "Torch not compiled with CUDA enabled",
 #     "Found no NVIDIA driver on your system",
+# ]
+# elsewhere = [
 #     "No CUDA GPUs are available",
 #     "CUDA error: invalid device ordinal",
 # ]
 # keywords = [
 #     "how to run on a CPU",
-#     "torch.cuda.is_available() is False",
 #     "laptop without an NVIDIA card",
-#     "pip installed the CPU version of torch",
 #     "cuda:1 on a machine with one GPU",
 #     "run the model on a Mac without NVIDIA",
-#     "GPU not detected by PyTorch on Windows",
-#     "training runs on CPU although I have a graphics card",
 #     "code from GitHub needs cuda, I have none",
 # ]
 # origin = "usage"
@@ -34,18 +32,23 @@
 #     "https://github.com/pytorch/pytorch/issues/83973",
 # ]
 # wrong = '''
-# torch.ones(1, device=f"cuda:{index}")
+# model.to(f"cuda:{index}")
 # '''
 # right = '''
-# there = index < torch.cuda.device_count()
-# torch.ones(1, device=f"cuda:{index}" if there else device)
+# count = torch.cuda.device_count()
+# device = f"cuda:{min(index, count - 1)}" if count else "cpu"
+# model.to(device)
 # '''
 # requires = "!=2.3.*"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """A device written into the code is missing where the code runs: a CPU-only build says "not
 compiled with CUDA", a CUDA build without a driver "no NVIDIA driver". Ask before use
-(docs: notes/cuda).
+(docs: notes/cuda), and move the batches to the same `device`.
+
+Where the machine has an NVIDIA card, the lines only hide that it is not used:
+torch.version.cuda is None for a build without CUDA, to be replaced by one with it; else
+nvidia-smi says what is wrong with the driver.
 
 Torch 2.3 is left out: in the fork of a process that has counted the GPUs, as the runner
 does, it raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
@@ -56,25 +59,24 @@ from unittest.mock import patch
 import torch
 
 
-def start(device, ask_first):
-    index = torch.cuda.device_count()  # one more than there are
+def reproduce(device):
+    model, index = torch.nn.Linear(1, 1), torch.cuda.device_count()  # one more than there are
     try:
         with patch.dict("os.environ"):  # torch 1.13 leaves a variable there
-            if ask_first:
-                there = index < torch.cuda.device_count()
-                torch.ones(1, device=f"cuda:{index}" if there else device)
-            else:
-                torch.ones(1, device=f"cuda:{index}")
+            model.to(f"cuda:{index}")
     except (AssertionError, RuntimeError) as error:
         return str(error)
 
 
-def reproduce(device):
-    return start(device, ask_first=False)
-
-
 def control(device):
-    return start(device, ask_first=True)
+    model, index = torch.nn.Linear(1, 1), torch.cuda.device_count()
+    expected = model.weight.tolist()
+    with patch.dict("os.environ"):
+        count = torch.cuda.device_count()
+        device = f"cuda:{min(index, count - 1)}" if count else "cpu"
+        model.to(device)
+    if model.weight.tolist() != expected or model.weight.is_cuda != torch.cuda.is_available():
+        return f"the weights are {model.weight}, and there are {count} GPUs"
 
 
 if __name__ == "__main__":

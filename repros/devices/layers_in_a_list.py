@@ -9,11 +9,13 @@
 # messages = [
 #     "Expected all tensors to be on the same device",
 #     "is not on the expected device",
+# ]
+# elsewhere = [
 #     "Passed CPU tensor to MPS op",
 #     "Tensor for argument weight is on cpu but expected on mps",
 #     "slow_conv2d_forward_mps: input\\(device='mps.{0,4}?\\) and weight\\(device='?cpu",
-#     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
-#     "Input type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) and weight type \\((?:torch\\.|CPU)\\w{1,20}\\) should be the same",
+#     '[Ee]xpected device \w{3,4}.{0,4}? but got device',
+#     'Input type \((?:torch\.cuda\.|CUDA|MPS)\w{1,20}\) and weight type \((?:torch\.|CPU)\w{1,20}\) should be the same',
 # ]
 # keywords = [
 #     "some of the nn.Module still on CPU",
@@ -52,13 +54,10 @@ missing from parameters(), so that an optimizer never trains them.
 import torch
 
 
-class Net(torch.nn.Module):
-    def __init__(self, register):
+class Plain(torch.nn.Module):
+    def __init__(self):
         super().__init__()
-        if register:
-            self.layers = torch.nn.ModuleList([torch.nn.LayerNorm(3)])
-        else:
-            self.layers = [torch.nn.LayerNorm(3)]
+        self.layers = [torch.nn.LayerNorm(3)]
 
     def forward(self, x):
         for layer in self.layers:
@@ -66,29 +65,42 @@ class Net(torch.nn.Module):
         return x
 
 
-def run(device, register, move_by_hand=False):
+class Registered(Plain):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.LayerNorm(3)])
+
+
+def run(device, model):
     gpu = "meta" if device == "cpu" else device
-    model = Net(register).to(gpu)
-    if move_by_hand:
-        model.layers = [layer.to(gpu) for layer in model.layers]
     try:
-        model(torch.ones(2, 3, device=gpu))
+        model.to(gpu)(torch.ones(2, 3, device=gpu))
     except RuntimeError as error:
         return str(error)
-    if not list(model.parameters()):
+    if [p.device.type for p in model.parameters()] != [torch.device(gpu).type] * 2:
         return "no error, and the model has no parameters to train"
 
 
 def reproduce(device):
-    return run(device, register=False)
+    return run(device, Plain())
 
 
 def control(device):
-    return run(device, register=True)
+    return run(device, Registered())
+
+
+def messages(device):
+    gpu = "meta" if device == "cpu" else device
+    try:
+        torch.ones(3, device=gpu) + torch.ones(3)
+    except RuntimeError as error:
+        return str(error)
 
 
 def popular_fix(device):
-    return run(device, register=False, move_by_hand=True)
+    model = Plain()
+    model.layers = [layer.to("meta" if device == "cpu" else device) for layer in model.layers]
+    return run(device, model)
 
 
 if __name__ == "__main__":
@@ -96,7 +108,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

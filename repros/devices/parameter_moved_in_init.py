@@ -55,27 +55,39 @@ Given to an optimizer directly, it raises "can't optimize a non-leaf Tensor"
 import torch
 
 
-class Net(torch.nn.Module):
-    def __init__(self, device, move):
+class Moved(torch.nn.Module):
+    def __init__(self, device):
         super().__init__()
-        if move:
-            self.weight = torch.nn.Parameter(torch.ones(3)).to(device)
-        else:
-            self.weight = torch.nn.Parameter(torch.ones(3, device=device))
+        self.weight = torch.nn.Parameter(torch.ones(3)).to(device)
 
 
-def count(device, move):
-    parameters = list(Net("meta" if device == "cpu" else device, move).parameters())
-    if len(parameters) != 1:
-        return f"the model has {len(parameters)} parameters"
+class Net(torch.nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3, device=device))
+
+
+def count(device, module):
+    model = module("meta" if device == "cpu" else device)
+    names = [name for name, _ in model.named_parameters()]
+    if names != ["weight"] or not model.weight.is_leaf:
+        return f"the model has {len(names)} parameters"
 
 
 def reproduce(device):
-    return count(device, move=True)
+    return count(device, Moved)
 
 
 def control(device):
-    return count(device, move=False)
+    return count(device, Net)
+
+
+def messages(device):
+    model = Moved("meta" if device == "cpu" else device)
+    try:
+        torch.optim.SGD([model.weight], lr=0.1)
+    except ValueError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -83,7 +95,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

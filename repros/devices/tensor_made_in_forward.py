@@ -9,12 +9,14 @@
 # messages = [
 #     "Expected all tensors to be on the same device",
 #     "is not on the expected device",
-#     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
 #     "Input and hidden tensors are not at the same device",
 #     "Input and parameter tensors are not at the same device",
-#     "All input tensors must be on the same device\\. Received",
-#     "Expected object of (?:backend|device type) (?:CUDA|CPU|cuda|cpu) but got (?:backend|device type)",
-#     "Tensor for argument #\\d .{0,60}?is on CPU, but expected it to be on GPU",
+# ]
+# elsewhere = [
+#     '[Ee]xpected device \w{3,4}.{0,4}? but got device',
+#     'All input tensors must be on the same device\. Received',
+#     'Expected object of (?:backend|device type) \w{3,4} but got (?:backend|device type)',
+#     'Tensor for argument #\d .{0,60}?is on CPU, but expected it to be on GPU',
 # ]
 # keywords = [
 #     "cuda:0 and cpu",
@@ -36,10 +38,12 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.zeros.html",
 # ]
 # wrong = '''
-# state = torch.zeros(3)
+# state = torch.zeros(len(x), 3)
+# state = self.cell(x, state)
 # '''
 # right = '''
-# state = torch.zeros(3, device=x.device)
+# state = self.cell.weight_hh.new_zeros(len(x), 3)
+# state = self.cell(x, state)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
@@ -48,40 +52,72 @@
 forward() makes is on the default device, the CPU, unless it is told otherwise (docs:
 torch.zeros): a first hidden state (Lightning-AI/pytorch-lightning#3738), a mask, noise.
 
-The names in the message are those of the operator's arguments, not of your variables.
+new_zeros(), new_ones() and new_full() of a parameter take its device, and its dtype too: with
+device=x.device alone a model in bfloat16 raises next. For noise: torch.randn_like(weight), or
+torch.randn(size, device=weight.device, dtype=weight.dtype). The names in the message are those
+of the operator's arguments, not of your variables.
 """
 
 import torch
 
 
-class Net(torch.nn.Module):
-    def __init__(self, follow_input):
+class Wrong(torch.nn.Module):
+    def __init__(self):
         super().__init__()
-        self.scale = torch.nn.Parameter(torch.ones(3))
-        self.follow_input = follow_input
+        self.cell = torch.nn.GRUCell(2, 3)
 
     def forward(self, x):
-        if self.follow_input:
-            state = torch.zeros(3, device=x.device)
-        else:
-            state = torch.zeros(3)
-        return state + self.scale * x
+        state = torch.zeros(len(x), 3)
+        state = self.cell(x, state)
+        return state
 
 
-def run(device, follow_input):
+class Right(Wrong):
+    def forward(self, x):
+        state = self.cell.weight_hh.new_zeros(len(x), 3)
+        state = self.cell(x, state)
+        return state
+
+
+def run(device, model, **options):
     gpu = "meta" if device == "cpu" else device
     try:
-        Net(follow_input).to(gpu)(torch.ones(2, 3, device=gpu))
+        model.to(gpu, **options)(torch.ones(4, 2, device=gpu, **options))
     except RuntimeError as error:
         return str(error)
 
 
 def reproduce(device):
-    return run(device, follow_input=False)
+    return run(device, Wrong())
 
 
 def control(device):
-    return run(device, follow_input=True)
+    return run(device, Right())
+
+
+def right(device):
+    x, model = torch.ones(4, 2, device=device), Right().to(device)
+    expected = model.cell(x, torch.zeros(4, 3, device=device))
+    if not torch.equal(model(x), expected):
+        return f"the states are {model(x)}, they should be {expected}"
+    return run(device, model, dtype=torch.bfloat16)
+
+
+def messages(device):
+    gpu = "meta" if device == "cpu" else device
+    texts = []
+    for layer, arguments in (
+        (torch.nn.GRU(2, 3), (torch.ones(1, 4, 2, device=gpu), torch.zeros(1, 4, 3))),
+        (torch.nn.GRU(2, 3), (torch.ones(1, 4, 2),)),
+        (torch.add, (torch.ones(2, device=gpu), torch.zeros(2))),
+        (torch.where, (torch.ones(2, device=gpu) > 0, torch.zeros(2), torch.ones(2, device=gpu))),
+        (torch.masked_fill, (torch.ones(2, device=gpu), torch.zeros(2, dtype=torch.bool), 0.0)),
+    ):
+        try:
+            (layer.to(gpu) if isinstance(layer, torch.nn.Module) else layer)(*arguments)
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -89,7 +125,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -9,9 +9,11 @@
 # messages = [
 #     "Expected all tensors to be on the same device",
 #     "is not on the expected device",
+# ]
+# elsewhere = [
 #     "Passed CPU tensor to MPS op",
-#     "[Ee]xpected device (?:cuda|cpu|mps).{0,4}? but got device",
-#     "Input type \\((?:torch\\.|CPU)\\w{1,20}\\) and weight type \\((?:torch\\.cuda\\.|CUDA|MPS)\\w{1,20}\\) should be the same",
+#     '[Ee]xpected device \w{3,4}.{0,4}? but got device',
+#     'Input type \((?:torch\.|CPU)\w{1,20}\) and weight type \((?:torch\.cuda\.|CUDA|MPS)\w{1,20}\) should be the same',
 #     "Tensor for argument input is on cpu but expected on mps",
 #     "slow_conv2d_forward_mps: input\\(device='cpu'\\) and weight\\(device='?mps",
 #     "Placeholder storage has not been allocated on MPS device",
@@ -49,25 +51,30 @@ returns the moved one and leaves the first as it was (docs: torch.Tensor.to).
 import torch
 
 
-def run(device, assign):
-    model, x = torch.nn.LayerNorm(3), torch.ones(2, 3)
-    model.to(device)
-    if assign:
-        x = x.to(device)
-    else:
-        x.to(device)
+def start(device):
+    device = "meta" if device == "cpu" else device
+    return device, torch.nn.LayerNorm(3).to(device), torch.ones(2, 3)
+
+
+def run(model, x):
     try:
-        model(x)
+        output = model(x)
     except RuntimeError as error:
         return str(error)
+    if output.device != model.weight.device:
+        return f"the output is on {output.device}"
 
 
 def reproduce(device):
-    return run("meta" if device == "cpu" else device, assign=False)
+    device, model, x = start(device)
+    x.to(device)
+    return run(model, x)
 
 
 def control(device):
-    return run("meta" if device == "cpu" else device, assign=True)
+    device, model, x = start(device)
+    x = x.to(device)
+    return run(model, x)
 
 
 if __name__ == "__main__":

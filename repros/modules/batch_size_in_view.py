@@ -43,29 +43,43 @@ luck: in the full batches -1 came out as 1, all samples in one row
 import torch
 from torch.utils.data import DataLoader
 
+IMAGES = torch.arange(7 * 2 * 4.0).view(7, 2, 4)
+
 
 def train(device, flatten, **options):
-    dataset = torch.ones(7, 2, 4)
-    for x in DataLoader(dataset, batch_size=4, **options):
+    for x in DataLoader(IMAGES, batch_size=4, **options):
         try:
-            rows = len(flatten(x.to(device)))
+            rows = flatten(x.to(device))
         except RuntimeError as error:
             return str(error)
-        message = f"{rows} row for {len(x)} samples"
-    if rows != len(x):
-        return message
+        symptom = None
+        if len(rows) != len(x):
+            symptom = f"{len(rows)} row for {len(x)} samples"
+        elif not torch.equal(rows.cpu(), torch.stack([one.ravel() for one in x])):
+            return "the rows are not the samples"
+    return symptom
+
+
+def wrong(x):
+    x = x.view(-1, 4 * 8)  # batches of 4, 8 features
+    return x
+
+
+def per_sample(x):
+    x = x.flatten(1)
+    return x
 
 
 def reproduce(device):
-    return train(device, lambda x: x.view(-1, 4 * 8))
+    return train(device, wrong)
 
 
 def control(device):
-    return train(device, lambda x: x.flatten(1))
+    return train(device, per_sample)
 
 
 def popular_fix(device):
-    return train(device, lambda x: x.view(-1, 4 * 8), drop_last=True)
+    return train(device, wrong, drop_last=True)
 
 
 if __name__ == "__main__":

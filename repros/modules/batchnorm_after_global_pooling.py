@@ -6,7 +6,10 @@
 # title = "BatchNorm after pooling to 1 x 1 raises with a batch size of one"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
-# messages = ["Expected more than 1 (?:value per channel|spatial element) when training"]
+# messages = [
+#     "Expected more than 1 value per channel when training",
+#     "Expected more than 1 spatial element when training",
+# ]
 # keywords = [
 #     "ASPP image pooling",
 #     "torch.Size([1, 256, 1, 1])",
@@ -24,49 +27,72 @@
 #     "https://github.com/jfzhang95/pytorch-deeplab-xception/issues/41",
 #     "https://github.com/nv-tlabs/GSCNN/issues/28",
 # ]
-# documents = [
-#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.GroupNorm.html",
-#     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
-# ]
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py"]
 # wrong = '''
 # model = Sequential(AdaptiveAvgPool2d(1), BatchNorm2d(4))
+# model.train()
 # '''
 # right = '''
-# model = Sequential(AdaptiveAvgPool2d(1), GroupNorm(2, 4))
+# model = Sequential(AdaptiveAvgPool2d(1), BatchNorm2d(4))
+# model.train()
+# model[1].eval()  # after every train()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Every other BatchNorm of the model accepts a batch of one: their maps have many positions.
 
 Behind a pooling to 1 x 1 each channel has a single value, which batch_norm() refuses in
-train mode (torch/nn/functional.py). drop_last=True, tried in TRAILab/CaDDN#103, drops
-nothing: all batches are full.
+train mode (torch/nn/functional.py). In eval mode this one layer divides by its running
+statistics, those of the pretrained model or 1; its weight and bias train on. drop_last=True,
+tried in TRAILab/CaDDN#103, drops nothing: all batches are full. GroupNorm trains, and with
+two values to a group its output is 1 or -1 for any image. InstanceNorm raises a text of its
+own there, in eval mode too: leave it out.
 """
 
 import torch
-from torch.nn import AdaptiveAvgPool2d, BatchNorm2d, GroupNorm, Sequential
+from torch.nn import AdaptiveAvgPool2d, BatchNorm2d, GroupNorm, InstanceNorm2d, Sequential
 from torch.utils.data import DataLoader
 
+IMAGES = torch.arange(2 * 4 * 8 * 8.0).view(2, 4, 8, 8)
 
-def train(device, norm, **options):
-    model = Sequential(AdaptiveAvgPool2d(1), norm).to(device)
+
+def train(device, model, **options):
+    model.to(device)
     try:
-        for images in DataLoader(torch.ones(2, 4, 8, 8), batch_size=1, **options):
+        for images in DataLoader(IMAGES, batch_size=1, **options):
             model(images.to(device))
     except ValueError as error:
         return str(error)
 
 
 def reproduce(device):
-    return train(device, BatchNorm2d(4))
+    model = Sequential(AdaptiveAvgPool2d(1), BatchNorm2d(4))
+    model.train()
+    return train(device, model)
 
 
 def control(device):
-    return train(device, GroupNorm(2, 4))
+    model = Sequential(AdaptiveAvgPool2d(1), BatchNorm2d(4))
+    model.train()
+    model[1].eval()  # after every train()
+    if text := train(device, model):
+        return text
+    output = model(IMAGES.to(device)).flatten(1).cpu()
+    if not torch.allclose(output, IMAGES.mean((2, 3)), rtol=1e-3):  # fresh statistics: 0 and 1
+        return f"the pooled features became {output}"
+
+
+def messages(device):
+    layers = AdaptiveAvgPool2d(1), InstanceNorm2d(4)
+    return "\n".join(f"{train(device, Sequential(*layers).train(mode))}" for mode in (True, False))
 
 
 def popular_fix(device):
-    return train(device, BatchNorm2d(4), drop_last=True)
+    text = train(device, Sequential(AdaptiveAvgPool2d(1), BatchNorm2d(4)), drop_last=True)
+    images = torch.randn(8, 4, 8, 8, device=device)
+    grouped = Sequential(AdaptiveAvgPool2d(1), GroupNorm(2, 4, eps=0)).to(device)(images)
+    if torch.allclose(grouped.abs(), torch.ones_like(grouped), atol=0.01):
+        return text
 
 
 if __name__ == "__main__":
@@ -74,7 +100,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -53,8 +53,8 @@ import torch
 from torch.nn import BatchNorm1d
 
 
-def train_and_predict(device, momentum, mode):
-    norm = BatchNorm1d(1, momentum=momentum).to(device)
+def train_and_predict(device, norm, mode="eval"):
+    norm.to(device)
     x = torch.tensor([[9.0], [11.0]], device=device)
     for _ in range(100):
         norm(x)
@@ -64,18 +64,23 @@ def train_and_predict(device, momentum, mode):
         return f"eval output is {worst:.0f} where training saw 1"
     if not torch.allclose(norm(x + 2)[0], norm(x)[1]):
         return "the output for 11.0 depends on its batch"
+    if not torch.allclose(norm(x), (x - 10) / 2**0.5, atol=0.01):
+        return f"the output is {norm(x)}"
 
 
 def reproduce(device):
-    return train_and_predict(device, 0, "eval")
+    norm = BatchNorm1d(1, momentum=0)
+    return train_and_predict(device, norm)
 
 
 def control(device):
-    return train_and_predict(device, 0.1, "eval")
+    norm = BatchNorm1d(1, momentum=0.1)
+    return train_and_predict(device, norm)
 
 
 def popular_fix(device):
-    return train_and_predict(device, 0, "train")
+    norm = BatchNorm1d(1, momentum=0)
+    return train_and_predict(device, norm, mode="train")
 
 
 if __name__ == "__main__":

@@ -29,36 +29,40 @@
 # output = convolution(image)  # RGBA: [1, 4, height, width]
 # '''
 # right = '''
-# output = convolution(image[:, :3])  # or Image.open(path).convert("RGB") when it is loaded
+# output = convolution(image[:, :3])
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Most images pass, and a png with transparency does not (sjmoran/deeplpf-image-enhancement#16).
 
 The second dimension of the weight is the number of channels that the input has to have
-(torch/nn/modules/conv.py), and an RGBA image has four. A grey image has one
-and fails in the same way.
+(torch/nn/modules/conv.py), and an RGBA image has four: the first three are the colours. A
+grey image has one and fails in the same way: give it three by image.expand(-1, 3, -1, -1).
 """
 
 import torch
 
 
-def predict(device, image):
-    convolution = torch.nn.Conv2d(3, 16, 3).to(device)
-    try:
-        convolution(image.to(device))
-    except RuntimeError as error:
-        return str(error)
+def start(device):
+    image = torch.arange(4 * 8 * 8.0, device=device).view(1, 4, 8, 8)
+    return image, torch.nn.Conv2d(3, 16, 3).to(device)
 
 
 def reproduce(device):
-    image = torch.ones(1, 4, 8, 8)
-    return predict(device, image)
+    image, convolution = start(device)
+    try:
+        output = convolution(image)  # RGBA: [1, 4, height, width]
+    except RuntimeError as error:
+        return str(error)
+    return f"an output of {tuple(output.shape)}"
 
 
 def control(device):
-    image = torch.ones(1, 4, 8, 8)
-    return predict(device, image[:, :3])
+    image, convolution = start(device)
+    output = convolution(image[:, :3])
+    red, green, blue, _ = image[0]
+    if not torch.allclose(output, convolution(torch.stack((red, green, blue))[None]), atol=0.05):
+        return "the output is not that of the three colours"
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@
 # title = "A convolution raises on images with one dimension too many, such as the frames of a video"
 # kind = "error"
 # symptom = "input to conv2d, but got input of size: \\[1, 2, 3, 8, 8\\]"
-# messages = [
-#     "Expected \\d-dimensional input for \\d-dimensional weight .{1,60}?, but got \\d-dimensional input of size",
-#     "Expected \\d{1,2}D \\(unbatched\\) or \\d{1,2}D \\(batched\\) input to conv",
+# messages = ['Expected \d{1,2}D \(unbatched\) or \d{1,2}D \(batched\) input to conv']
+# elsewhere = [
+#     'Expected \d-dimensional input for \d-dimensional weight .{1,60}?, but got \d-dimensional input of size',
 #     "3D or 4D input tensor expected but got",
 # ]
 # keywords = ["video frames into a 2D network", "unsqueeze(0) twice", "DataLoader adds a batch dimension", "crops of one image stacked"]
@@ -38,21 +38,26 @@ makes one batch of all frames; the outputs are then per frame, and the labels pe
 import torch
 
 
-def predict(device, arrange):
-    clips = torch.ones(1, 2, 3, 8, 8, device=device)
-    convolution = torch.nn.Conv2d(3, 16, 3).to(device)
-    try:
-        convolution(arrange(clips))
-    except RuntimeError as error:
-        return str(error)
+def start(device):
+    clips = torch.arange(2 * 3 * 8 * 8.0, device=device).view(1, 2, 3, 8, 8)
+    return clips, torch.nn.Conv2d(3, 16, 3).to(device)
 
 
 def reproduce(device):
-    return predict(device, lambda clips: clips)
+    clips, convolution = start(device)
+    try:
+        output = convolution(clips)  # [batch, frames, channels, height, width]
+    except RuntimeError as error:
+        return str(error)
+    return f"an output of {tuple(output.shape)}"
 
 
 def control(device):
-    return predict(device, lambda clips: clips.flatten(0, 1))
+    clips, convolution = start(device)
+    output = convolution(clips.flatten(0, 1))
+    expected = torch.cat([convolution(frame[None]) for frame in clips[0]])
+    if not torch.allclose(output, expected, atol=0.05):
+        return "the output is not that of the frames"
 
 
 if __name__ == "__main__":

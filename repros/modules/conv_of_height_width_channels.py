@@ -46,28 +46,37 @@ Selen-Suyue/DensePolicy2D#3): here the mean of each colour is lost.
 import torch
 
 
-def predict(device, arrange):
+def start(device):
     colour = torch.tensor([1.0, 2.0, 3.0], device=device)
     images = colour.expand(2, 8, 8, 3).contiguous()
-    convolution = torch.nn.Conv2d(3, 16, 3).to(device)
-    try:
-        convolution(arrange(images))
-    except RuntimeError as error:
-        return str(error)
-    if not torch.equal(arrange(images).mean((0, 2, 3)), colour):
+    convolution = torch.nn.Conv2d(3, 3, 1, bias=False).to(device)
+    torch.nn.init.dirac_(convolution.weight)  # the output is the input
+    return images, convolution, colour
+
+
+def check(output, colour):
+    if not torch.allclose(output.mean((0, 2, 3)), colour):
         return "the channels hold a mix of colours"
 
 
 def reproduce(device):
-    return predict(device, lambda images: images)
+    images, convolution, colour = start(device)
+    try:
+        output = convolution(images)  # [batch, height, width, 3]
+    except RuntimeError as error:
+        return str(error)
+    return check(output, colour)
 
 
 def control(device):
-    return predict(device, lambda images: images.permute(0, 3, 1, 2))
+    images, convolution, colour = start(device)
+    output = convolution(images.permute(0, 3, 1, 2))
+    return check(output, colour)
 
 
 def popular_fix(device):
-    return predict(device, lambda images: images.reshape(2, 3, 8, 8))
+    images, convolution, colour = start(device)
+    return check(convolution(images.reshape(2, 3, 8, 8)), colour)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,9 @@
 #     mean.mul_(0.9).add_(new.detach(), alpha=0.1)
 # '''
 # right = '''
-# for mean, new in zip(ema.buffers(), model.buffers()):  # and the parameters as before
+# for mean, new in zip(ema.parameters(), model.parameters()):
+#     mean.mul_(0.9).add_(new.detach(), alpha=0.1)
+# for mean, new in zip(ema.buffers(), model.buffers()):
 #     mean.copy_(new)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -55,7 +57,19 @@ import copy
 import torch
 
 
-def train_and_predict(device, copy_buffers):
+def parameters_alone(ema, model):
+    for mean, new in zip(ema.parameters(), model.parameters()):
+        mean.mul_(0.9).add_(new.detach(), alpha=0.1)
+
+
+def with_buffers(ema, model):
+    for mean, new in zip(ema.parameters(), model.parameters()):
+        mean.mul_(0.9).add_(new.detach(), alpha=0.1)
+    for mean, new in zip(ema.buffers(), model.buffers()):
+        mean.copy_(new)
+
+
+def train_and_predict(device, update):
     model = torch.nn.BatchNorm1d(1).to(device)
     ema = copy.deepcopy(model).requires_grad_(False)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
@@ -64,21 +78,17 @@ def train_and_predict(device, copy_buffers):
         model(x).square().sum().backward()
         optimizer.step()
         optimizer.zero_grad()
-        for mean, new in zip(ema.parameters(), model.parameters()):
-            mean.mul_(0.9).add_(new.detach(), alpha=0.1)
-        if copy_buffers:
-            for mean, new in zip(ema.buffers(), model.buffers()):
-                mean.copy_(new)
+        update(ema, model)
     if not torch.allclose(ema.eval()(x), model.eval()(x), atol=0.1):
         return "eval output of the average is off"
 
 
 def reproduce(device):
-    return train_and_predict(device, copy_buffers=False)
+    return train_and_predict(device, parameters_alone)
 
 
 def control(device):
-    return train_and_predict(device, copy_buffers=True)
+    return train_and_predict(device, with_buffers)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@
 # first, second = model(x), model(x)
 # '''
 # right = '''
-# model.eval()
+# model.eval()  # and model.train() before training goes on
 # first, second = model(x), model(x)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -54,30 +54,38 @@ autograd alone (docs: notes/autograd); the project of ipolharvard/ethos-ares#20 
 them.
 """
 
-from contextlib import nullcontext
-
 import torch
 
 
-def predict(device, mode):
-    model = torch.nn.Dropout().to(device)
-    x = torch.ones(256, device=device)
-    with mode(model):
-        first, second = model(x), model(x)
+def start(device):
+    return torch.nn.Dropout().to(device), torch.ones(256, device=device)
+
+
+def check(first, second, x):
     if not torch.equal(first, second):
         return "two predictions for one input differ"
+    if not torch.equal(first, x):
+        return "the prediction is not the input"
 
 
 def reproduce(device):
-    return predict(device, lambda model: nullcontext(model))
+    model, x = start(device)
+    first, second = model(x), model(x)
+    return check(first, second, x)
 
 
 def control(device):
-    return predict(device, lambda model: nullcontext(model.eval()))
+    model, x = start(device)
+    model.eval()  # and model.train() before training goes on
+    first, second = model(x), model(x)
+    return check(first, second, x)
 
 
 def popular_fix(device):
-    return predict(device, lambda model: torch.no_grad())
+    model, x = start(device)
+    with torch.no_grad():
+        first, second = model(x), model(x)
+    return check(first, second, x)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "model.forward(x) skips every hook of the model"
+# title = "model.forward(x) skips the hooks of the model itself, not those of its layers"
 # kind = "silent"
 # symptom = "the hook has not run"
 # keywords = [
@@ -15,15 +15,10 @@
 #     "feature extraction hook returns nothing",
 #     "my hook never prints anything",
 #     "feature extraction dictionary stays empty after the forward pass",
-#     "Grad-CAM hook gets no activations",
 #     "registered hook but nothing is captured",
 #     "hooks ignored when calling forward directly",
-#     "spectral norm or weight norm not applied",
-#     "FLOPs counter or profiler shows zero for my model",
 #     "what is the difference between calling model and model.forward",
-#     "pruning mask not applied in the forward pass",
 #     "forward pre hook is skipped",
-#     "intermediate layer outputs list has length zero",
 # ]
 # origin = "design"
 # reports = [
@@ -36,38 +31,47 @@
 #     "https://github.com/MPoL-dev/MPoL/issues/151",
 # ]
 # wrong = '''
-# model.forward(x)
+# output = model.forward(x)
 # '''
 # right = '''
-# model(x)
+# output = model(x)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The output is right, and what the hooks should have done has not happened.
+"""The output is right, and what the hooks of the model should have done has not happened.
 
 Calling the module runs its hooks around forward(); forward() itself knows nothing of
-them (docs: torch.nn.Module.forward, pytorch#117925).
+them (docs: torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run
+theirs either way.
 """
 
 import torch
-from torch.nn import Linear
 
 
-def predict(device, call):
-    model, seen = Linear(2, 2).to(device), []
-    model.register_forward_hook(lambda module, args, output: seen.append(output))
-    x = torch.ones(1, 2, device=device)
-    call(model, x)
-    if not seen:
-        return "the hook has not run"
+def start(device):
+    model, seen = torch.nn.Sequential(torch.nn.Linear(2, 2)).to(device), []
+    model.register_forward_hook(lambda module, args, output: seen.append("model"))
+    model[0].register_forward_hook(lambda module, args, output: seen.append("layer"))
+    return model, torch.ones(1, 2, device=device), seen
+
+
+def check(model, x, output, seen):
+    if not torch.allclose(output, x @ model[0].weight.T + model[0].bias):
+        return "the output is wrong"
+    if seen != ["layer", "model"]:
+        return f"the hook has not run, only {seen}"
 
 
 def reproduce(device):
-    return predict(device, lambda model, x: model.forward(x))
+    model, x, seen = start(device)
+    output = model.forward(x)
+    return check(model, x, output, seen)
 
 
 def control(device):
-    return predict(device, lambda model, x: model(x))
+    model, x, seen = start(device)
+    output = model(x)
+    return check(model, x, output, seen)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@
 # title = "A model whose forward is misspelt or indented too far raises NotImplementedError"
 # kind = "error"
 # symptom = "is missing the required .forward. function"
-# messages = [
-#     "Module \\[\\w{1,60}\\] is missing the required .forward. function",
-#     "in _forward_unimplemented.{1,60}?raise NotImplementedError",
-# ]
+# messages = ['Module \[\w{1,60}\] is missing the required .forward. function']
+# elsewhere = ["in _forward_unimplemented.{1,60}?raise NotImplementedError"]
 # keywords = [
 #     "foward",
 #     "NotImplementedError in forward",
@@ -59,9 +57,11 @@ class Net(torch.nn.Module):
 
 def predict(device, module):
     try:
-        module()(torch.ones(1, device=device))
+        output = module()(torch.ones(1, device=device))
     except NotImplementedError as error:
         return str(error)
+    if output.item() != 2:
+        return f"1 + 1 = {output.item()}"
 
 
 def reproduce(device):

@@ -7,8 +7,12 @@
 # kind = "error"
 # symptom = "cannot assign module before Module.__init__\\(\\) call"
 # messages = [
-#     "cannot assign (?:module|parameters?|buffers?) before Module\\.__init__\\(\\) call",
-#     "object has no attribute '_(?:modules|parameters|backward_hooks)'",
+#     'cannot assign module before Module\.__init__\(\) call',
+#     'cannot assign parameters? before Module\.__init__\(\) call',
+#     'cannot assign buffers? before Module\.__init__\(\) call',
+#     "object has no attribute '_modules'",
+#     "object has no attribute '_parameters'",
+#     "object has no attribute '_backward_hooks'",
 # ]
 # keywords = ["super().__init__() missing", "custom nn.Module cannot be created", "AttributeError in __setattr__"]
 # origin = "design"
@@ -50,19 +54,42 @@ class Net(torch.nn.Module):
         self.layer = Linear(2, 2)
 
 
-def build(device, module):
+class Never(torch.nn.Module):
+    def __init__(self):
+        pass
+
+    def forward(self, x):
+        return x
+
+
+def text(call):
     try:
-        module().to(device)
+        call()
     except AttributeError as error:
         return str(error)
 
 
 def reproduce(device):
-    return build(device, Late)
+    return text(lambda: Late().to(device))
 
 
 def control(device):
-    return build(device, Net)
+    model, x = Net().to(device), torch.ones(1, 2, device=device)
+    expected = x @ model.layer.weight.T + model.layer.bias
+    if len(list(model.parameters())) != 2 or not torch.allclose(model.layer(x), expected):
+        return "the layer is not that of the model"
+
+
+def messages(device):
+    weight = torch.nn.Parameter(torch.ones(1, device=device))
+    calls = (
+        lambda: setattr(Never(), "weight", weight),
+        lambda: Never().register_buffer("mean", torch.ones(1)),
+        lambda: Never().to(device),
+        lambda: list(Never().parameters()),
+        lambda: Never()(torch.ones(1)),
+    )
+    return "\n".join(str(text(call)) for call in calls)
 
 
 if __name__ == "__main__":
@@ -70,7 +97,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

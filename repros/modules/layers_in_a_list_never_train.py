@@ -6,6 +6,7 @@
 # title = "Layers in a Python list never train, and nothing says so"
 # kind = "silent"
 # symptom = "2 of 3 layers did not learn"
+# messages = ["optimizer got an empty parameter list"]
 # keywords = [
 #     "layers missing from model.parameters()",
 #     "ModuleList",
@@ -26,43 +27,60 @@
 #     "print(model) does not list all layers",
 #     "experts or branches in a list get no update",
 #     "loading weights works but results differ every time",
+#     "model.parameters() is empty",
+#     "my model has no parameters",
+#     "list of layers",
+#     "optimizer complains that there is nothing to train",
+#     "layers in a python list are not found",
+#     "parameter count of my model is zero",
+#     "model defined with a loop has no weights",
 # ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/59925",
 #     "https://github.com/pytorch/pytorch/issues/666",
 #     "https://github.com/pytorch/pytorch/issues/1053",
+#     "https://github.com/Lightning-AI/pytorch-lightning/issues/2282",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html"]
 # wrong = '''
 # self.hidden = [Linear(2, 2), Linear(2, 2)]
 # '''
 # right = '''
-# self.hidden = ModuleList([Linear(2, 2), Linear(2, 2)])
+# self.hidden = torch.nn.ModuleList([Linear(2, 2), Linear(2, 2)])
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss falls, by the work of the layers that are attributes of their own.
+"""The loss falls, by the work of the layers that are attributes of their own. Where all layers
+stand in the list, the optimizer raises instead: it gets no parameters.
 
 A module registers the modules that are assigned to it, and a list is none
 (pytorch#59925): parameters(), to(), state_dict() and eval() do not reach into it
-(pytorch#1053).
+(pytorch#1053). Nor do they find what a local name holds; list(model.parameters()), tried in
+Lightning-AI/pytorch-lightning#2282, is empty as well.
 """
 
 import torch
-from torch.nn import Linear, ModuleList
+from torch.nn import Linear
 
 
-class Net(torch.nn.Module):
-    def __init__(self, container):
+class Plain(torch.nn.Module):
+    def __init__(self):
         super().__init__()
         self.head = Linear(2, 1)
-        self.hidden = container([Linear(2, 2), Linear(2, 2)])
+        self.hidden = [Linear(2, 2), Linear(2, 2)]
 
 
-def train(device, container):
-    model = Net(container).to(device)
+class Registered(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = Linear(2, 1)
+        self.hidden = torch.nn.ModuleList([Linear(2, 2), Linear(2, 2)])
+
+
+def train(device, module):
+    model = module().to(device)
     layers = [model.head, *model.hidden]
     for layer in layers:
         layer.to(device)
@@ -73,17 +91,27 @@ def train(device, container):
         x = layer(x)
     x.sum().backward()
     optimizer.step()
-    kept = sum(torch.equal(layer.weight, old) for layer, old in zip(layers, before))
+    steps = [old - 0.1 * layer.weight.grad for layer, old in zip(layers, before)]
+    kept = sum(not torch.allclose(layer.weight, new) for layer, new in zip(layers, steps))
     if kept:
         return f"{kept} of 3 layers did not learn"
 
 
 def reproduce(device):
-    return train(device, list)
+    return train(device, Plain)
 
 
 def control(device):
-    return train(device, ModuleList)
+    return train(device, Registered)
+
+
+def messages(device):
+    model = Plain()
+    del model.head
+    try:
+        torch.optim.SGD(list(model.parameters()), lr=0.1)
+    except ValueError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -91,7 +119,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

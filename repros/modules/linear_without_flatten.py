@@ -8,10 +8,12 @@
 # symptom = "shapes cannot be multiplied"
 # messages = [
 #     "mat1 and mat2 shapes cannot be multiplied",
-#     "size mismatch, m1: \\[\\S{1,12} x \\S{1,12}\\], m2: \\[",
-#     "mat1 dim 1 must match mat2 dim 0",
-#     "input and weight\\.T shapes cannot be multiplied",
 #     "a and b must have same reduction dim, but got",
+# ]
+# elsewhere = [
+#     'size mismatch, m1: \[\S{1,12} x \S{1,12}\], m2: \[',
+#     "mat1 dim 1 must match mat2 dim 0",
+#     'input and weight\.T shapes cannot be multiplied',
 # ]
 # keywords = ["flatten missing", "Linear only sees the width", "features and classifier of VGG in a Sequential", "Sequential(*resnet.children()) fails", "mat1 has batch x channels rows"]
 # origin = "usage"
@@ -24,7 +26,7 @@
 # model = Sequential(Conv2d(3, 8, 1), Linear(8 * 4 * 4, 5))
 # '''
 # right = '''
-# model = Sequential(Conv2d(3, 8, 1), Flatten(), Linear(8 * 4 * 4, 5))
+# model = Sequential(Conv2d(3, 8, 1), torch.nn.Flatten(), Linear(8 * 4 * 4, 5))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -36,22 +38,35 @@ flatten() that stands in the forward of the model (pytorch#15129).
 """
 
 import torch
-from torch.nn import Conv2d, Flatten, Linear, Sequential
+from torch.nn import Conv2d, Linear, Sequential
 
 
-def predict(device, model):
+def start(device):
+    return torch.arange(2 * 3 * 4 * 4.0, device=device).view(2, 3, 4, 4)
+
+
+def reproduce(device):
+    model = Sequential(Conv2d(3, 8, 1), Linear(8 * 4 * 4, 5))
     try:
-        model.to(device)(torch.ones(2, 3, 4, 4, device=device))
+        model.to(device)(start(device))
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return predict(device, Sequential(Conv2d(3, 8, 1), Linear(8 * 4 * 4, 5)))
-
-
 def control(device):
-    return predict(device, Sequential(Conv2d(3, 8, 1), Flatten(), Linear(8 * 4 * 4, 5)))
+    model = Sequential(Conv2d(3, 8, 1), torch.nn.Flatten(), Linear(8 * 4 * 4, 5))
+    images = start(device)
+    output = model.to(device)(images)
+    rows = torch.stack([one.ravel() for one in model[0](images)])
+    if not torch.allclose(output, model[-1](rows), atol=0.05):
+        return "the rows of the Linear are not the images"
+
+
+def messages(device):
+    try:
+        Linear(3, 3, device="meta")(torch.ones(2, 4, device="meta"))
+    except RuntimeError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -59,7 +74,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

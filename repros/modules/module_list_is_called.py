@@ -7,8 +7,9 @@
 # kind = "error"
 # symptom = "Module \\[ModuleList\\] is missing the required .forward. function"
 # messages = [
-#     "Module \\[\\w{1,60}\\] is missing the required .forward. function",
-#     "Module \\[Module(?:List|Dict)\\] is missing the required .forward. function",
+#     'Module \[\w{1,60}\] is missing the required .forward. function',
+#     'Module \[ModuleList\] is missing the required .forward. function',
+#     'Module \[ModuleDict\] is missing the required .forward. function',
 # ]
 # keywords = [
 #     "ModuleList instead of Sequential",
@@ -32,7 +33,7 @@
 # layers(x)
 # '''
 # right = '''
-# layers = Sequential(Linear(2, 2), Linear(2, 2))
+# layers = torch.nn.Sequential(Linear(2, 2), Linear(2, 2))
 # layers(x)
 # '''
 # rule = "error"
@@ -46,23 +47,31 @@ become a list of them (cloneofsimo/paint-with-words-sd#2).
 """
 
 import torch
-from torch.nn import Linear, ModuleList, Sequential
+from torch.nn import Linear, ModuleList
 
 
-def predict(device, layers):
-    x = torch.ones(1, 2, device=device)
+def reproduce(device):
+    x = torch.ones(1, 2)
     try:
-        layers.to(device)(x)
+        layers = ModuleList([Linear(2, 2), Linear(2, 2)])
+        layers(x)
     except NotImplementedError as error:
         return str(error)
 
 
-def reproduce(device):
-    return predict(device, ModuleList([Linear(2, 2), Linear(2, 2)]))
-
-
 def control(device):
-    return predict(device, Sequential(Linear(2, 2), Linear(2, 2)))
+    x = torch.ones(1, 2)
+    layers = torch.nn.Sequential(Linear(2, 2), Linear(2, 2))
+    layers(x)
+    if not torch.equal(layers(x), layers[1](layers[0](x))):
+        return "the layers do not run one after the other"
+
+
+def messages(device):
+    try:
+        torch.nn.ModuleDict({"head": Linear(2, 2)})(torch.ones(1, 2))
+    except NotImplementedError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -70,7 +79,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

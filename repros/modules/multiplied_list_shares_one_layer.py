@@ -54,17 +54,20 @@ from torch.nn import Linear, ModuleList
 
 def count(device, layers):
     weights = [p for p in layers.to(device).parameters() if p.dim() == 2]
-    assert len([key for key in layers.state_dict() if "weight" in key]) == 3
+    if [key for key in layers.state_dict() if "weight" in key] != [f"{n}.weight" for n in range(3)]:
+        return "the keys are not those of three layers"
     if len(weights) != 3:
         return f"3 layers share {len(weights)} weight"
 
 
 def reproduce(device):
-    return count(device, ModuleList([Linear(2, 2)] * 3))
+    layers = ModuleList([Linear(2, 2)] * 3)
+    return count(device, layers)
 
 
 def control(device):
-    return count(device, ModuleList([Linear(2, 2) for _ in range(3)]))
+    layers = ModuleList([Linear(2, 2) for _ in range(3)])
+    return count(device, layers)
 
 
 if __name__ == "__main__":

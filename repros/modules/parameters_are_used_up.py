@@ -47,22 +47,25 @@ import torch
 from torch.optim import SGD
 
 
-def configure(device, collect):
+def reproduce(device):
     model = torch.nn.Linear(2, 2).to(device)
-    trainable = collect(filter(lambda p: p.requires_grad, model.parameters()))
+    trainable = filter(lambda p: p.requires_grad, model.parameters())
     count = sum(p.numel() for p in trainable)
     try:
-        SGD(trainable, lr=0.1)
+        optimizer = SGD(trainable, lr=0.1)
     except ValueError as error:
         return f"{error}, after {count} numbers were counted"
-
-
-def reproduce(device):
-    return configure(device, lambda parameters: parameters)
+    return f"{len(optimizer.param_groups[0]['params'])} parameters"
 
 
 def control(device):
-    return configure(device, list)
+    model = torch.nn.Linear(2, 2).to(device)
+    model.bias.requires_grad = False
+    trainable = list(filter(lambda p: p.requires_grad, model.parameters()))
+    count = sum(p.numel() for p in trainable)
+    optimizer = SGD(trainable, lr=0.1)
+    if count != 4 or optimizer.param_groups[0]["params"][0] is not model.weight:
+        return f"{count} numbers were counted, {optimizer} has others"
 
 
 if __name__ == "__main__":

@@ -47,26 +47,34 @@
 
 softmax makes the elements along dim sum to one (docs: torch.nn.Softmax); dim=0 is right
 for a single sample without a batch dimension, where such code often comes from
-(DeepReinforcementLearning/DeepReinforcementLearningInAction#32).
+(DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last
+dimension of [batch, classes] and [batch, time, classes]; of [batch, classes, height, width]
+they are dim=1.
 """
 
 import torch
 
 
-def predict(device, dim):
-    logits = torch.tensor([[1.0, 3.0], [4.0, 2.0]], device=device)
-    probabilities = logits.softmax(dim=dim)
-    alone = logits[:1].softmax(dim=dim)
-    if not torch.allclose(alone, probabilities[:1]):
+def start(device):
+    return torch.tensor([[1.0, 3.0], [4.0, 2.0]], device=device)
+
+
+def check(probabilities, logits):
+    expected = torch.stack([torch.exp(row) / torch.exp(row).sum() for row in logits])
+    if not torch.allclose(probabilities, expected):
         return "the probabilities of a sample depend on its batch"
 
 
 def reproduce(device):
-    return predict(device, dim=0)
+    logits = start(device)
+    probabilities = logits.softmax(dim=0)  # [batch, classes]
+    return check(probabilities, logits)
 
 
 def control(device):
-    return predict(device, dim=-1)
+    logits = start(device)
+    probabilities = logits.softmax(dim=-1)
+    return check(probabilities, logits)
 
 
 if __name__ == "__main__":

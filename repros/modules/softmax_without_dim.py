@@ -6,7 +6,12 @@
 # title = "softmax() without dim works on the batch dimension of a three-dimensional input"
 # kind = "silent"
 # symptom = "implicit dimension 0 mixes the samples"
-# messages = ["Implicit dimension choice for (?:log_|gumbel_)?soft(?:max|min) has been deprecated"]
+# messages = [
+#     "Implicit dimension choice for softmax has been deprecated",
+#     "Implicit dimension choice for log_softmax has been deprecated",
+#     "Implicit dimension choice for softmin has been deprecated",
+# ]
+# elsewhere = ["Implicit dimension choice for gumbel_softmax has been deprecated"]
 # keywords = [
 #     "UserWarning softmax",
 #     "which dim for softmax",
@@ -36,11 +41,11 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
 # ]
 # wrong = '''
-# scores = torch.arange(8.0).view(2, 2, 2)  # [batch, queries, keys]
+# scores = torch.bmm(queries, keys.transpose(1, 2))  # [batch, queries, keys]
 # weights = softmax(scores)
 # '''
 # right = '''
-# scores = torch.arange(8.0).view(2, 2, 2)
+# scores = torch.bmm(queries, keys.transpose(1, 2))  # [batch, queries, keys]
 # weights = softmax(scores, dim=-1)
 # '''
 # rule = "warning"
@@ -58,24 +63,42 @@ motokimura/capsnet_pytorch#1.
 import warnings
 
 import torch
-from torch.nn.functional import softmax
+from torch.nn.functional import log_softmax, softmax, softmin
 
 
-def attend(device, **options):
-    scores = torch.arange(8.0, device=device).view(2, 2, 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        weights = softmax(scores, **options)
-    if not torch.allclose(weights.sum(-1), torch.ones(2, 2, device=device)):
+def start(device):
+    queries = torch.arange(8.0, device=device).view(2, 2, 2)
+    return queries, queries / 10
+
+
+def check(weights, scores):
+    expected = scores.exp() / scores.exp().sum(2, keepdim=True)
+    if not torch.allclose(weights, expected):
         return "the implicit dimension 0 mixes the samples"
 
 
 def reproduce(device):
-    return attend(device)
+    queries, keys = start(device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = torch.bmm(queries, keys.transpose(1, 2))  # [batch, queries, keys]
+        weights = softmax(scores)
+    return check(weights, scores)
 
 
 def control(device):
-    return attend(device, dim=-1)
+    queries, keys = start(device)
+    scores = torch.bmm(queries, keys.transpose(1, 2))  # [batch, queries, keys]
+    weights = softmax(scores, dim=-1)
+    return check(weights, scores)
+
+
+def messages(device):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for function in (softmax, log_softmax, softmin):
+            function(torch.ones(2, 2, 2, device=device))
+    return "\n".join(str(one.message) for one in caught)
 
 
 if __name__ == "__main__":
@@ -83,7 +106,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -6,8 +6,8 @@
 # title = "view() of a permuted or transposed tensor raises"
 # kind = "error"
 # symptom = "view size is not compatible with input tensor"
-# messages = [
-#     "view size is not compatible with input tensor.s size and stride",
+# messages = ["view size is not compatible with input tensor.s size and stride"]
+# elsewhere = [
 #     "Cannot view a tensor with shape .{1,60}? and strides .{1,60}? as a tensor with shape",
 #     "input is not contiguous at ",
 # ]
@@ -46,26 +46,33 @@ another order.
 import torch
 
 
-def rearrange(device, move):
-    x = torch.arange(12, device=device).view(2, 3, 2)
-    try:
-        y = move(x)
-    except RuntimeError as error:
-        return str(error)
-    if y[0].tolist() != [0, 2, 4, 1, 3, 5]:
+def start(device):
+    return torch.arange(12, device=device).view(2, 3, 2)
+
+
+def check(y):
+    if y.tolist() != [[0, 2, 4, 1, 3, 5], [6, 8, 10, 7, 9, 11]]:
         return f"the elements are in the order {y[0].tolist()}"
 
 
 def reproduce(device):
-    return rearrange(device, lambda x: x.transpose(1, 2).view(2, -1))
+    x = start(device)
+    try:
+        y = x.transpose(1, 2).view(2, -1)
+    except RuntimeError as error:
+        return str(error)
+    return check(y)
 
 
 def control(device):
-    return rearrange(device, lambda x: x.transpose(1, 2).reshape(2, -1))
+    x = start(device)
+    y = x.transpose(1, 2).reshape(2, -1)
+    return check(y)
 
 
 def popular_fix(device):
-    return rearrange(device, lambda x: x.reshape(2, 2, 3).reshape(2, -1))
+    x = start(device)
+    return check(x.reshape(2, 2, 3).reshape(2, -1))
 
 
 if __name__ == "__main__":

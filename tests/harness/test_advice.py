@@ -94,6 +94,9 @@ def test_the_lines_that_use_a_fix_import_it_and_the_plain_ones_do_without(root):
     assert other == "use: `use` has no `from amp import fix`"
     code = CODE.replace("    return None if", "    fix(lr)\n    return None if")
     use = "from amp import fix\nfix(1)"
+    other = CODE.replace("    return None if", "    torch.fix(lr)\n    return None if")
+    lines = {"right": "torch.fix(lr)", "use": "from amp import fix\nfix(1)", "choice": "Take"}
+    assert found(root, other, wrong="lr", **lines, **fix) == []
     problems = found(root, code, wrong="lr; fix", right="fix(lr)", use=use, choice="Take", **fix)
     assert problems == ["right: it calls fix() of the fix: that is what `use` is for"]
 

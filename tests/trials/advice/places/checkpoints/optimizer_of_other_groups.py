@@ -1,0 +1,37 @@
+"""A run that is resumed with its first layer frozen, against one that freezes it and goes on."""
+
+import torch
+from torch import nn
+
+SETTINGS = ("plain", "short last batch")
+
+
+def train(t, model, optimizer):
+    for x, y in t.batches:
+        optimizer.zero_grad(set_to_none=True)
+        t.loss(model(x), y).backward()
+        optimizer.step()
+
+
+def first_stage(t):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 4))
+    optimizer = torch.optim.Adam(model.parameters())
+    train(t, model, optimizer)
+    optimizer.zero_grad(set_to_none=True)
+    return model, optimizer
+
+
+def place(t):
+    model, optimizer = first_stage(t)
+    state = optimizer.state_dict()
+    paste
+    train(t, model, optimizer)
+    return [model.state_dict(), model[0].weight.requires_grad]
+
+
+def reference(t):
+    model, optimizer = first_stage(t)
+    model[0].requires_grad_(False)
+    train(t, model, optimizer)
+    return [model.state_dict(), False]
