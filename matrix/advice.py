@@ -11,6 +11,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from .answers import wording
@@ -109,9 +110,9 @@ def _blocks(code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.s
             for name in ("body", "orelse", "finalbody"):
                 if isinstance(block := getattr(node, name, None), list):
                     yield block
-            if isinstance(node, ast.Name) and (callee := defined.get(node.id)) is not None:
-                if callee not in seen and callee not in waiting:
-                    waiting.append(callee)
+            callee = defined.get(node.id) if isinstance(node, ast.Name) else None
+            if callee is not None and callee not in seen and callee not in waiting:
+                waiting.append(callee)
 
 
 def _imports(code: ast.AST) -> set[tuple[str, str, str]]:
@@ -142,10 +143,8 @@ def _defined(code: ast.AST) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.arg):
             names.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)):
+            names.add(node.name or "")
     return names
 
 
@@ -176,7 +175,8 @@ def _messages(one: Reproducer, records: list[Record]) -> Iterator[str]:
         ]
         for each in never:
             what = "it" if each == pattern else f"its alternative {each!r}"
-            yield f"{at}: no run on record raised {what}: let messages() raise it, or list it under `elsewhere`"
+            todo = "let messages() raise it, or list it under `elsewhere`"
+            yield f"{at}: no run on record raised {what}: {todo}"
     for pattern in one.texts:
         text = wording.readable(pattern)
         if held := [
@@ -197,7 +197,7 @@ def alternatives(pattern: str) -> list[str]:
             for outer, last, ends in around:
                 here = place if (outer, last) == (start, end) else start
                 cuts = [outer - 1, *ends, last]
-                left, right = next(cut for cut in zip(cuts, cuts[1:]) if cut[0] < here <= cut[1])
+                left, right = next(cut for cut in pairwise(cuts) if cut[0] < here <= cut[1])
                 gone |= {*range(outer, left + 1), *range(right, last)}
             found.append("".join(sign for at, sign in enumerate(pattern) if at not in gone))
     return list(dict.fromkeys(found)) or [pattern]

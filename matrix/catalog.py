@@ -128,7 +128,7 @@ class Reproducer:
     symptom: str = _key(_text, page=True)  # regex, matched against what reproduce() returns
     # regexes of what users see: each was raised by reproduce() or messages() in a run
     messages: tuple[str, ...] = _key(_texts, page=True, default=())
-    # the same for texts of other devices, older releases and other programs, which no run has raised
+    # the same of other devices, older releases and other programs, which no run has raised
     elsewhere: tuple[str, ...] = _key(_texts, default=())
     # users' words that title and docstring do not have
     keywords: tuple[str, ...] = _key(_texts, default=())

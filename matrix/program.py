@@ -1,8 +1,9 @@
 """A reproducer as one flat program: what a report shows, and what its reader runs.
 
-The text of the file stays as it was written. The roles that a report does not show and the functions of the others go, and
-what only they used; what is left prints what the control saw, then what the failure looks like. An
-error that is the symptom is not caught: its traceback is the last thing printed.
+The text of the file stays as it was written. The roles that a report does not show go, and so do
+the functions of the others and what only they used; what is left prints what the control saw, then
+what the failure looks like. An error that is the symptom is not caught: its traceback is the last
+thing printed.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _run(job: Job, output: IO[bytes]) -> None:
         signal.alarm(int(job.seconds) + 30)
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-        sys.stdout.reconfigure(line_buffering=True)  # as in a terminal: a crash flushes nothing
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as in a terminal: a crash flushes nothing
         os.chdir(job.folder)
         sys.argv[:] = job.argv
         if job.lines:
@@ -114,7 +114,7 @@ def _main() -> None:
     while waiting or running:
         while waiting and len(running) < at_once:
             number, job = waiting.pop()
-            output = tempfile.TemporaryFile()  # noqa: SIM115  closed below
+            output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed below
             if (pid := os.fork()) == 0:
                 _run(job, output)
             running[pid] = number, output

@@ -2,7 +2,7 @@ import ast
 import json
 
 import pytest
-from helpers import RETURNS, plant
+from helpers import plant
 from recorded import measurement, record
 
 from matrix import advice, catalog

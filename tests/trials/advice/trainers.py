@@ -185,7 +185,7 @@ def switches() -> Iterator[tuple[str, Any]]:
     yield "threads", torch.get_num_threads()
     for name in ("enabled", "benchmark", "deterministic", "allow_tf32"):
         yield f"cudnn.{name}", getattr(torch.backends.cudnn, name)
-    mha = getattr(torch.backends, "mha", None)
+    mha: Any = getattr(torch.backends, "mha", None)
     if hasattr(mha, "get_fastpath_enabled"):
         yield "fast path", mha.get_fastpath_enabled()
     yield "environment", {k: v for k, v in os.environ.items() if not k.startswith(("TORCH", "KMP"))}

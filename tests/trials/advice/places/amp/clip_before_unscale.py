@@ -2,7 +2,7 @@
 
 import torch
 
-SETTINGS = ("plain", "tied", "frozen norm", "dropout", "short last batch")
+SETTINGS = ("plain", "AdamW", "tied", "frozen norm", "dropout", "short last batch")
 
 
 def train(t, step):

@@ -1,0 +1,32 @@
+"""Two towers that meet in a Bilinear, trained, against float32."""
+
+import torch
+
+SETTINGS = ("plain", "tied", "dropout")
+TOLERANCE = 0.05
+
+
+def train(t, forward):
+    bilinear = torch.nn.Bilinear(8, 8, 4)
+    with torch.no_grad():
+        bilinear.weight.fill_(0.1)
+        bilinear.bias.zero_()
+    for x, y in t.batches:
+        t.optimizer.zero_grad()
+        t.loss(forward(t.model.body, bilinear, x).float(), y).backward()
+        t.optimizer.step()
+    return [t.model.state_dict(), bilinear.weight.grad]
+
+
+def place(t):
+    device = "cpu"
+
+    def forward(linear, bilinear, x):
+        paste
+        return output
+
+    return train(t, forward)
+
+
+def reference(t):
+    return train(t, lambda linear, bilinear, x: bilinear(linear(x), linear(x)))

@@ -1,0 +1,29 @@
+"""A backbone in autocast and a head in float32, trained, against all in float32."""
+
+import torch
+
+SETTINGS = ("plain", "tied", "dropout", "frozen norm")
+TOLERANCE = 0.05
+
+
+def train(t, forward):
+    outputs = []
+    for x, y in t.batches:
+        output = forward(t.model.body, t.model.head, x)
+        outputs.append(output.detach())
+        t.optimizer.zero_grad()
+        t.loss(output, y).backward()
+        t.optimizer.step()
+    return [outputs, [str(each.dtype) for each in outputs], t.model.state_dict()]
+
+
+def place(t):
+    def forward(backbone, head, x):
+        paste
+        return output
+
+    return train(t, forward)
+
+
+def reference(t):
+    return train(t, lambda backbone, head, x: head(backbone(x)))

@@ -1,0 +1,30 @@
+"""A loss and a penalty that pulls the same weights another way, each with a backward()."""
+
+import torch
+
+SETTINGS = ("plain", "AdamW", "tied", "frozen norm", "dropout", "short last batch")
+
+
+def train(t, step):
+    for x, y in t.batches:
+        t.optimizer.zero_grad()
+        step(t.loss(t.model(x), y), sum(p.square().sum() for p in t.model.head.parameters()))
+    return t.model.state_dict()
+
+
+def place(t):
+    model, optimizer = t.model, t.optimizer
+    scaler = torch.amp.GradScaler("cpu")
+
+    def step(loss, penalty):
+        paste
+
+    return train(t, step)
+
+
+def reference(t):
+    def step(loss, penalty):
+        (loss + penalty).backward()
+        t.optimizer.step()
+
+    return train(t, step)

@@ -1,0 +1,36 @@
+"""A regression on six prices a row, against the same numbers as float32 from the start."""
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+SETTINGS = ("plain", "workers", "bfloat16")
+
+
+paste
+
+
+class Prices(Dataset):
+    prices = [0.1 * n - 1 for n in range(24)]
+
+    def __len__(self):
+        return 24
+
+    __getitem__ = __getitem__
+
+
+def train(t, batches):
+    for x in batches:
+        t.optimizer.zero_grad()
+        with t.autocast():
+            output = t.model(x.view(2, 6))
+        t.loss(output.float(), torch.tensor([0, 1])).backward()
+        t.optimizer.step()
+    return t.model.state_dict(), str(x.dtype)
+
+
+def place(t):
+    return train(t, DataLoader(Prices(), batch_size=12, num_workers=t.setting.workers))
+
+
+def reference(t):
+    return train(t, torch.tensor(Prices.prices).view(2, 12))

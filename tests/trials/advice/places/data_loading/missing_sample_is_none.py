@@ -1,0 +1,37 @@
+"""Images of which some cannot be read, with noise added when they are: two epochs."""
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+SETTINGS = ("plain", "workers")
+
+
+class Images(Dataset):
+    kept = 0
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, index):
+        if index in (2, 3, 8):
+            return None
+        return {"image": index + torch.rand(2, 2) / 2, "label": index}
+
+
+def place(t):
+    dataset = Images()
+    paste
+    collate = loader.collate_fn
+    loader = DataLoader(
+        loader.dataset, loader.batch_size, num_workers=t.setting.workers, collate_fn=collate
+    )
+    epochs = [list(loader) for _ in range(2)]
+    labels = [[batch["label"] for batch in epoch] for epoch in epochs]
+    images = [torch.cat([batch["image"] for batch in epoch]) for epoch in epochs]
+    same = [image.floor()[:, 0, 0] for image in images]
+    return labels, same, bool((images[0] == images[1]).any())
+
+
+def reference(t):
+    labels = [torch.tensor(pair) for pair in ([0, 1], [4, 5], [6, 7])]
+    return [labels, labels], [torch.cat(labels).float()] * 2, False

@@ -1,0 +1,39 @@
+"""Images with one, three and four channels, normalised in place: two epochs, and the images after them."""
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+SETTINGS = ("plain", "workers")
+
+
+class Images(Dataset):
+    def __init__(self, images):
+        self.images = images
+
+    def __len__(self):
+        return len(self.images)
+
+    paste
+
+
+class Normalised(Images):
+    def __getitem__(self, index):
+        return super().__getitem__(index).sub_(0.5).div_(0.25)
+
+
+def place(t):
+    images = stored()
+    loader = DataLoader(Normalised(images), batch_size=3, num_workers=t.setting.workers)
+    return [batch for _ in range(2) for batch in loader], images
+
+
+def stored():
+    return [torch.arange(4.0 * n).view(n, 2, 2) / 16 for n in (3, 1, 4)]
+
+
+def reference(t):
+    colour, grey, alpha = stored()
+    batch = torch.stack(
+        [colour, torch.cat([grey] * 3), torch.stack([alpha[0], alpha[1], alpha[2]])]
+    )
+    return [(batch - 0.5) / 0.25] * 2, stored()

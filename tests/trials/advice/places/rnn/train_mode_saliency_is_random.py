@@ -1,0 +1,48 @@
+"""Training with dropout and a frozen BatchNorm in which every step is explained, then served."""
+
+from copy import deepcopy
+
+import torch
+
+SETTINGS = ("plain", "AdamW", "frozen norm")
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = torch.nn.Linear(6, 8)
+        self.norm = torch.nn.BatchNorm1d(8)
+        self.lstm = torch.nn.LSTM(8, 4, num_layers=2, dropout=0.5)
+
+    def forward(self, x):
+        return self.lstm(self.norm(self.embed(x))[None])[0][0]
+
+
+def run(t, explain):
+    t.model = t.watched(Net())
+    t.model.norm.train(t.setting.name != "frozen norm")
+    gradients = []
+    for x, y in t.batches:
+        t.optimizer.zero_grad()
+        t.loss(t.model(x), y).backward()
+        t.optimizer.step()
+        with torch.random.fork_rng(devices=[]):  # what it draws is its own affair
+            gradients += [explain(t.model, x.requires_grad_()) for _ in range(2)]
+    t.model.eval()  # and one that is served
+    return gradients + [explain(t.model, x), t.model(x), t.model.state_dict()]
+
+
+def place(t):
+    def explain(model, x):
+        paste
+        return gradient
+
+    return run(t, explain)
+
+
+def reference(t):
+    def explain(model, x):
+        copy = deepcopy(model).eval()  # on the CPU, where eval mode has a backward
+        return torch.autograd.grad(copy(x).sum(), x)[0]
+
+    return run(t, explain)
