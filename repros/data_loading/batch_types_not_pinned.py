@@ -32,33 +32,27 @@
 #     x: torch.Tensor  # returned by collate_fn, under pin_memory=True
 # '''
 # right = '''
-# class TupleBatch(NamedTuple):
+# @dataclass
+# class Batch:
 #     x: torch.Tensor
+#     def pin_memory(self):
+#         self.x = self.x.pin_memory()
+#         return self
 # '''
-# fix = "data_loading.Prefetcher"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
 # ///
 """The loader pins tensors, mappings, sequences and objects with a pin_memory() method
 of their own; any other batch it returns as it is, without a word
-(torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data, Memory Pinning).
+(torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data, Memory Pinning). A named tuple is
+pinned without a method.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 from unittest import mock
 
 import torch
 from torch.utils.data import DataLoader
-
-
-@dataclass
-class Batch:
-    x: torch.Tensor
-
-
-class TupleBatch(NamedTuple):
-    x: torch.Tensor
 
 
 class StandIn(torch.Tensor):
@@ -85,21 +79,33 @@ def first_batch(device, rows, **options):
         return next(iter(loader))
 
 
-def load(device, batch_type):
+def load(device, kind):
     x = torch.ones(2)
     if device == "cpu":
         x = x.as_subclass(StandIn)
-    batch = first_batch(device, [batch_type(x)], pin_memory=True)
-    if not batch.x.is_pinned():
+    batch = first_batch(device, [kind(x)], pin_memory=True)
+    if type(batch) is not kind or not batch.x.is_pinned():
         return "the loader left the dataclass unpinned"
 
 
 def reproduce(device):
+    @dataclass
+    class Batch:
+        x: torch.Tensor
+
     return load(device, Batch)
 
 
 def control(device):
-    return load(device, TupleBatch)
+    @dataclass
+    class Batch:
+        x: torch.Tensor
+
+        def pin_memory(self):
+            self.x = self.x.pin_memory()
+            return self
+
+    return load(device, Batch)
 
 
 if __name__ == "__main__":

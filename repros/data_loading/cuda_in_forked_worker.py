@@ -20,14 +20,22 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing"]
 # wrong = '''
-# def __getitem__(self, index):
-#     return torch.ones(3, device="cuda")
+# for batch in DataLoader(Rows(device), num_workers=1):  # its rows are made on the GPU
+#     train(batch)
 # '''
 # right = '''
 # for batch in DataLoader(Rows("cpu"), num_workers=1):
-#     batch = batch.to("cuda")
+#     batch = batch.to(device)
+#     train(batch)
 # '''
 # fix = "data_loading.to_device"
+# use = '''
+# from data_loading import to_device
+# for batch in DataLoader(Rows("cpu"), num_workers=1):
+#     batch = to_device(batch, device)
+#     train(batch)
+# '''
+# choice = "Take the lines where a batch is one tensor; the fix where it is a list, a dict or a class of your own"
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
 # ///
@@ -53,23 +61,36 @@ class Rows(Dataset):
         return torch.ones(3, device=self.device)
 
 
-def load(device, dataset_device):
+def check(loop, device):
     torch.ones(1, device=device)  # the parent uses the device, as every training script does
+    read = []
     try:
-        for _ in DataLoader(Rows(dataset_device), num_workers=1, multiprocessing_context="fork"):
-            pass
+        loop(device, read.append)
     except RuntimeError as error:
         if "re-initialize" not in str(error):
             raise
         return str(error)
+    if [tuple(batch.shape) for batch in read] != [(1, 3)] * 2 or read[0].device.type != device:
+        return f"{read} instead of two batches on {device}"
+
+
+def on_the_device(device, train):
+    for batch in DataLoader(Rows(device), num_workers=1):
+        train(batch)
+
+
+def on_the_cpu(device, train):
+    for batch in DataLoader(Rows("cpu"), num_workers=1):
+        batch = batch.to(device)
+        train(batch)
 
 
 def reproduce(device):
-    return load(device, dataset_device=device)
+    return check(on_the_device, device)
 
 
 def control(device):
-    return load(device, dataset_device="cpu")
+    return check(on_the_cpu, device)
 
 
 if __name__ == "__main__":

@@ -35,25 +35,30 @@
 #     "https://github.com/pytorch/pytorch/issues/82732",
 # ]
 # wrong = '''
-# for count, row in enumerate(dataset, start=1):
-#     pass
+# for row in dataset:
+#     read.append(row)
 # '''
 # right = '''
-# for count, row in enumerate(DataLoader(dataset, batch_size=None), start=1):
-#     pass
+# for index in range(len(dataset)):
+#     row = dataset[index]
+#     read.append(row)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
 """A Dataset has no __iter__; Python's for then counts up until __getitem__ raises an
 IndexError, and never asks for the length (docs.python.org: object.__getitem__). A
 __getitem__ that computes its row, as from a file name, a modulo or a random crop, raises
-none. The DataLoader asks for the length.
+none. Ask for the length, or let a DataLoader do it, which turns the rows into tensors.
 
 The converse is a loop that ends early without a word, when a bug in __getitem__ raises an
-IndexError (pytorch#82732).
+IndexError (pytorch#82732); with the length that one is seen.
 """
 
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
+
+
+class TooFar(Exception):
+    """Ends a loop that would go on for ever."""
 
 
 class Rows(Dataset):
@@ -61,23 +66,27 @@ class Rows(Dataset):
         return 3
 
     def __getitem__(self, index):
+        if index > 10:
+            raise TooFar
         return index
 
 
-def read(rows):
-    for count, row in enumerate(rows, start=1):
-        if count > 3:
-            return f"row {count} of 3 was read"  # and so on
-
-
 def reproduce(device):
-    dataset = Rows()
-    return read(dataset)
+    dataset, read = Rows(), []
+    try:
+        for row in dataset:
+            read.append(row)
+    except TooFar:
+        return f"row {read[3] + 1} of 3 was read"
 
 
 def control(device):
-    dataset = Rows()
-    return read(DataLoader(dataset, batch_size=None))
+    dataset, read = Rows(), []
+    for index in range(len(dataset)):
+        row = dataset[index]
+        read.append(row)
+    if read != [0, 1, 2]:
+        return f"{read} was read"
 
 
 if __name__ == "__main__":

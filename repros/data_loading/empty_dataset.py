@@ -6,10 +6,8 @@
 # title = "The DataLoader of a dataset that found no files raises num_samples=0"
 # kind = "error"
 # symptom = "num_samples=0|the epoch has 0 batches"
-# messages = [
-#     "num_samples should be a positive integer value, but got num_samples ?= ?0",
-#     "num_samples should be a positive inte?ge?ral value, but got num_samples ?= ?0",
-# ]
+# messages = ["num_samples should be a positive integer value, but got num_samples=0"]
+# elsewhere = ["num_samples should be a positive inte?ge?ral value, but got num_samples ?= ?0"]
 # keywords = [
 #     "dataset is empty",
 #     "wrong path to the images",
@@ -32,7 +30,10 @@
 # loader = DataLoader(files, shuffle=True)
 # '''
 # right = '''
-# files = glob.glob("images/*.png")
+# import os
+# files = sorted(glob.glob("images/*.png"))
+# if not files:
+#     raise FileNotFoundError(f"no images/*.png in {os.getcwd()}")
 # loader = DataLoader(files, shuffle=True)
 # '''
 # affected = { cpu = ">=1.13" }
@@ -52,29 +53,46 @@ import tempfile
 from torch.utils.data import DataLoader
 
 
-def load(folder, shuffle):
+def beside_one_image(load):
+    here = os.getcwd()
     with tempfile.TemporaryDirectory() as root:
         os.mkdir(f"{root}/images")
         open(f"{root}/images/1.png", "w").close()
-        files = glob.glob(f"{root}/{folder}/*.png")
+        os.chdir(root)
         try:
-            loader = DataLoader(files, shuffle=shuffle)
+            batches = list(load())
         except ValueError as error:
             return str(error)
-        if not list(loader):
-            return "the epoch has 0 batches"
+        finally:
+            os.chdir(here)
+    if batches != [["images/1.png"]]:
+        return f"the epoch has {len(batches)} batches"
+
+
+def wrong_folder(shuffle=True):
+    files = glob.glob("imgs/*.png")
+    loader = DataLoader(files, shuffle=shuffle)
+    return loader
+
+
+def right_folder():
+    files = sorted(glob.glob("images/*.png"))
+    if not files:
+        raise FileNotFoundError(f"no images/*.png in {os.getcwd()}")
+    loader = DataLoader(files, shuffle=True)
+    return loader
 
 
 def reproduce(device):
-    return load("imgs", shuffle=True)
+    return beside_one_image(wrong_folder)
 
 
 def control(device):
-    return load("images", shuffle=True)
+    return beside_one_image(right_folder)
 
 
 def popular_fix(device):
-    return load("imgs", shuffle=False)
+    return beside_one_image(lambda: wrong_folder(shuffle=False))
 
 
 if __name__ == "__main__":

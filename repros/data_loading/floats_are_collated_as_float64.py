@@ -7,8 +7,15 @@
 # kind = "error"
 # symptom = "expected scalar type (?:Double|Float) but found (?:Double|Float)|mat1 and mat2 (?:must|to) have the same dtype"
 # messages = [
-#     "expected (?:object of )?(?:scalar )?type (?:torch\\.(?:cuda\\.)?)?(?:Double(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Float|Float(?:Tensor)? but (?:found|got) (?:scalar )?(?:type )?(?:torch\\.(?:cuda\\.)?)?Double)",
-#     "mat1 and mat2 (?:must|to) have the same dtype, but got:? (?:Double and Float|Float and Double|double != float|float != double)",
+#     "expected scalar type (?:Double but found Float|Float but found Double)",
+#     "mat1 and mat2 must have the same dtype, but got (?:Double and Float|Float and Double)",
+#     "expected m1 and m2 to have the same dtype, but got: (?:double != float|float != double)",
+# ]
+# elsewhere = [
+#     "expected object of scalar type (?:Double but got scalar type Float|Float but got scalar type Double)",
+#     "expected object of type torch\\.(?:cuda\\.)?(?:DoubleTensor but found type torch\\.(?:cuda\\.)?FloatTensor|FloatTensor but found type torch\\.(?:cuda\\.)?DoubleTensor)",
+#     "expected scalar type (?:Double but got|Float but got) scalar type (?:Float|Double)",
+#     "mat1 and mat2 (?:must|to) have the same dtype, but got:? (?:double != float|float != double)",
 # ]
 # keywords = [
 #     "DataLoader changes float to double",
@@ -29,38 +36,77 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
 # ]
 # wrong = '''
-# loader = DataLoader([0.5, 1.5], batch_size=2)
+# def __getitem__(self, index):
+#     return self.prices[index]  # a Python float
 # '''
 # right = '''
-# loader = DataLoader(torch.tensor([0.5, 1.5]), batch_size=2)
+# def __getitem__(self, index):
+#     return torch.tensor(self.prices[index], dtype=torch.float32)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """default_collate() makes torch.tensor(batch, dtype=torch.float64) of Python floats, whatever
-the default dtype is (torch/utils/data/_utils/collate.py, pytorch#109968). torch.tensor() of
-the same numbers is float32. As a feature it fails in the first layer, as shown; as a
-target it fails in the loss or in its backward (pytorch#69446).
+the default dtype is (torch/utils/data/_utils/collate.py, pytorch#109968), and keeps the dtype of
+a number from NumPy, which is float64 as well. As a feature it fails in the first layer, as shown;
+as a target it fails in the loss or in its backward (pytorch#69446).
 """
 
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Dataset
 
 
-def train(device, rows):
-    (batch,) = DataLoader(rows, batch_size=2)
+class Prices(Dataset):
+    prices = [0.5, 1.5]
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return self.prices[index]  # a Python float
+
+
+class Tensors(Prices):
+    def __getitem__(self, index):
+        return torch.tensor(self.prices[index], dtype=torch.float32)
+
+
+def load(dataset, device):
+    (batch,) = DataLoader(dataset, batch_size=2)
     model = torch.nn.Linear(2, 1).to(device)
     try:
         model(batch.to(device))
     except RuntimeError as error:
         return str(error)
+    if batch.tolist() != [0.5, 1.5]:
+        return f"{batch} instead of the prices"
 
 
 def reproduce(device):
-    return train(device, [0.5, 1.5])
+    return load(Prices(), device)
 
 
 def control(device):
-    return train(device, torch.tensor([0.5, 1.5]))
+    return load(Tensors(), device)
+
+
+def messages(device):
+    (x,), y = DataLoader(Prices(), batch_size=2), torch.ones(2)
+    x, single = x.to(device)[None], torch.nn.Linear(2, 1, bias=False).to(device)
+    y = y.to(device)[None]
+    calls = [
+        lambda: torch.nn.Linear(2, 1).double().to(device)(y),
+        lambda: single(x),
+        lambda: y @ x.T,
+        lambda: x[None].bmm(y.T[None]),
+        lambda: y[None].bmm(x.T[None]),
+    ]
+    texts = []
+    for call in calls:
+        try:
+            call()
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -68,7 +114,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

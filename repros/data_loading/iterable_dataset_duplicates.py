@@ -31,46 +31,65 @@
 # documents = ["https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
 # wrong = '''
 # def __iter__(self):
-#     return iter(range(4))
+#     return iter(self.rows)
 # '''
 # right = '''
+# from itertools import islice
+# from torch.utils.data import get_worker_info
 # def __iter__(self):
 #     info = get_worker_info()
-#     return iter(range(4)[info.id :: info.num_workers])
+#     first, step = (info.id, info.num_workers) if info else (0, 1)
+#     return islice(iter(self.rows), first, None, step)
 # '''
 # fix = "data_loading.shard"
+# use = '''
+# from data_loading import shard
+# def __iter__(self):
+#     return shard(self.rows)
+# '''
+# choice = "Take either: the fix is the same lines with a name"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
 """Each worker gets a replica of the dataset and iterates over all of it; sharding is
 the dataset's own task (docs: torch.utils.data.IterableDataset). An epoch is as many
-times as long as there are workers (pytorch#30599).
+times as long as there are workers (pytorch#30599). Every worker has to see the same rows in
+the same order; in the main process, without workers, there is nothing to share.
 """
+
+from itertools import islice
 
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 
 class Rows(IterableDataset):
-    def __init__(self, sharded):
-        self.sharded = sharded
+    def __init__(self, rows):
+        self.rows = rows
 
     def __iter__(self):
+        return iter(self.rows)
+
+
+class Sharded(Rows):
+    def __iter__(self):
         info = get_worker_info()
-        return iter(range(4)[info.id :: info.num_workers] if self.sharded else range(4))
+        first, step = (info.id, info.num_workers) if info else (0, 1)
+        return islice(iter(self.rows), first, None, step)
 
 
-def deliver(sharded):
-    rows = list(DataLoader(Rows(sharded), num_workers=2, multiprocessing_context="fork"))
-    if len(rows) != 4:
+def deliver(dataset, **options):
+    rows = [int(row) for row in DataLoader(dataset, **options)]
+    if sorted(rows) != [0, 1, 2, 3]:
         return f"{len(rows)} rows delivered for 4"
 
 
 def reproduce(device):
-    return deliver(sharded=False)
+    return deliver(Rows(range(4)), num_workers=2, multiprocessing_context="fork")
 
 
 def control(device):
-    return deliver(sharded=True)
+    workers = {"num_workers": 2, "multiprocessing_context": "fork"}
+    return deliver(Sharded(range(4)), **workers) or deliver(Sharded(range(4)))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A sample that is a list comes out of the DataLoader transposed"
 # kind = "silent"
-# symptom = "the first entry of the batch is \\[1, 4\\]"
+# symptom = "the box of the first image is \\[1, 5\\]"
 # keywords = [
 #     "batch is a list of tensors instead of one tensor",
 #     "labels have shape features x batch",
@@ -22,7 +22,6 @@
 #     "len(batch) is the number of features, not the batch size",
 #     "first dimension of my labels is not the batch size",
 #     "multi-label targets scrambled across the samples",
-#     "list of strings comes back grouped wrongly as tuples",
 #     "model learns nothing since labels belong to other samples",
 #     "batch order wrong when __getitem__ returns a list",
 # ]
@@ -34,40 +33,56 @@
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py"]
 # wrong = '''
-# rows = [[1, 2, 3], [4, 5, 6]]
+# def __getitem__(self, index):
+#     return self.images[index], self.boxes[index]  # [left, top, right, bottom]
 # '''
 # right = '''
-# rows = [torch.tensor(row) for row in [[1, 2, 3], [4, 5, 6]]]
+# def __getitem__(self, index):
+#     return self.images[index], torch.tensor(self.boxes[index])
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The batch of two samples of three numbers is a list of three tensors of two numbers:
-batch[0] is the first number of every sample and not the first sample.
+"""The batch of two boxes of four numbers is a list of four tensors of two numbers:
+boxes[0] is the left edge of every image and not the box of the first.
 
 To default_collate() a list is a sample of several fields, and it collates field by field;
 only tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272).
 Where the batch has as many samples as a sample has entries, the shapes fit, and nothing
-fails.
+fails. Lists of strings, which make no tensor, stay together with collate_fn=list.
 """
 
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Dataset
 
 
-def load(rows):
-    (batch,) = DataLoader(rows, batch_size=2)
-    if batch[0].tolist() != [1, 2, 3]:
-        return f"the first entry of the batch is {batch[0].tolist()}"
+class Boxed(Dataset):
+    images = torch.zeros(2, 3, 8, 8)
+    boxes = [[1, 2, 3, 4], [5, 6, 7, 8]]
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return self.images[index], self.boxes[index]  # [left, top, right, bottom]
+
+
+class Tensors(Boxed):
+    def __getitem__(self, index):
+        return self.images[index], torch.tensor(self.boxes[index])
+
+
+def load(dataset):
+    ((images, boxes),) = DataLoader(dataset, batch_size=2)
+    if boxes[0].tolist() != dataset.boxes[0]:
+        return f"the box of the first image is {boxes[0].tolist()}"
 
 
 def reproduce(device):
-    rows = [[1, 2, 3], [4, 5, 6]]
-    return load(rows)
+    return load(Boxed())
 
 
 def control(device):
-    rows = [torch.tensor(row) for row in [[1, 2, 3], [4, 5, 6]]]
-    return load(rows)
+    return load(Tensors())
 
 
 if __name__ == "__main__":

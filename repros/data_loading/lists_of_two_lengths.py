@@ -28,43 +28,52 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pad_sequence.html",
 # ]
 # wrong = '''
-# rows = [[1, 2, 3], [4]]
+# rows = [([1, 2, 3], 0), ([4], 1)]  # the tags of each image, and its class
+# loader = DataLoader(rows, batch_size=2)
 # '''
 # right = '''
-# rows = [torch.tensor([1, 2, 3]), torch.tensor([4])]
-# loader = DataLoader(rows, batch_size=2, collate_fn=partial(pad_sequence, batch_first=True))
+# rows = [([1, 2, 3], 0), ([4], 1)]  # the tags of each image, and its class
+# def collate(batch):
+#     tags, classes = zip(*batch)
+#     return [torch.tensor(row) for row in tags], torch.tensor(classes)
+# loader = DataLoader(rows, batch_size=2, collate_fn=collate)
 # '''
-# fix = "data_loading.collate"
 # affected = { cpu = ">=1.13" }
 # ///
 """default_collate() takes a list for a sample of several fields and collates field by field,
 so that all lists need the same length (torch/utils/data/_utils/collate.py). Before 1.6 it
 dropped without a word what was longer than the shortest (pytorch#38492): going back to such
 a release, as in pytorch#42654, hides the failure.
+
+A collate_fn that keeps a tensor for each sample loses nothing. A model that takes one tensor
+needs them padded: pad_sequence(tags, batch_first=True, padding_value=n), where n is no tag and
+no token, and the lengths beside it. With the default 0 each pad counts as number 0.
 """
 
-from functools import partial
-
 import torch
-from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
 
-def load(rows, **options):
+def reproduce(device):
+    rows = [([1, 2, 3], 0), ([4], 1)]  # the tags of each image, and its class
+    loader = DataLoader(rows, batch_size=2)
     try:
-        loader = DataLoader(rows, batch_size=2, **options)
         list(loader)
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return load([[1, 2, 3], [4]])
-
-
 def control(device):
-    rows = [torch.tensor([1, 2, 3]), torch.tensor([4])]
-    return load(rows, collate_fn=partial(pad_sequence, batch_first=True))
+    rows = [([1, 2, 3], 0), ([4], 1)]  # the tags of each image, and its class
+
+    def collate(batch):
+        tags, classes = zip(*batch)
+        return [torch.tensor(row) for row in tags], torch.tensor(classes)
+
+    loader = DataLoader(rows, batch_size=2, collate_fn=collate)
+    ((tags, classes),) = loader
+    if [row.tolist() for row in tags] != [[1, 2, 3], [4]] or classes.tolist() != [0, 1]:
+        return f"{tags} and {classes} instead of the two samples"
 
 
 if __name__ == "__main__":

@@ -7,14 +7,16 @@
 # kind = "error"
 # symptom = "^TypeError: .*found <class 'NoneType'>|^a batch without samples"
 # messages = [
-#     "batch must contain tensors, (?:numpy arrays, )?numbers, dicts,? or lists; found <(?:class|type) .NoneType.>",
+#     "batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class .NoneType.>",
+# ]
+# elsewhere = [
+#     "batch must contain tensors, numbers, dicts or lists; found <(?:class|type) .NoneType.>",
 #     "batch must contain tensors, (?:numpy arrays, )?numbers, dicts,? or lists; found object",
 # ]
 # keywords = [
 #     "skip a corrupt image in the dataset",
 #     "__getitem__ returns None",
 #     "how to skip bad samples in a DataLoader",
-#     "optional field of a sample is None",
 #     "collate_fn filter None",
 #     "some images cannot be opened, how to ignore them",
 #     "broken jpg in the dataset stops the training",
@@ -32,13 +34,21 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
 # ]
 # wrong = '''
-# loader = DataLoader(rows, batch_size=2)  # rows[2] and rows[3] are None
+# loader = DataLoader(dataset, batch_size=2)  # dataset[2] and dataset[3] are None
 # '''
 # right = '''
-# good = [row for row in rows if row is not None]
-# loader = DataLoader(good, batch_size=2)
+# from torch.utils.data import Subset
+# good = [index for index in range(len(dataset)) if dataset[index] is not None]
+# loader = DataLoader(Subset(dataset, good), batch_size=2)
 # '''
 # fix = "data_loading.collate"
+# use = '''
+# from data_loading import collate
+# from torch.utils.data import Subset
+# good = [index for index in range(len(dataset)) if dataset[index] is not None]
+# loader = DataLoader(Subset(dataset, good), batch_size=2, collate_fn=collate)
+# '''
+# choice = "Take the lines; with the fix as collate_fn the error also says which field of which sample is None"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """default_collate() has no rule for None (torch/utils/data/_utils/collate.py). Its message
@@ -46,38 +56,52 @@ names the type and no sample.
 
 Leaving out the None in collate_fn, as people do (pytorch#52850, pytorch#57429), makes
 batches of fewer samples, and fails at the batch that has none left: IndexError, list index
-out of range. Leave such samples out before the loader counts them.
+out of range. Look once which rows are there, before the loader counts them: that reads each
+of them once, keeps none, and augments them in every epoch as before.
 """
 
 import torch
-from torch.utils.data import DataLoader, default_collate
+from torch.utils.data import DataLoader, Dataset, Subset, default_collate
 
 
-def load(device, select=list, **options):
-    rows = [torch.ones(3, device=device), torch.zeros(3, device=device), None, None]
-    rows = select(rows)
-    try:
-        loader = DataLoader(rows, batch_size=2, **options)
-        list(loader)
-    except TypeError as error:
-        return f"TypeError: {error}"
-    except IndexError:
-        return "a batch without samples: IndexError"
+class Rows(Dataset):
+    def __init__(self, device):
+        self.rows = [torch.ones(3, device=device), torch.zeros(3, device=device), None, None]
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        row = self.rows[index]
+        return None if row is None else row + torch.rand(1, device=row.device)
 
 
 def reproduce(device):
-    return load(device)
+    dataset = Rows(device)
+    loader = DataLoader(dataset, batch_size=2)  # dataset[2] and dataset[3] are None
+    try:
+        list(loader)
+    except TypeError as error:
+        return f"TypeError: {error}"
 
 
 def control(device):
-    return load(device, select=lambda rows: [row for row in rows if row is not None])
+    dataset = Rows(device)
+    good = [index for index in range(len(dataset)) if dataset[index] is not None]
+    loader = DataLoader(Subset(dataset, good), batch_size=2)
+    (first,), (second,) = loader, loader
+    if first.shape != (2, 3) or (first[0] <= first[1]).any() or torch.equal(first, second):
+        return "not the two rows in order, augmented anew"
 
 
 def popular_fix(device):
     def without_none(batch):
         return default_collate([row for row in batch if row is not None])
 
-    return load(device, collate_fn=without_none)
+    try:
+        list(DataLoader(Rows(device), batch_size=2, collate_fn=without_none))
+    except IndexError:
+        return "a batch without samples: IndexError"
 
 
 if __name__ == "__main__":

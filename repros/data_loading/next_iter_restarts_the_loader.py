@@ -34,20 +34,27 @@
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py"]
 # wrong = '''
-# loader = DataLoader(range(100))
+# loader = DataLoader(rows, batch_size=32)
 # for step in range(100):
 #     batch = next(iter(loader))
+#     train(batch)
 # '''
 # right = '''
+# loader = DataLoader(rows, batch_size=32)
 # batches = iter(loader)
 # for step in range(100):
-#     batch = next(batches)
+#     batch = next(batches, None)
+#     if batch is None:  # the epoch is over
+#         batches = iter(loader)
+#         batch = next(batches)
+#     train(batch)
 # '''
 # rule = "note"
 # affected = { cpu = ">=1.13" }
 # ///
 """iter(loader) starts the epoch again (torch/utils/data/dataloader.py), and next() takes its
-first batch.
+first batch. Keep the iterator, and make another when it is at its end; next() alone would
+raise StopIteration there.
 
 shuffle=True, with which people go on (leohsuofnthu/Pytorch-IterativeFCN#7,
 nashory/pggan-pytorch#35), makes the batches differ; but each is the first of another
@@ -57,35 +64,43 @@ permutation, so that in an epoch's worth of steps some rows come twice and other
 from torch.utils.data import DataLoader
 
 
-def rows_seen(take, **options):
-    loader = DataLoader(range(100), **options)
-    seen = len({int(batch) for batch in take(loader)})
-    if seen < 100:
-        return f"{seen} of 100 rows were read"
+def rows_read(run, **options):
+    rows, read = range(100), []
+    run(rows, lambda batch: read.extend(batch.tolist()), **options)
+    if len(set(read[:100])) < 100:
+        return f"{len(set(read[:100]))} of 100 rows were read"
+    if len(read) != 2500:  # 100 steps are 25 epochs of 4 batches
+        return f"{len(read)} of 2500 rows were trained on"
 
 
-def restarted(loader):
+def first_batches(rows, train, shuffle=False):
+    loader = DataLoader(rows, batch_size=32, shuffle=shuffle)
     for step in range(100):
         batch = next(iter(loader))
-        yield batch
+        train(batch)
+
+
+def all_batches(rows, train):
+    loader = DataLoader(rows, batch_size=32)
+    batches = iter(loader)
+    for step in range(100):
+        batch = next(batches, None)
+        if batch is None:  # the epoch is over
+            batches = iter(loader)
+            batch = next(batches)
+        train(batch)
 
 
 def reproduce(device):
-    return rows_seen(restarted)
+    return rows_read(first_batches)
 
 
 def control(device):
-    def take(loader):
-        batches = iter(loader)
-        for step in range(100):
-            batch = next(batches)
-            yield batch
-
-    return rows_seen(take)
+    return rows_read(all_batches)
 
 
 def popular_fix(device):
-    return rows_seen(restarted, shuffle=True)
+    return rows_read(first_batches, shuffle=True)
 
 
 if __name__ == "__main__":

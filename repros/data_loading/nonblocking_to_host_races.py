@@ -34,9 +34,14 @@
 # late = (host != 1).sum().item()
 # '''
 # right = '''
-# host = source.to("cpu")
+# host = source.to("cpu")  # it waits
 # '''
 # fix = "data_loading.to_device"
+# use = '''
+# from data_loading import to_device
+# host = to_device(source, "cpu")
+# '''
+# choice = "Take the line for one tensor; the fix for a whole batch of them"
 # rule = "warning"
 # when = "the tensor comes from a GPU"
 # affected = { cuda = ">=1.13" }
@@ -49,27 +54,34 @@ tutorials, pinmem_nonblock). Maintainers call it expected (pytorch#127612).
 import torch
 
 
-def read(device, non_blocking):
+def busy(device):
     source = torch.ones(32 * 2**20, device=device)
-    busy = torch.ones(4096, 4096, device=device)
+    work = torch.ones(4096, 4096, device=device)
     warm = torch.ones_like(source).to("cpu", non_blocking=True)
     torch.cuda.synchronize()
     warm.zero_()
     del warm  # leaves a zeroed host block in the allocator's cache
     for _ in range(50):
-        busy @ busy  # keeps the device occupied while the host runs ahead
-    host = source.to("cpu", non_blocking=non_blocking)
+        work @ work  # keeps the device occupied while the host runs ahead
+    return source
+
+
+def check(host):
     late = (host != 1).sum().item()
     if late:
-        return f"{late} of {source.numel()} elements had not arrived when they were read"
+        return f"{late} of {host.numel()} elements had not arrived when they were read"
 
 
 def reproduce(device):
-    return read(device, non_blocking=True)
+    source = busy(device)
+    host = source.to("cpu", non_blocking=True)
+    return check(host)
 
 
 def control(device):
-    return read(device, non_blocking=False)
+    source = busy(device)
+    host = source.to("cpu")  # it waits
+    return check(host)
 
 
 if __name__ == "__main__":

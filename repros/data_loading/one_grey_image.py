@@ -27,47 +27,73 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/collate.py",
 # ]
 # wrong = '''
-# rows = [colour, grey]
+# def __getitem__(self, index):
+#     return self.images[index]
 # '''
 # right = '''
-# rows = [colour, grey.expand(3, -1, -1)]  # with PIL: image.convert("RGB")
+# def __getitem__(self, index):
+#     image = self.images[index]  # grey, RGB or RGBA; of PIL: image.convert("RGB")
+#     return image[:3].expand(3, -1, -1).clone()
 # '''
-# fix = "data_loading.collate"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training stops in the middle of an epoch, at the batch that holds the image with another
 number of channels; default_collate() stacks the samples
 (torch/utils/data/_utils/collate.py). To collate grey and RGB images is the cause that
-MECLabTUDA/Super_Selfish#2 names.
+MECLabTUDA/Super_Selfish#2 names. An image with an alpha channel does it too.
 
 Resizing all of them to one height and width, which helps where the sizes differ
-(lxtGH/DecoupleSegNets#32), leaves the channels as they are.
+(lxtGH/DecoupleSegNets#32), leaves the channels as they are. The copy is for transforms that
+write in place: an expanded image has one channel in memory.
 """
 
 import torch
 from torch.nn.functional import interpolate
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Dataset
 
 
-def load(device, transform):
-    colour, grey = torch.ones(3, 8, 8, device=device), torch.ones(1, 8, 8, device=device)
-    rows = [transform(colour), transform(grey)]
+class Images(Dataset):
+    def __init__(self, device):
+        self.images = [torch.ones(channels, 8, 8, device=device) for channels in (3, 1, 4)]
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, index):
+        return self.images[index]
+
+
+class Colour(Images):
+    def __getitem__(self, index):
+        image = self.images[index]  # grey, RGB or RGBA; of PIL: image.convert("RGB")
+        return image[:3].expand(3, -1, -1).clone()
+
+
+class Resized(Images):
+    def __getitem__(self, index):
+        return interpolate(self.images[index][None], size=(8, 8))[0]
+
+
+def load(dataset):
     try:
-        list(DataLoader(rows, batch_size=2))
+        (batch,) = DataLoader(dataset, batch_size=3)
     except RuntimeError as error:
         return str(error)
+    batch[1].sub_(1)  # as Normalize(inplace=True)
+    if batch[0].min() < 1 or batch[1].any() or batch.shape != (3, 3, 8, 8):
+        return "not the three images in colour"
 
 
 def reproduce(device):
-    return load(device, lambda image: image)
+    return load(Images(device))
 
 
 def control(device):
-    return load(device, lambda grey: grey.expand(3, -1, -1))
+    return load(Colour(device))
 
 
 def popular_fix(device):
-    return load(device, lambda image: interpolate(image[None], size=(8, 8))[0])
+    return load(Resized(device))
 
 
 if __name__ == "__main__":

@@ -24,15 +24,23 @@
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/_utils/pin_memory.py"]
 # wrong = '''
-# data = torch.ones(4, device="cuda")
+# data = torch.ones(4, device=device)  # on the GPU already
 # for batch in DataLoader(data, pin_memory=True):
-#     pass
+#     train(batch)
 # '''
 # right = '''
+# data = torch.ones(4, device=device)  # on the GPU already
 # for batch in DataLoader(data, pin_memory=False):
-#     pass
+#     train(batch)
 # '''
 # fix = "data_loading.Prefetcher"
+# use = '''
+# from data_loading import Prefetcher
+# data = torch.ones(4)  # on the CPU
+# for batch in Prefetcher(DataLoader(data), device):
+#     train(batch)
+# '''
+# choice = "Take the lines where the data fits on the GPU; the fix where it stays on the CPU: it pins and moves each batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told of an accelerator" }
 # ///
@@ -42,40 +50,50 @@
 (DavidWBressler/GCNN#2).
 """
 
+from contextlib import ExitStack
 from unittest import mock
 
 import torch
 from torch.utils.data import DataLoader
 
 
-def first_batch(device, pin_memory):
-    data = torch.ones(4, device=device)
-    try:
-        next(iter(DataLoader(data, pin_memory=pin_memory)))
-    except RuntimeError as error:
-        if "only dense CPU tensors" not in str(error):
-            raise
-        return str(error)
+def pins(device, train):
+    data = torch.ones(4, device=device)  # on the GPU already
+    for batch in DataLoader(data, pin_memory=True):
+        train(batch)
 
 
-def load(device, pin_memory):
-    if device != "cpu":
-        return first_batch(device, pin_memory)
-    # a loader pins only where it finds an accelerator: the stand-in tells it of one
-    found = {"current_accelerator.return_value": torch.device("cuda")}
-    with (
-        mock.patch("torch.cuda.is_available", return_value=True),
-        mock.patch("torch.accelerator", create=True, **found),
-    ):
-        return first_batch("meta", pin_memory)
+def does_not_pin(device, train):
+    data = torch.ones(4, device=device)  # on the GPU already
+    for batch in DataLoader(data, pin_memory=False):
+        train(batch)
+
+
+def load(loop, device):
+    read = []
+    with ExitStack() as stack:
+        if device == "cpu":
+            # a loader pins only where it finds an accelerator: the stand-in tells it of one
+            found = {"current_accelerator.return_value": torch.device("cuda")}
+            stack.enter_context(mock.patch("torch.cuda.is_available", return_value=True))
+            stack.enter_context(mock.patch("torch.accelerator", create=True, **found))
+            device = "meta"
+        try:
+            loop(device, read.append)
+        except RuntimeError as error:
+            if "only dense CPU tensors" not in str(error):
+                raise
+            return str(error)
+    if [(batch.device.type, *batch.shape) for batch in read] != [(device, 1)] * 4:
+        return f"{read} instead of four batches on {device}"
 
 
 def reproduce(device):
-    return load(device, pin_memory=True)
+    return load(pins, device)
 
 
 def control(device):
-    return load(device, pin_memory=False)
+    return load(does_not_pin, device)
 
 
 if __name__ == "__main__":

@@ -26,16 +26,15 @@
 # ]
 # wrong = '''
 # def pin_memory(self):
-#     ...  # self.x is pinned in place
+#     self.x = self.x.pin_memory()
 # '''
 # right = '''
 # def pin_memory(self):
-#     ...
+#     self.x = self.x.pin_memory()
 #     return self
 # '''
-# fix = "data_loading.Prefetcher"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
-# stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
+# stand_in = { cpu = "a loader that is told of an accelerator, over a batch of what only counts as pinned" }
 # ///
 """The loader replaces the batch by whatever its pin_memory() returns
 (torch/utils/data/_utils/pin_memory.py); one that pins in place and forgets `return
@@ -48,40 +47,56 @@ import torch
 from torch.utils.data import DataLoader
 
 
+class Counted:
+    pinned = False
+
+    def pin_memory(self):
+        self.pinned = True
+        return self
+
+    def is_pinned(self):
+        return self.pinned
+
+
 class Batch:
+    def __init__(self, x):
+        self.x = x
+
     def pin_memory(self):
-        pass
+        self.x = self.x.pin_memory()
 
 
-class ReturnedBatch:
+class ReturnedBatch(Batch):
     def pin_memory(self):
+        self.x = self.x.pin_memory()
         return self
 
 
-def first_batch(device, rows, **options):
+def load(device, kind):
     torch.ones(1, device=device)  # raises where there is no such device
-    loader = DataLoader(rows, batch_size=None, **options)
-    if device != "cpu":
-        return next(iter(loader))
-    # a loader pins only where it finds an accelerator: the stand-in tells it of one
-    with (
-        mock.patch("torch.cuda.is_available", return_value=True),
-        mock.patch("torch.accelerator", create=True),
-    ):
-        return next(iter(loader))
-
-
-def load(device, batch):
-    if first_batch(device, [batch], pin_memory=True) is None:
+    batch = kind(Counted() if device == "cpu" else torch.ones(1))
+    loader = DataLoader([batch], batch_size=None, pin_memory=True)
+    if device == "cpu":
+        # a loader pins only where it finds an accelerator: the stand-in tells it of one
+        with (
+            mock.patch("torch.cuda.is_available", return_value=True),
+            mock.patch("torch.accelerator", create=True),
+        ):
+            (seen,) = loader
+    else:
+        (seen,) = loader
+    if seen is None:
         return "the batch became None"
+    if seen is not batch or not seen.x.is_pinned():
+        return f"{seen} instead of the batch, pinned"
 
 
 def reproduce(device):
-    return load(device, Batch())
+    return load(device, Batch)
 
 
 def control(device):
-    return load(device, ReturnedBatch())
+    return load(device, ReturnedBatch)
 
 
 if __name__ == "__main__":

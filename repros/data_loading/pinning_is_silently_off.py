@@ -6,10 +6,8 @@
 # title = "pin_memory=True without a usable accelerator is ignored without a word"
 # kind = "silent"
 # symptom = "not pinned and there was no warning"
-# messages = [
-#     "'pin_memory' argument is set as true but no accelerator is found",
-#     "'pin_memory' argument is set as true but not supported on MPS",
-# ]
+# messages = ["'pin_memory' argument is set as true but no accelerator is found"]
+# elsewhere = ["'pin_memory' argument is set as true but not supported on MPS"]
 # keywords = [
 #     "pin_memory makes no difference",
 #     "slow host to device copy",
@@ -31,10 +29,16 @@
 # loader = DataLoader(dataset, pin_memory=True)
 # '''
 # right = '''
-# decision = pin_decision(device)  # decision.reason says why not
-# loader = DataLoader(dataset, pin_memory=decision.pin)
+# loader = DataLoader(dataset, pin_memory=torch.cuda.is_available())
 # '''
 # fix = "data_loading.pin_decision"
+# use = '''
+# from data_loading import pin_decision
+# decision = pin_decision(device)
+# print(decision.reason)
+# loader = DataLoader(dataset, pin_memory=decision.pin)
+# '''
+# choice = "Take the line; the fix where the log should say why nothing is pinned"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
 """Until 2.6 the loader asks torch.cuda.is_available() and drops the request where it is
@@ -47,21 +51,33 @@ import torch
 from torch.utils.data import DataLoader
 
 
-def load(device, pin_memory):
-    torch.ones(1, device=device)  # raises where there is no such device
+def warned(loader):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        batch = next(iter(DataLoader(torch.ones(4), pin_memory=pin_memory)))
-    if batch.is_pinned() != pin_memory and not any("pin" in str(one.message) for one in caught):
+        (batch,) = loader
+    return batch, "\n".join(str(one.message) for one in caught if "pin" in str(one.message))
+
+
+def check(loader):
+    batch, texts = warned(loader)
+    if batch.is_pinned() != loader.pin_memory and not texts:
         return "the batch is not pinned and there was no warning"
 
 
 def reproduce(device):
-    return load(device, pin_memory=True)
+    dataset = torch.ones(1, device=device).cpu()  # raises where there is no such device
+    loader = DataLoader(dataset, pin_memory=True)
+    return check(loader)
 
 
 def control(device):
-    return load(device, pin_memory=False)
+    dataset = torch.ones(1)
+    loader = DataLoader(dataset, pin_memory=torch.cuda.is_available())
+    return check(loader)
+
+
+def messages(device):
+    return warned(DataLoader(torch.ones(1), pin_memory=True))[1]
 
 
 if __name__ == "__main__":
@@ -69,7 +85,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -30,7 +30,18 @@
 # for batch in DataLoader(rows, collate_fn=tuple, pin_memory=True):
 #     assert isinstance(batch, tuple)
 # '''
+# right = '''
+# for batch in DataLoader(rows, collate_fn=tuple, pin_memory=True):
+#     batch = tuple(batch)  # a list, where torch before 2.10 has pinned it
+#     assert isinstance(batch, tuple)
+# '''
 # fix = "data_loading.Prefetcher"
+# use = '''
+# from data_loading import Prefetcher
+# for batch in Prefetcher(DataLoader(rows, collate_fn=tuple), device):
+#     assert isinstance(batch, tuple)
+# '''
+# choice = "Take the lines where the batch itself is the tuple; the fix where tuples lie deeper, or are of a class of their own"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///
@@ -45,33 +56,39 @@ import torch
 from torch.utils.data import DataLoader
 
 
-def first_batch(device, rows, **options):
+def told_of_an_accelerator(loop, rows, device):
     torch.ones(1, device=device)  # raises where there is no such device
-    loader = DataLoader(rows, batch_size=None, **options)
     if device != "cpu":
-        return next(iter(loader))
+        return loop(rows)
     # a loader pins only where it finds an accelerator: the stand-in tells it of one
     found = {"current_accelerator.return_value": torch.device("cuda")}
     with (
         mock.patch("torch.cuda.is_available", return_value=True),
         mock.patch("torch.accelerator", create=True, **found),
     ):
-        return next(iter(loader))
+        return loop(rows)
 
 
-def load(device, pin_memory):
-    rows = [("id-1", "id-2")]
-    batch = first_batch(device, rows, collate_fn=tuple, pin_memory=pin_memory)
-    if not isinstance(batch, tuple):
-        return f"a tuple came out as {type(batch).__name__}"
+def as_it_comes(rows):
+    for batch in DataLoader(rows, collate_fn=tuple, pin_memory=True):
+        if not isinstance(batch, tuple):
+            return f"a tuple came out as {type(batch).__name__}"
+
+
+def made_a_tuple(rows):
+    for batch in DataLoader(rows, collate_fn=tuple, pin_memory=True):
+        batch = tuple(batch)  # a list, where torch before 2.10 has pinned it
+        assert isinstance(batch, tuple)
+    if batch != ("id-1",):
+        return f"{batch} instead of the row"
 
 
 def reproduce(device):
-    return load(device, pin_memory=True)
+    return told_of_an_accelerator(as_it_comes, ["id-1"], device)
 
 
 def control(device):
-    return load(device, pin_memory=False)
+    return told_of_an_accelerator(made_a_tuple, ["id-1"], device)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,12 @@
 # kind = "error"
 # symptom = "sampler option is mutually exclusive with shuffle"
 # messages = [
-#     "sampler (?:option )?is mutually exclusive with\\s{1,9}shuffle",
-#     "batch_sampler (?:option )?is mutually exclusive with\\s{1,9}batch_size, shuffle, sampler,? and\\s{1,9}drop_last",
+#     "sampler option is mutually exclusive with\\s{1,9}shuffle",
+#     "batch_sampler option is mutually exclusive with\\s{1,9}batch_size, shuffle, sampler, and\\s{1,9}drop_last",
+# ]
+# elsewhere = [
+#     "sampler is mutually exclusive with\\s{1,9}shuffle",
+#     "batch_sampler is mutually exclusive with\\s{1,9}batch_size, shuffle, sampler,? and\\s{1,9}drop_last",
 # ]
 # keywords = [
 #     "shuffle with DistributedSampler",
@@ -29,38 +33,53 @@
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py"]
 # wrong = '''
 # loader = DataLoader(rows, sampler=sampler, shuffle=True)
+# batches = DataLoader(rows, batch_sampler=batch_sampler, batch_size=2, shuffle=True)
 # '''
 # right = '''
 # loader = DataLoader(rows, sampler=sampler, shuffle=sampler is None)
+# batches = DataLoader(rows, batch_sampler=batch_sampler)
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
 """shuffle=True asks the loader to make a RandomSampler of its own, and it can have one
 sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandomSampler
-shuffle by themselves, and DistributedSampler does unless it is told not to
-(torch/utils/data/distributed.py); it needs set_epoch() to shuffle differently in each
-epoch (torch/utils/data/distributed.py).
+shuffle by themselves, and DistributedSampler does unless it is told not to; it needs
+set_epoch() to shuffle differently in each epoch (torch/utils/data/distributed.py). A
+batch_sampler makes whole batches, and takes neither batch_size, shuffle, sampler nor drop_last.
 """
 
-from torch.utils.data import DataLoader, SubsetRandomSampler
+from torch.utils.data import BatchSampler, DataLoader, SubsetRandomSampler
 
 
-def load(shuffle):
-    rows, sampler = range(4), SubsetRandomSampler([0, 1])
+def start():
+    sampler = SubsetRandomSampler([0, 1, 2])
+    return range(4), sampler, BatchSampler(sampler, 2, drop_last=False)
+
+
+def reproduce(device):
+    rows, sampler, _ = start()
     try:
-        loader = DataLoader(rows, sampler=sampler, shuffle=shuffle(sampler))
-        list(loader)
+        DataLoader(rows, sampler=sampler, shuffle=True)
     except ValueError as error:
         return str(error)
 
 
-def reproduce(device):
-    return load(lambda sampler: True)
-
-
 def control(device):
-    return load(lambda sampler: sampler is None)
+    rows, sampler, batch_sampler = start()
+    loader = DataLoader(rows, sampler=sampler, shuffle=sampler is None)
+    batches = DataLoader(rows, batch_sampler=batch_sampler)
+    sizes = [len(batch) for batch in batches]
+    if sorted(int(row) for row in loader) != [0, 1, 2] or sizes != [2, 1]:
+        return "not the rows and batches of the samplers"
+
+
+def messages(device):
+    rows, _, batch_sampler = start()
+    try:
+        DataLoader(rows, batch_sampler=batch_sampler, batch_size=2, shuffle=True)
+    except ValueError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -68,7 +87,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -15,7 +15,6 @@
 #     "num_workers > 0 on Windows",
 #     "script runs twice when workers start",
 #     "freeze_support",
-#     "DataLoader in a notebook or script fails on macOS",
 #     "Windows opens many python processes and crashes",
 #     "my script starts again from the top with workers",
 #     "num_workers works only with zero on Windows",
@@ -33,11 +32,13 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py",
 # ]
 # wrong = '''
-# list(loader)
+# for batch in loader:
+#     train(batch)
 # '''
 # right = '''
 # if __name__ == "__main__":
-#     list(loader)
+#     for batch in loader:
+#         train(batch)
 # '''
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "a call with the name __mp_main__ and the mark of a starting process plays the import in a spawned worker" }
@@ -57,25 +58,27 @@ from multiprocessing import current_process, freeze_support
 from torch.utils.data import DataLoader
 
 
-def unguarded(loader, __name__):
-    list(loader)
+def unguarded(loader, train, __name__):
+    for batch in loader:
+        train(batch)
 
 
-def guarded(loader, __name__):
+def guarded(loader, train, __name__):
     if __name__ == "__main__":
-        list(loader)
+        for batch in loader:
+            train(batch)
 
 
-def frozen(loader, __name__):
+def frozen(loader, train, __name__):
     freeze_support()
-    list(loader)
+    unguarded(loader, train, __name__)
 
 
 def import_in_worker(script):
     loader = DataLoader([1, 2], num_workers=1, multiprocessing_context="spawn")
     current_process()._inheriting = True  # what multiprocessing/spawn.py does as a worker starts
     try:
-        script(loader, "__mp_main__")
+        script(loader, print, "__mp_main__")
     except RuntimeError as error:
         return " ".join(str(error).split())
     finally:
@@ -87,7 +90,9 @@ def reproduce(device):
 
 
 def control(device):
-    return import_in_worker(guarded)
+    read = []
+    guarded(DataLoader([1, 2]), lambda batch: read.append(batch.item()), "__main__")
+    return import_in_worker(guarded) or (None if read == [1, 2] else f"{read} was read")
 
 
 def popular_fix(device):

@@ -6,9 +6,8 @@
 # title = "A batch from a DataLoader worker does not fit into shared memory"
 # kind = "error"
 # symptom = "unable to (?:resize|write to|allocate).{0,40}file </torch_"
-# messages = [
-#     "unable to (?:resize|write to|allocate shared memory ?\\(shm\\) for) file </torch_",
-# ]
+# messages = ["unable to resize file </torch_"]
+# elsewhere = ["unable to (?:write to|allocate shared memory ?\\(shm\\) for) file </torch_"]
 # keywords = [
 #     "No space left on device in the DataLoader although the disk is not full",
 #     "docker --shm-size",
@@ -35,7 +34,7 @@
 # loader = DataLoader(rows, batch_size=16, num_workers=1)
 # '''
 # right = '''
-# loader = DataLoader(rows, batch_size=1, num_workers=1)  # or: docker run --shm-size=8g
+# loader = DataLoader(rows, batch_size=16, num_workers=0)  # or more room: docker run --shm-size=8g
 # '''
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "a limit of 1 MB per file plays the full /dev/shm" }
@@ -47,7 +46,9 @@ The message names a file </torch_...>, which is no file of the disk
 (aten/src/ATen/MapAllocator.cpp). Where the room runs out only as the file is filled, it is
 a bus error instead (logicalclocks/hopsworks#1557 shows both).
 
-set_sharing_strategy("file_system"), advised in pytorch#41481, uses the same folder.
+Without workers nothing is shared. Fewer workers, a smaller prefetch_factor or smaller batches
+need less of it. set_sharing_strategy("file_system"), advised in pytorch#41481, uses the same
+folder.
 """
 
 import resource
@@ -57,18 +58,16 @@ import torch
 from torch.utils.data import DataLoader
 
 
-def load(batch_size, strategy="file_descriptor"):
+def read(loader, strategy="file_descriptor"):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     default = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that the call fails instead
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, hard))
     before = torch.multiprocessing.get_sharing_strategy()
     torch.multiprocessing.set_sharing_strategy(strategy)
     try:
-        rows = torch.zeros(16, 2**17)
-        loader = DataLoader(
-            rows, batch_size=batch_size, num_workers=1, multiprocessing_context="fork"
-        )
-        list(loader)
+        (batch,) = loader
+        if batch.shape != (16, 2**17) or batch.any():
+            return f"a batch of {tuple(batch.shape)} that is not the rows"
     except RuntimeError as error:
         return str(error).strip().splitlines()[-1]
     finally:
@@ -78,15 +77,23 @@ def load(batch_size, strategy="file_descriptor"):
 
 
 def reproduce(device):
-    return load(batch_size=16)
+    rows = torch.zeros(16, 2**17)
+    loader = DataLoader(rows, batch_size=16, num_workers=1)
+    return read(loader)
 
 
 def control(device):
-    return load(batch_size=1)
+    rows = torch.zeros(16, 2**17)
+    loader = DataLoader(
+        rows, batch_size=16, num_workers=0
+    )  # or more room: docker run --shm-size=8g
+    return read(loader)
 
 
 def popular_fix(device):
-    return load(batch_size=16, strategy="file_system")
+    rows = torch.zeros(16, 2**17)
+    loader = DataLoader(rows, batch_size=16, num_workers=1)
+    return read(loader, strategy="file_system")
 
 
 if __name__ == "__main__":

@@ -41,16 +41,17 @@
 # train, val = random_split(Images(transform=augment), [3, 1])
 # '''
 # right = '''
-# train, val = random_split(range(4), [3, 1])
-# val = Subset(Images(transform=None), val.indices)
+# from torch.utils.data import Subset
+# train, val = random_split(Images(transform=augment), [3, 1])
+# val = Subset(Images(transform=None), val.indices)  # all but the augmentation
 # '''
 # rule = "note"
 # when = "the last part is for validation or testing"
 # affected = { cpu = ">=1.13" }
 # ///
 """Both parts of random_split() are Subsets of one dataset, which holds the transform
-(torch/utils/data/dataset.py). Make two datasets, one with the augmentation and one
-without, and give each the indices of its part.
+(torch/utils/data/dataset.py). Make the dataset a second time without the augmentation, and
+take the rows of the validation part from there; it has to list its files in the same order.
 
 val.transform = None, as advised in victoresque/pytorch-template#62, sets an attribute of
 the Subset that nothing reads (pyg-team/pytorch_geometric#8557).
@@ -76,26 +77,29 @@ class Images(Dataset):
         return self.transform(image) if self.transform else image
 
 
-def check(val):
+def check(train, val):
     if val[0][0] == -1:
         return "the validation row is augmented"
+    rows = [int(image[1]) for image in train] + [int(image[0]) for image in val]
+    if sorted(rows) != [0, 1, 2, 3]:
+        return f"rows {rows} instead of each once, those of training augmented"
 
 
 def reproduce(device):
     train, val = random_split(Images(transform=augment), [3, 1])
-    return check(val)
+    return check(train, val)
 
 
 def control(device):
-    train, val = random_split(range(4), [3, 1])
-    val = Subset(Images(transform=None), val.indices)
-    return check(val)
+    train, val = random_split(Images(transform=augment), [3, 1])
+    val = Subset(Images(transform=None), val.indices)  # all but the augmentation
+    return check(train, val)
 
 
 def popular_fix(device):
     train, val = random_split(Images(transform=augment), [3, 1])
     val.transform = None
-    return check(val)
+    return check(train, val)
 
 
 if __name__ == "__main__":

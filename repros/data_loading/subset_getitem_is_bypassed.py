@@ -28,11 +28,15 @@
 # fixed_by = "pytorch#163961"
 # wrong = '''
 # class Scaled(Subset):
-#     def __getitem__(self, index): return 10 * super().__getitem__(index)
+#     def __getitem__(self, index):
+#         return 10 * super().__getitem__(index)
 # '''
 # right = '''
-# class ScaledBatches(Scaled):
-#     def __getitems__(self, indices): return [self[index] for index in indices]
+# class Scaled(Subset):
+#     def __getitem__(self, index):
+#         return 10 * super().__getitem__(index)
+#     def __getitems__(self, indices):
+#         return [self[index] for index in indices]
 # '''
 # affected = { cpu = ">=2.1,<2.11" }
 # ///
@@ -46,33 +50,33 @@ raise NotImplementedError when it is made (pytorch#163961).
 from torch.utils.data import DataLoader, Subset
 
 
-class Scaled(Subset):
-    def __getitem__(self, index):
-        return 10 * super().__getitem__(index)
-
-
-class ScaledBatches(Scaled):
-    def __getitems__(self, indices):
-        return [self[index] for index in indices]
-
-
-def first(kind):
-    subset = kind([1, 2, 3], indices=[0, 1])
+def first(subset):
     (batch,) = DataLoader(subset, batch_size=2)
-    if batch[0] != subset[0]:
+    if (subset[0], batch[0].item()) != (10, 10):
         return f"subset[0] is {subset[0]}, the loader's is {batch[0]}"
 
 
 def reproduce(device):
+    class Scaled(Subset):
+        def __getitem__(self, index):
+            return 10 * super().__getitem__(index)
+
     try:
-        return first(Scaled)
+        return first(Scaled([1, 2, 3], indices=[0, 1]))
     except NotImplementedError as error:
         if "__getitems__" not in str(error):
             raise
 
 
 def control(device):
-    return first(ScaledBatches)
+    class Scaled(Subset):
+        def __getitem__(self, index):
+            return 10 * super().__getitem__(index)
+
+        def __getitems__(self, indices):
+            return [self[index] for index in indices]
+
+    return first(Scaled([1, 2, 3], indices=[0, 1]))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,8 @@
 # ///
 """train.dataset and val.dataset are one object (torch/utils/data/dataset.py), so that the
 assignment meant for validation, as advised in torchgeo/torchgeo#257, takes the augmentation
-from training as well (growingnet/gromo#58). Give the Subset a dataset of its own.
+from training as well (growingnet/gromo#58). Give the Subset a dataset of its own, which lists
+its files in the same order.
 """
 
 import torch
@@ -67,21 +68,24 @@ class Images(Dataset):
         return self.transform(image) if self.transform else image
 
 
-def check(train):
+def check(train, val):
     if train[0][0] != -1:
         return "the training row is not augmented"
+    rows = [int(image[1]) for image in train] + [int(image[0]) for image in val]
+    if sorted(rows) != [0, 1, 2, 3]:
+        return f"rows {rows} instead of each once, those of training augmented"
 
 
 def reproduce(device):
     train, val = random_split(Images(transform=augment), [3, 1])
     val.dataset.transform = None
-    return check(train)
+    return check(train, val)
 
 
 def control(device):
     train, val = random_split(Images(transform=augment), [3, 1])
     val.dataset = Images(transform=None)
-    return check(train)
+    return check(train, val)
 
 
 if __name__ == "__main__":

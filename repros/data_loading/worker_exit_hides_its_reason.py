@@ -7,8 +7,11 @@
 # kind = "error"
 # symptom = "exited unexpectedly"
 # messages = [
-#     "DataLoader worker \\(pid(?:\\(s\\))? [\\d, ]{1,400}\\) exited unexpectedly",
+#     "DataLoader worker \\(pid\\(s\\) [\\d, ]{1,400}\\) exited unexpectedly",
 #     "DataLoader worker \\(pid \\d{1,9}\\) is killed by signal: (?:Killed|Terminated|Aborted|Segmentation fault|Illegal instruction|Floating point exception)",
+# ]
+# elsewhere = [
+#     "DataLoader worker \\(pid [\\d, ]{1,400}\\) exited unexpectedly",
 #     "Unexpected (?:segmentation fault|floating-point exception) encountered in worker",
 #     "Details are lost due to multiprocessing\\. Rerunning with num_workers=0 may give better error trace",
 # ]
@@ -33,10 +36,12 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py",
 # ]
 # wrong = '''
-# sys.exit("image 0 is missing")
+# if image is None:
+#     sys.exit(f"image {index} is missing")
 # '''
 # right = '''
-# raise FileNotFoundError("image 0 is missing")
+# if image is None:
+#     raise FileNotFoundError(f"image {index} is missing")
 # '''
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
@@ -47,6 +52,8 @@ here, or a signal, leaves the main process with the process number alone
 (torch/utils/data/dataloader.py). Run once with num_workers=0 to see the cause.
 """
 
+import os
+import signal
 import sys
 import time
 
@@ -54,38 +61,56 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Images(Dataset):
-    def __init__(self, fail):
-        self.fail = fail
+    def __init__(self, end):
+        self.end = end
 
     def __len__(self):
         return 1
 
     def __getitem__(self, index):
         time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
-        self.fail()
+        return self.end(None, index)
 
 
-def load(fail):
-    loader = DataLoader(Images(fail), num_workers=1, multiprocessing_context="fork")
+def exits(image, index):
+    if image is None:
+        sys.exit(f"image {index} is missing")
+
+
+def raises(image, index):
+    if image is None:
+        raise FileNotFoundError(f"image {index} is missing")
+
+
+def load(end):
+    loader = DataLoader(Images(end), num_workers=1, multiprocessing_context="fork")
     try:
         list(loader)
     except (RuntimeError, FileNotFoundError) as error:
-        if "image 0 is missing" not in str(error):
-            return str(error)
+        return "\n".join(str(one) for one in (error, error.__cause__) if one)
 
 
 def reproduce(device):
-    def fail():
-        sys.exit("image 0 is missing")
-
-    return load(fail)
+    text = load(exits)
+    return None if "image 0 is missing" in text else text
 
 
 def control(device):
-    def fail():
-        raise FileNotFoundError("image 0 is missing")
+    text = load(raises)
+    return None if "image 0 is missing" in text else text
 
-    return load(fail)
+
+def messages(device):
+    numbers = [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSEGV, signal.SIGILL]
+    texts = []
+    for number in [*numbers, signal.SIGFPE]:
+
+        def end(image, index, number=number):
+            signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None
+            os.kill(os.getpid(), number)
+
+        texts.append(load(end))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -93,7 +118,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

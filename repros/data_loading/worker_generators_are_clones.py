@@ -20,9 +20,9 @@
 #     "synthetic data generator yields repeated samples with workers",
 #     "first four batches have exactly the same crops",
 #     "same random mask in several batches",
-#     "how to seed my own rng per worker",
 #     "with num_workers=0 random is fine, repeated otherwise",
 #     "mixup or noise pattern shows up several times",
+#     "how to seed my own rng per worker",
 # ]
 # origin = "design"
 # reports = [
@@ -35,14 +35,30 @@
 # ]
 # wrong = '''
 # class Augmented(Dataset):
-#     def __init__(self): self.generator = random.Random(0)
-#     def __getitem__(self, index): return self.generator.random()
+#     def __init__(self, rows):
+#         self.rows, self.generator = rows, random.Random(0)
+#     def __len__(self):
+#         return len(self.rows)
+#     def __getitem__(self, index):
+#         return self.rows[index] + self.generator.random()
+# loader = DataLoader(Augmented(rows), num_workers=2)
 # '''
 # right = '''
-# def reseed(worker):  # DataLoader(..., worker_init_fn=reseed)
-#     get_worker_info().dataset.generator = random.Random(get_worker_info().seed)
+# class Augmented(Dataset):
+#     def __init__(self, rows):
+#         self.rows = rows
+#     def __len__(self):
+#         return len(self.rows)
+#     def __getitem__(self, index):
+#         return self.rows[index] + random.random()  # or torch.rand(()), or of numpy.random
+# loader = DataLoader(Augmented(rows), num_workers=2)
 # '''
 # fix = "data_loading.seed_worker"
+# use = '''
+# from data_loading import seed_worker
+# loader = DataLoader(Augmented(rows), num_workers=2, worker_init_fn=seed_worker)
+# '''
+# choice = "Take the lines where the draw is your own; the fix where a library's transform holds the generator, or the draws have to stay apart from all others"
 # rule = "error"
 # when = "the DataLoader has two workers or more, and its worker_init_fn gives them no new generator"
 # affected = { cpu = ">=1.13" }
@@ -50,45 +66,57 @@
 # ///
 """Forked workers start with equal copies of every object, generators included (docs:
 notes/faq). Only the global generators of torch, Python and NumPy are reseeded in each
-(torch/utils/data/_utils/worker.py).
+(torch/utils/data/_utils/worker.py): draw from one of them.
 
-Give each worker's copy a seed of its own in worker_init_fn; get_worker_info().seed
-differs between workers (torch/utils/data/_utils/worker.py).
+A worker_init_fn that gives get_worker_info().dataset a new generator gives none to the
+dataset behind a Subset or ConcatDataset, and random.Random(get_worker_info().seed) draws what
+random draws in that worker.
 """
 
 import random
 
-from torch.utils.data import DataLoader, Dataset, get_worker_info
+from torch.utils.data import DataLoader, Dataset
 
 
-class Augmented(Dataset):
-    def __init__(self):
-        self.generator = random.Random(0)
-
-    def __len__(self):
-        return 4
-
-    def __getitem__(self, index):
-        return self.generator.random()
-
-
-def reseed(worker):
-    get_worker_info().dataset.generator = random.Random(get_worker_info().seed)
-
-
-def draws(**options):
-    loader = DataLoader(Augmented(), num_workers=2, multiprocessing_context="fork", **options)
+def check(loader):
+    loader.multiprocessing_context = "fork"
     distinct = len({draw.item() for draw in loader})
     if distinct < 4:
         return f"{distinct} of 4 draws are distinct"
 
 
 def reproduce(device):
-    return draws()
+    rows = [0.0] * 4
+
+    class Augmented(Dataset):
+        def __init__(self, rows):
+            self.rows, self.generator = rows, random.Random(0)
+
+        def __len__(self):
+            return len(self.rows)
+
+        def __getitem__(self, index):
+            return self.rows[index] + self.generator.random()
+
+    loader = DataLoader(Augmented(rows), num_workers=2)
+    return check(loader)
 
 
 def control(device):
-    return draws(worker_init_fn=reseed)
+    rows = [0.0] * 4
+
+    class Augmented(Dataset):
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __len__(self):
+            return len(self.rows)
+
+        def __getitem__(self, index):
+            return self.rows[index] + random.random()  # or torch.rand(()), or of numpy.random
+
+    loader = DataLoader(Augmented(rows), num_workers=2)
+    return check(loader)
 
 
 if __name__ == "__main__":

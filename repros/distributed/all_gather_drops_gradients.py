@@ -39,6 +39,7 @@
 # dist.all_gather(gathered, features)
 # '''
 # right = '''
+# from torch.distributed.nn import functional
 # gathered = functional.all_gather(features)
 # '''
 # affected = { cpu = ">=1.13" }
@@ -57,34 +58,42 @@ import torch.distributed as dist
 from torch.distributed.nn import functional
 
 
+def without_a_graph(features):
+    gathered = [torch.empty_like(features)]
+    dist.all_gather(gathered, features)
+    return gathered
+
+
+def with_a_graph(features):
+    gathered = functional.all_gather(features)
+    return gathered
+
+
 def gradient(gather):
     weight = torch.ones(2, requires_grad=True)
     features = weight * 1.0
-    if gather is None:
-        gathered = [torch.empty_like(features)]
-        dist.all_gather(gathered, features)
-    else:
-        gathered = gather(features)
-    (features * torch.cat(list(gathered))).sum().backward()  # the gradient of w * w: 2 w
+    (features * torch.cat(list(gather(features)))).sum().backward()  # of w * w: 2 w
     if torch.equal(weight.grad, weight):
         return "half of the gradient is missing"
+    if not torch.equal(weight.grad, 2 * weight):
+        return f"gradient {weight.grad} instead of {2 * weight}"
 
 
-def train(*args):
+def train(gather):
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        return gradient(*args)
+        return gradient(gather)
     finally:
         dist.barrier()  # without it, one run in 40 hangs in the next line on torch 2.1 to 2.6
         dist.destroy_process_group()
 
 
 def reproduce(device):
-    return train(None)
+    return train(without_a_graph)
 
 
 def control(device):
-    return train(functional.all_gather)
+    return train(with_a_graph)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@
 # ]
 # origin = "torch"
 # reports = [
-#     "https://github.com/pytorch/pytorch/issues/22095",
 #     "https://github.com/pytorch/pytorch/issues/110363",
 #     "https://github.com/pytorch/pytorch/issues/175024",
 # ]
@@ -30,10 +29,16 @@
 # fixed_by = "pytorch#175851"
 # wrong = '''
 # model = DistributedDataParallel(net)
-# (model(fake) + model(real)).sum().backward()
+# loss = (model(fake) - model(real)).mean()
+# loss.backward()
 # '''
 # right = '''
+# import torch.distributed as dist
 # model = DistributedDataParallel(net, broadcast_buffers=False)
+# loss = (model(fake) - model(real)).mean()
+# loss.backward()
+# for buffer in net.buffers():  # what DDP does before each forward
+#     dist.broadcast(buffer, src=0)
 # '''
 # affected = { cpu = ">=1.13,<2.12", cuda = ">=1.13,<2.12" }
 # platform = "linux"
@@ -42,7 +47,9 @@
 broadcasts the buffers from rank 0, which writes running_mean and running_var in place
 (pytorch#175024); the backward of the first forward had saved them.
 
-It happens with a single process as well.
+It happens with a single process as well, and not only from torch 2.6 on, as pytorch#175024 has
+it. With broadcast_buffers=False alone the running statistics of the ranks drift apart; send
+them after the backward instead.
 """
 
 import torch
@@ -50,30 +57,46 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 
-def step(device, **options):
-    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3)).to(device)
-    model = DistributedDataParallel(net, **options)
-    fake, real = torch.zeros(4, 3, device=device), torch.ones(4, 3, device=device)
-    try:
-        (model(fake) + model(real)).sum().backward()
-    except RuntimeError as error:
-        return str(error)
+def start(device):
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 3)).to(device)
+    return net, torch.zeros(4, 3, device=device), torch.arange(12.0, device=device).view(4, 3)
 
 
-def train(*args, **options):
+def wrong(device):
+    net, fake, real = start(device)
+    model = DistributedDataParallel(net)
+    loss = (model(fake) - model(real)).mean()
+    loss.backward()
+
+
+def without_broadcasts(device):
+    net, fake, real = start(device)
+    model = DistributedDataParallel(net, broadcast_buffers=False)
+    loss = (model(fake) - model(real)).mean()
+    loss.backward()
+    for buffer in net.buffers():  # what DDP does before each forward
+        dist.broadcast(buffer, src=0)
+    expected = 0.1 * real.mean(0)  # after the zeros
+    if not torch.allclose(net[0].running_mean, expected) or net[1].weight.grad is None:
+        return "not the statistics and gradients without the wrapper"
+
+
+def on_one_rank(train, device):
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        return step(*args, **options)  # the wrapper is gone before its process group
+        return train(device)  # the wrapper is gone before its process group
+    except RuntimeError as error:
+        return str(error)
     finally:
         dist.destroy_process_group()
 
 
 def reproduce(device):
-    return train(device)
+    return on_one_rank(wrong, device)
 
 
 def control(device):
-    return train(device, broadcast_buffers=False)
+    return on_one_rank(without_broadcasts, device)
 
 
 if __name__ == "__main__":

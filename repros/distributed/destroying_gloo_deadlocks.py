@@ -18,19 +18,17 @@
 #     "script stays alive after the last epoch on one rank",
 # ]
 # origin = "torch"
-# documents = [
-#     "https://github.com/pytorch/pytorch/issues/56297",
-#     "https://github.com/pytorch/pytorch/pull/154976",
-# ]
-# upstream = "unreported"
+# reports = ["https://github.com/pytorch/pytorch/issues/56297"]
+# documents = ["https://github.com/pytorch/pytorch/pull/154976"]
 # fixed_by = "pytorch#154976"
 # wrong = '''
 # dist.all_reduce(torch.ones(1), async_op=True)
 # dist.destroy_process_group()
 # '''
 # right = '''
-# total = torch.ones(1)
-# dist.all_reduce(total, async_op=True)
+# total = torch.ones(1)  # held by a name until the group is gone
+# work = dist.all_reduce(total, async_op=True)
+# work.wait()
 # dist.destroy_process_group()
 # '''
 # affected = { cpu = ">=2.0,<2.8" }
@@ -38,11 +36,10 @@
 # ///
 """A gloo process group waits, as it is destroyed, for its work and its threads to end. Before
 torch 2.8 it keeps the GIL meanwhile, which one of these threads needs to free a tensor
-that Python has dropped (pytorch#56297; the fix: pytorch#154976).
+that Python has dropped (pytorch#56297; the fix: pytorch#154976). Torch 1.13 never hung here.
 
 Here nobody waits for the reduction, so that the hang is likely; a reduction that was waited
-for can hang too. What cures it is that Python still holds the tensor. Wait for the work in
-your own program as well.
+for can hang too. What cures it is that Python still holds the tensor.
 """
 
 from multiprocessing import get_context
@@ -51,21 +48,29 @@ import torch
 import torch.distributed as dist
 
 
-def reduce(keep):
-    total = torch.ones(1)
-    dist.all_reduce(total, async_op=True)
-    return total if keep else None
+def start():
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 
 
-def destroy_groups(keep):
+def dropped():
     for _ in range(30):  # not every round hangs
-        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        total = reduce(keep)  # noqa: F841  held until the group is gone
+        start()
+        dist.all_reduce(torch.ones(1), async_op=True)
         dist.destroy_process_group()
 
 
-def train(keep):
-    process = get_context("fork").Process(target=destroy_groups, args=(keep,))
+def held():
+    for _ in range(30):
+        start()
+        total = torch.ones(1)  # held by a name until the group is gone
+        work = dist.all_reduce(total, async_op=True)
+        work.wait()
+        dist.destroy_process_group()
+        assert total == 1
+
+
+def train(rounds):
+    process = get_context("fork").Process(target=rounds)
     process.start()
     process.join(4)
     if process.is_alive():
@@ -73,15 +78,15 @@ def train(keep):
         process.join()
         return "destroy_process_group() does not return"
     if process.exitcode:
-        raise RuntimeError(f"exit status {process.exitcode}")
+        return f"exit status {process.exitcode}"
 
 
 def reproduce(device):
-    return train(keep=False)
+    return train(dropped)
 
 
 def control(device):
-    return train(keep=True)
+    return train(held)
 
 
 if __name__ == "__main__":

@@ -58,22 +58,27 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 
-def two_steps(device, through_module):
-    model, reductions = DistributedDataParallel(torch.nn.Linear(3, 1).to(device)), []
-
-    def count(state, bucket):
-        reductions.append(bucket.index())
-        future = torch.futures.Future()
-        future.set_result(bucket.buffer())
-        return future
-
-    model.register_comm_hook(None, count)
-    x = torch.ones(1, 3, device=device)
+def through_module(model, x):
     for _ in range(2):
-        if through_module:
-            model.module(x).sum().backward()
-        else:
-            model(x).sum().backward()
+        model.module(x).sum().backward()
+
+
+def through_wrapper(model, x):
+    for _ in range(2):
+        model(x).sum().backward()
+
+
+def count(reductions, bucket):
+    reductions.append(bucket.index())
+    future = torch.futures.Future()
+    future.set_result(bucket.buffer())
+    return future
+
+
+def two_steps(loop, device):
+    model, reductions = DistributedDataParallel(torch.nn.Linear(3, 1).to(device)), []
+    model.register_comm_hook(reductions, count)
+    loop(model, torch.ones(1, 3, device=device))
     if len(reductions) != 2:
         return f"{len(reductions)} reductions in 2 steps"
 
@@ -87,11 +92,11 @@ def train(*args):
 
 
 def reproduce(device):
-    return train(device, True)
+    return train(through_module, device)
 
 
 def control(device):
-    return train(device, False)
+    return train(through_wrapper, device)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@
 #     "freeze layers during DDP training",
 #     "requires_grad = False after DistributedDataParallel",
 #     "freeze the backbone after some epochs on several GPUs",
-#     "alternate training of generator and discriminator under DDP",
 #     "freezing the encoder mid-training crashes on several gpus",
 #     "staged training with DDP fails when freezing",
 #     "GAN alternate freezing fails with multiple gpus",
@@ -22,59 +21,80 @@
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
 #     "https://github.com/facebookresearch/ClassyVision/pull/398",
-#     "https://github.com/JDAI-CV/fast-reid/issues/178",
 # ]
 # wrong = '''
 # model = DistributedDataParallel(net)
-# net[0].requires_grad_(False)
+# net.backbone.requires_grad_(False)
 # '''
 # right = '''
-# net[0].requires_grad_(False)
-# model = DistributedDataParallel(net)
+# model = DistributedDataParallel(net, find_unused_parameters=True)
+# net.backbone.requires_grad_(False)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""DDP registers its hooks on the parameters that require a gradient when it is built, and
-wants them unchanged from then on (docs: DistributedDataParallel). A parameter that is
-frozen later gets no gradient, and the reducer still waits for it.
+"""DDP registers its hooks on the parameters that require a gradient when it is built. A
+parameter that is frozen later gets no gradient, and the reducer still waits for it.
 
-Build the wrapper anew after freezing (facebookresearch/ClassyVision#398), or keep
-requires_grad as it is and freeze in the optimizer (JDAI-CV/fast-reid#178).
+With find_unused_parameters=True it waits no longer, and a layer that is thawed later is
+reduced again. A wrapper built anew after freezing (facebookresearch/ClassyVision#398) trains
+too, but knows nothing of the frozen layers: after a thaw without a third one each rank goes
+its own way, without an error.
 """
+
+from collections import OrderedDict
 
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 
-def two_steps(device, freeze_first):
-    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)).to(device)
-    if freeze_first:
-        net[0].requires_grad_(False)
+def start(device):
+    layers = OrderedDict(backbone=torch.nn.Linear(3, 3), head=torch.nn.Linear(3, 1))
+    return torch.nn.Sequential(layers).to(device)
+
+
+def two_steps(model, device):
+    for _ in range(2):
+        model(torch.ones(1, 3, device=device)).sum().backward()
+
+
+def wrong(device):
+    net = start(device)
     model = DistributedDataParallel(net)
-    net[0].requires_grad_(False)
-    try:
-        for _ in range(2):
-            model(torch.ones(1, 3, device=device)).sum().backward()
-    except RuntimeError as error:
-        return str(error)
+    net.backbone.requires_grad_(False)
+    two_steps(model, device)
 
 
-def train(*args):
+def with_the_option(device):
+    net = start(device)
+    model = DistributedDataParallel(net, find_unused_parameters=True)
+    net.backbone.requires_grad_(False)
+    two_steps(model, device)
+    if net.backbone.weight.grad is not None or net.head.bias.grad != 2:
+        return "not the gradients of one process without the wrapper"
+    net.backbone.requires_grad_(True)
+    two_steps(model, device)
+    if not torch.allclose(net.backbone.bias.grad, 2 * net.head.weight):
+        return "no gradient after the thaw"
+
+
+def on_one_rank(train, device):
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        return two_steps(*args)  # the wrapper is gone before its process group
+        return train(device)  # the wrapper is gone before its process group
+    except RuntimeError as error:
+        return str(error)
     finally:
         dist.destroy_process_group()
 
 
 def reproduce(device):
-    return train(device, False)
+    return on_one_rank(wrong, device)
 
 
 def control(device):
-    return train(device, True)
+    return on_one_rank(with_the_option, device)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,11 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DistributedSampler in a script that runs as one process: no default process group"
+# title = "DistributedSampler or DistributedDataParallel in a script that runs as one process: no default process group"
 # kind = "error"
 # symptom = "Default process group has not been initialized"
-# messages = [
-#     "Default process group (?:has not been|is not) initialized",
-# ]
+# messages = ["Default process group has not been initialized"]
+# elsewhere = ["Default process group is not initialized"]
 # keywords = [
 #     "run distributed code on a single GPU",
 #     "started with python instead of torchrun",
@@ -30,39 +29,64 @@
 # ]
 # wrong = '''
 # sampler = DistributedSampler(dataset)
+# loader = DataLoader(dataset, batch_size=8, sampler=sampler)
 # '''
 # right = '''
-# sampler = DistributedSampler(dataset) if dist.is_initialized() else None
+# import torch.distributed as dist
+# there = dist.is_available() and dist.is_initialized()
+# ranks, rank = (dist.get_world_size(), dist.get_rank()) if there else (1, 0)
+# sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank)
+# loader = DataLoader(dataset, batch_size=8, sampler=sampler)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A script that was written for several GPUs is started on one. DistributedSampler asks
+"""A script that was written for several GPUs is started as one process. DistributedSampler asks
 the default process group for the number of ranks (torch/utils/data/distributed.py), and
-none exists before init_process_group().
+none exists before init_process_group(). DistributedDataParallel and barrier() fail in the same
+way.
 
-Take the sampler only where a process group is, or start one of a single rank.
+Told that it is rank 0 of 1, the sampler shuffles as ever, and set_epoch() is there; under
+torchrun it needs the group, so init_process_group() has to come first. A whole script that
+calls init_process_group() runs on one GPU with torchrun --standalone --nproc_per_node=1.
 """
 
+import torch
 import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
 
-def epoch(ask_first):
-    dataset = [1.0, 2.0, 3.0]
+def reproduce(device):
+    dataset = list(range(20))
     try:
-        sampler = DistributedSampler(dataset) if not ask_first or dist.is_initialized() else None
+        sampler = DistributedSampler(dataset)
+        loader = DataLoader(dataset, batch_size=8, sampler=sampler)
     except (RuntimeError, ValueError) as error:
         return str(error)
-    assert len(list(DataLoader(dataset, sampler=sampler))) == 3
-
-
-def reproduce(device):
-    return epoch(ask_first=False)
+    list(loader)
 
 
 def control(device):
-    return epoch(ask_first=True)
+    dataset = list(range(20))
+    there = dist.is_available() and dist.is_initialized()
+    ranks, rank = (dist.get_world_size(), dist.get_rank()) if there else (1, 0)
+    sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank)
+    loader = DataLoader(dataset, batch_size=8, sampler=sampler)
+    sampler.set_epoch(3)
+    order = torch.randperm(20, generator=torch.Generator().manual_seed(3))
+    if not torch.equal(torch.cat(list(loader)), order):
+        return "another order than the shuffle of that epoch"
+
+
+def messages(device):
+    texts = []
+    for call in (lambda: DistributedDataParallel(torch.nn.Linear(1, 1)), dist.barrier):
+        try:
+            call()
+        except (RuntimeError, ValueError) as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -70,7 +94,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

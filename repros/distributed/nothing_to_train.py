@@ -7,7 +7,10 @@
 # kind = "error"
 # symptom = "DistributedDataParallel is not needed when a module doesn't have any parameter"
 # messages = [
-#     "DistributedDataParallel is not needed when a module doesn.t have any (?:parameter that requires|parameters? that requires?) a gradient",
+#     "DistributedDataParallel is not needed when a module doesn.t have any parameter that requires a gradient",
+# ]
+# elsewhere = [
+#     "DistributedDataParallel is not needed when a module doesn.t have any parameters that require a gradient",
 #     "tensors\\.size\\(\\) > 0 INTERNAL ASSERT FAILED .{0,120}?reducer\\.cpp",
 # ]
 # keywords = [
@@ -32,7 +35,8 @@
 # model = DistributedDataParallel(teacher)
 # '''
 # right = '''
-# model = DistributedDataParallel(teacher) if any(p.requires_grad for p in teacher.parameters()) else teacher
+# trains = any(p.requires_grad for p in teacher.parameters())
+# model = DistributedDataParallel(teacher) if trains else teacher
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
@@ -49,31 +53,42 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 
-def forward(device, only_if_trainable):
-    teacher = torch.nn.Linear(3, 1).to(device).requires_grad_(False)
-    model = teacher
-    if not only_if_trainable or any(p.requires_grad for p in teacher.parameters()):
-        try:
-            model = DistributedDataParallel(teacher)
-        except RuntimeError as error:
-            return str(error)
+def start(device, trains):
+    return torch.nn.Linear(3, 1).to(device).requires_grad_(trains)
+
+
+def wrong(device):
+    teacher = start(device, trains=False)
+    model = DistributedDataParallel(teacher)
     model(torch.ones(1, 3, device=device))
 
 
-def train(*args):
+def only_if_it_trains(device):
+    for student in (False, True):
+        teacher = start(device, trains=student)
+        trains = any(p.requires_grad for p in teacher.parameters())
+        model = DistributedDataParallel(teacher) if trains else teacher
+        if isinstance(model, DistributedDataParallel) != student:
+            return "the frozen one is wrapped, or the other is not"
+        model(torch.ones(1, 3, device=device))
+
+
+def on_one_rank(train, device):
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        return forward(*args)
+        return train(device)  # the wrapper is gone before its process group
+    except RuntimeError as error:
+        return str(error)
     finally:
         dist.destroy_process_group()
 
 
 def reproduce(device):
-    return train(device, False)
+    return on_one_rank(wrong, device)
 
 
 def control(device):
-    return train(device, True)
+    return on_one_rank(only_if_it_trains, device)
 
 
 if __name__ == "__main__":

@@ -22,29 +22,43 @@
 # ]
 # origin = "usage"
 # reports = [
-#     "https://github.com/pytorch/pytorch/issues/22049",
+#     "https://github.com/pytorch/pytorch/issues/22436",
 #     "https://github.com/pytorch/pytorch/issues/55582",
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+#     "https://github.com/pytorch/pytorch/pull/57081",
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/csrc/distributed/c10d/reducer.cpp",
 # ]
 # wrong = '''
-# main, auxiliary = model(x)
-# main.sum().backward()
+# model = DistributedDataParallel(net)
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     main, auxiliary = model(x)
+#     loss = torch.nn.functional.mse_loss(main, y)
+#     loss.backward()
+#     optimizer.step()
 # '''
 # right = '''
-# main, auxiliary = model(x)
-# (main.sum() + auxiliary.sum()).backward()
+# model = DistributedDataParallel(net, find_unused_parameters=True)
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     main, auxiliary = model(x)
+#     loss = torch.nn.functional.mse_loss(main, y)
+#     loss.backward()
+#     optimizer.step()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
 """The forward returns two outputs, the loss takes one, and the second step raises: the
-parameters of the other output never get a gradient, and the reducer waits for them.
+parameters of the other output get no gradient, and the reducer waits for them
+(torch/csrc/distributed/c10d/reducer.cpp).
 
-find_unused_parameters=True, which the message advises, ends the error and not
-its cause: that layer still has no gradient.
+With find_unused_parameters=True it waits no longer, also where a batch trains only some of
+the outputs (pytorch#55582); the parameters of an output that no rank uses stay as they are
+(pytorch#57081). An output that is never used is better not returned (pytorch#22436): the
+option costs a walk through the graph in each step.
 """
 
 import torch
@@ -56,44 +70,60 @@ class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.main, self.auxiliary = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        for weight in self.parameters():
+            torch.nn.init.ones_(weight)
 
     def forward(self, x):
         return self.main(x), self.auxiliary(x)
 
 
-def two_steps(device, use_both, **options):
-    model = DistributedDataParallel(Net().to(device), **options)
-    try:
-        for _ in range(2):
-            main, auxiliary = model(torch.ones(1, 3, device=device))
-            if use_both:
-                (main.sum() + auxiliary.sum()).backward()
-            else:
-                main.sum().backward()
-    except RuntimeError as error:
-        return str(error)
-    if model.module.auxiliary.weight.grad is None:
-        return "no error, and the layer of the second output has no gradient"
+def start(device):
+    net = Net().to(device)
+    batches = [(torch.ones(1, 3, device=device), torch.zeros(1, 2, device=device))] * 2
+    return net, torch.optim.AdamW(net.parameters()), batches
 
 
-def train(*args, **options):
+def wrong(device):
+    net, optimizer, batches = start(device)
+    model = DistributedDataParallel(net)
+    for x, y in batches:
+        optimizer.zero_grad()
+        main, auxiliary = model(x)
+        loss = torch.nn.functional.mse_loss(main, y)
+        loss.backward()
+        optimizer.step()
+
+
+def with_the_option(device):
+    net, optimizer, batches = start(device)
+    model = DistributedDataParallel(net, find_unused_parameters=True)
+    for x, y in batches:
+        optimizer.zero_grad()
+        main, auxiliary = model(x)
+        loss = torch.nn.functional.mse_loss(main, y)
+        loss.backward()
+        optimizer.step()
+    trained = net.main.weight.max() < 1 and net.main.bias.max() < 1
+    if not trained or net.auxiliary.weight.min() < 1:
+        return "not what one process without the wrapper does"
+
+
+def on_one_rank(train, device):
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        return two_steps(*args, **options)  # the wrapper is gone before its process group
+        return train(device)  # the wrapper is gone before its process group
+    except RuntimeError as error:
+        return str(error)
     finally:
         dist.destroy_process_group()
 
 
 def reproduce(device):
-    return train(device, use_both=False)
+    return on_one_rank(wrong, device)
 
 
 def control(device):
-    return train(device, use_both=True)
-
-
-def popular_fix(device):
-    return train(device, use_both=False, find_unused_parameters=True)
+    return on_one_rank(with_the_option, device)
 
 
 if __name__ == "__main__":
@@ -101,7 +131,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -8,8 +8,11 @@
 # symptom = "[Aa]ddress already in use"
 # messages = [
 #     "server socket has failed to listen on any local network address",
-#     "server socket has failed to (?:bind|listen) (?:to|on) .{1,80}?Address already in use",
 #     "EADDRINUSE",
+#     "server socket has failed to bind to .{1,80}?Address already in use",
+# ]
+# elsewhere = [
+#     "server socket has failed to listen on .{1,80}?Address already in use",
 #     "RuntimeError: Address already in use",
 # ]
 # keywords = [
@@ -31,10 +34,14 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/elastic/run.html"]
 # wrong = '''
-# TCPStore("127.0.0.1", port, is_master=True)  # the port of the other training
+# os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", "29500"
 # '''
 # right = '''
-# TCPStore("127.0.0.1", 0, is_master=True)  # any free port: torchrun --rdzv-endpoint=localhost:0
+# import socket
+# with socket.socket() as probe:  # once, before the processes of all ranks are started
+#     probe.bind(("localhost", 0))  # any free port
+#     port = probe.getsockname()[1]
+# os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(port)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
@@ -43,27 +50,49 @@
 otherwise (torch/distributed/run.py). The second training on a machine, or one that is
 started while processes of a crashed one still live, finds it taken.
 
-Port 0 asks the system for a free one.
+Port 0 asks the system for a free one. All ranks need the same, so the program that starts them
+asks. torchrun does it with --standalone; --rdzv_endpoint=localhost:0 needs
+--rdzv_backend=c10d beside it, else the ranks wait for a port 0.
 """
 
+import os
+import socket
+
+import torch.distributed as dist
 from torch.distributed import TCPStore
 
 
-def second_training(port=None):
-    first = TCPStore("127.0.0.1", 0, is_master=True)
+def second_training(choose_port):
+    before = dict(os.environ)
+    first = TCPStore("localhost", 0, is_master=True)
     try:
-        second = TCPStore("127.0.0.1", first.port if port is None else port, is_master=True)
+        choose_port(first)
+        dist.init_process_group("gloo", rank=0, world_size=1)
     except RuntimeError as error:
         return str(error)
-    assert second.port != first.port
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    dist.destroy_process_group()
+
+
+def same(first):
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(first.port)
+
+
+def free(first):
+    with socket.socket() as probe:  # once, before the processes of all ranks are started
+        probe.bind(("localhost", 0))  # any free port
+        port = probe.getsockname()[1]
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(port)
 
 
 def reproduce(device):
-    return second_training()
+    return second_training(same)
 
 
 def control(device):
-    return second_training(port=0)
+    return second_training(free)
 
 
 if __name__ == "__main__":

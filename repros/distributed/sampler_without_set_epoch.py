@@ -36,14 +36,19 @@
 #     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler",
 # ]
 # wrong = '''
-# sampler = DistributedSampler(dataset, num_replicas=2, rank=0, shuffle=True)
-# loader = DataLoader(dataset, batch_size=None, sampler=sampler)
-# for epoch in range(3): orders.append(list(loader))
+# sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank)
+# loader = DataLoader(dataset, batch_size=8, sampler=sampler)
+# for epoch in range(3):
+#     for batch in loader:
+#         train(batch)
 # '''
 # right = '''
-# sampler = DistributedSampler(dataset, num_replicas=2, rank=0, shuffle=True)
-# loader = DataLoader(dataset, batch_size=None, sampler=sampler)
-# for epoch in range(3): sampler.set_epoch(epoch); orders.append(list(loader))
+# sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank)
+# loader = DataLoader(dataset, batch_size=8, sampler=sampler)
+# for epoch in range(3):
+#     sampler.set_epoch(epoch)
+#     for batch in loader:
+#         train(batch)
 # '''
 # rule = "error"
 # when = "it trains for more than one epoch on several processes"
@@ -54,28 +59,45 @@ one permutation, so the sampler draws it from a generator of its own with seed +
 and the epoch stays 0 unless set_epoch() is called (torch/utils/data/distributed.py).
 """
 
+import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
 
-def train(tell_epoch):
-    dataset, orders = list(range(1000)), []
-    sampler = DistributedSampler(dataset, num_replicas=2, rank=0, shuffle=True)
-    loader = DataLoader(dataset, batch_size=None, sampler=sampler)
-    for epoch in range(3):
-        if tell_epoch:
-            sampler.set_epoch(epoch)
-        orders.append(list(loader))
+def start():
+    read = []
+    return list(range(1000)), 2, 0, read, lambda batch: read.extend(batch.tolist())
+
+
+def check(read):
+    orders = [read[:500], read[500:1000], read[1000:]]
     if orders[0] == orders[1] == orders[2]:
         return "3 epochs, 1 order"
+    for epoch, order in enumerate(orders):
+        rows = torch.randperm(1000, generator=torch.Generator().manual_seed(epoch))
+        if order != rows[::2].tolist():
+            return f"not the half of rank 0 of the permutation of epoch {epoch}"
 
 
 def reproduce(device):
-    return train(tell_epoch=False)
+    dataset, ranks, rank, read, train = start()
+    sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank)
+    loader = DataLoader(dataset, batch_size=8, sampler=sampler)
+    for epoch in range(3):
+        for batch in loader:
+            train(batch)
+    return check(read)
 
 
 def control(device):
-    return train(tell_epoch=True)
+    dataset, ranks, rank, read, train = start()
+    sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank)
+    loader = DataLoader(dataset, batch_size=8, sampler=sampler)
+    for epoch in range(3):
+        sampler.set_epoch(epoch)
+        for batch in loader:
+            train(batch)
+    return check(read)
 
 
 if __name__ == "__main__":

@@ -55,41 +55,51 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 
-class Net(torch.nn.Module):
-    def __init__(self, use_reentrant):
+class Reentrant(torch.nn.Module):
+    def __init__(self):
         super().__init__()
         self.stem, self.layer = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
-        self.use_reentrant = use_reentrant
 
     def forward(self, x):
         x = self.stem(x)
         for _ in range(2):
-            x = checkpoint(self.layer, x, use_reentrant=self.use_reentrant)
+            x = checkpoint(self.layer, x, use_reentrant=True)
         return x
 
 
-def step(device, use_reentrant):
-    model = DistributedDataParallel(Net(use_reentrant).to(device))
-    try:
-        model(torch.ones(1, 3, device=device)).sum().backward()
-    except RuntimeError as error:
-        return str(error)
+class Net(Reentrant):
+    def forward(self, x):
+        x = self.stem(x)
+        for _ in range(2):
+            x = checkpoint(self.layer, x, use_reentrant=False)
+        return x
 
 
-def train(*args):
+def step(net, device):
+    model = DistributedDataParallel(net.to(device))
+    x = torch.ones(1, 3, device=device)
+    model(x).sum().backward()
+    plain = net.layer(net.layer(net.stem(x))).sum()
+    if not torch.allclose(net.layer.weight.grad, torch.autograd.grad(plain, net.layer.weight)[0]):
+        return "not the gradient without the wrapper and without a checkpoint"
+
+
+def on_one_rank(train, device):
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        return step(*args)  # the wrapper is gone before its process group
+        return train(device)  # the wrapper is gone before its process group
+    except RuntimeError as error:
+        return str(error)
     finally:
         dist.destroy_process_group()
 
 
 def reproduce(device):
-    return train(device, True)
+    return on_one_rank(lambda device: step(Reentrant(), device), device)
 
 
 def control(device):
-    return train(device, False)
+    return on_one_rank(lambda device: step(Net(), device), device)
 
 
 if __name__ == "__main__":

@@ -36,14 +36,16 @@
 # loss = model(x).sum()
 # '''
 # right = '''
-# loss = model(x).sum() * dist.get_world_size()
+# import torch.distributed as dist
+# loss = model(x).sum() * dist.get_world_size()  # for the backward alone: it is not what to log
 # '''
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
 """DDP divides the sum of the ranks' gradients by their number. That is right for a loss
 that is a mean over the batch; with a sum the gradient is smaller by the number of ranks
-than that of one process with the whole batch (pytorch#37359). fairseq multiplies by the number of ranks (facebookresearch/fairseq#494).
+than that of one process with the whole batch (pytorch#37359). fairseq multiplies by the number
+of ranks (facebookresearch/fairseq#494).
 """
 
 import tempfile
@@ -60,7 +62,9 @@ def gradient(rank, folder, scale):
     model = DistributedDataParallel(torch.nn.Linear(1, 1))
     x = torch.full((1, 1), rank + 1.0)
     if scale:
-        loss = model(x).sum() * dist.get_world_size()
+        loss = (
+            model(x).sum() * dist.get_world_size()
+        )  # for the backward alone: it is not what to log
     else:
         loss = model(x).sum()
     loss.backward()

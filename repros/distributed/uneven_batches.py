@@ -6,9 +6,9 @@
 # title = "Training on several ranks hangs at the end of an epoch: one rank has a batch more"
 # kind = "hang"
 # symptom = "Timed out waiting|Wait timeout|timed out"
-# messages = [
+# messages = ["Timed out waiting \\d{1,12}ms for (?:recv|send) operation to complete"]
+# elsewhere = [
 #     "Watchdog caught collective operation timeout",
-#     "Timed out waiting \\d{1,12}ms for (?:recv|send) operation to complete",
 #     "Some NCCL operations have failed or timed out",
 #     "Detected uneven workload distribution",
 # ]
@@ -46,12 +46,17 @@
 #     "https://github.com/huggingface/accelerate/issues/314",
 # ]
 # wrong = '''
-# for _ in range(3 + rank):
-#     dist.all_reduce(gradient)
+# for x in batches:  # of this rank, which has one more
+#     loss = model(x).mean()
+#     loss.backward()
 # '''
 # right = '''
-# for _ in range(3):
-#     dist.all_reduce(gradient)
+# import torch.distributed as dist
+# steps = torch.tensor(len(batches), device=next(model.parameters()).device)
+# dist.all_reduce(steps, op=dist.ReduceOp.MIN)
+# for _, x in zip(range(int(steps)), batches):
+#     loss = model(x).mean()
+#     loss.backward()
 # '''
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
@@ -61,8 +66,8 @@ every rank has entered it. The rank with one batch more waits until the time lim
 process group, 30 minutes with gloo unless told otherwise (docs: init_process_group). Data
 that someone split by hand is often uneven (QwenAudio/CosyVoice#297).
 
-A longer time limit, as advised in huggingface/accelerate#314, only makes it wait longer. Give all ranks the same number of steps, or
-join() them (tutorials: generic_join).
+A longer time limit, as advised in huggingface/accelerate#314, only makes it wait longer. Let the
+ranks agree on the smallest number of steps; the batches beyond it are left out in that epoch.
 """
 
 import tempfile
@@ -71,35 +76,51 @@ from multiprocessing import get_context
 
 import torch
 import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
 
 
-def epoch(rank, folder, batches, seconds):
+def all_batches(model, batches):
+    for x in batches:
+        loss = model(x).mean()
+        loss.backward()
+
+
+def equally_many(model, batches):
+    steps = torch.tensor(len(batches), device=next(model.parameters()).device)
+    dist.all_reduce(steps, op=dist.ReduceOp.MIN)
+    for _, x in zip(range(int(steps)), batches):
+        loss = model(x).mean()
+        loss.backward()
+
+
+def epoch(rank, folder, loop, seconds):
     url, limit = f"file://{folder}/store", timedelta(seconds=seconds)
     dist.init_process_group("gloo", init_method=url, rank=rank, world_size=2, timeout=limit)
-    gradient = torch.ones(1)
+    model = DistributedDataParallel(torch.nn.Linear(1, 1))
     try:
-        for _ in range(batches):
-            dist.all_reduce(gradient)
+        loop(model, [torch.ones(1, 1)] * (3 + rank))
     except RuntimeError as error:
         return str(error)
+    if model.module.bias.grad != 3:
+        return f"{model.module.bias.grad.item()} steps instead of 3"
 
 
-def train(extra, seconds=1):
+def train(loop, seconds):
     with tempfile.TemporaryDirectory() as folder, get_context("fork").Pool(2) as ranks:
-        seen = [(rank, folder, 3 + extra * rank, seconds) for rank in range(2)]
-        return next(filter(None, ranks.starmap(epoch, seen)), None)
+        seen = [(rank, folder, loop, seconds) for rank in range(2)]
+        return next(filter(None, ranks.starmap(epoch, seen, chunksize=1)), None)
 
 
 def reproduce(device):
-    return train(extra=1)
+    return train(all_batches, seconds=1)
 
 
 def control(device):
-    return train(extra=0)
+    return train(equally_many, seconds=10)
 
 
 def popular_fix(device):
-    return train(extra=1, seconds=2)
+    return train(all_batches, seconds=2)
 
 
 if __name__ == "__main__":

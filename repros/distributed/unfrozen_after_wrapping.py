@@ -33,10 +33,10 @@
 # ]
 # wrong = '''
 # model = DistributedDataParallel(net)
-# net[0].requires_grad_(True)
+# net.backbone.requires_grad_(True)
 # '''
 # right = '''
-# net[0].requires_grad_(True)
+# net.backbone.requires_grad_(True)
 # model = DistributedDataParallel(net)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
@@ -49,15 +49,35 @@ built, on the parameters that require a gradient then, and wants no change after
 Build the wrapper anew after unfreezing.
 """
 
+from collections import OrderedDict
+
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 
-def step(device, unfreeze_first):
-    net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)).to(device)
-    net[0].requires_grad_(unfreeze_first)
-    model, reduced = DistributedDataParallel(net), []
+def start(device):
+    layers = OrderedDict(backbone=torch.nn.Linear(3, 3), head=torch.nn.Linear(3, 1))
+    layers["backbone"].requires_grad_(False)
+    return torch.nn.Sequential(layers).to(device)
+
+
+def wrap_first(device):
+    net = start(device)
+    model = DistributedDataParallel(net)
+    net.backbone.requires_grad_(True)
+    return check(model, device)
+
+
+def unfreeze_first(device):
+    net = start(device)
+    net.backbone.requires_grad_(True)
+    model = DistributedDataParallel(net)
+    return check(model, device)
+
+
+def check(model, device):
+    reduced = []
 
     def count(state, bucket):
         reduced.extend(bucket.parameters())
@@ -66,27 +86,26 @@ def step(device, unfreeze_first):
         return future
 
     model.register_comm_hook(None, count)
-    net[0].requires_grad_(True)
     model(torch.ones(1, 3, device=device)).sum().backward()
-    gradients = sum(parameter.grad is not None for parameter in net.parameters())
-    if len(reduced) != gradients:
+    gradients = sum(parameter.grad is not None for parameter in model.parameters())
+    if (len(reduced), gradients) != (4, 4):
         return f"{len(reduced)} of {gradients} gradients were reduced"
 
 
-def train(*args):
+def train(steps, device):
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
-        return step(*args)  # the wrapper is gone before its process group
+        return steps(device)  # the wrapper is gone before its process group
     finally:
         dist.destroy_process_group()
 
 
 def reproduce(device):
-    return train(device, False)
+    return train(wrap_first, device)
 
 
 def control(device):
-    return train(device, True)
+    return train(unfreeze_first, device)
 
 
 if __name__ == "__main__":

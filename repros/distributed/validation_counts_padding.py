@@ -38,10 +38,14 @@
 #     "https://github.com/pytorch/pytorch/pull/41171",
 # ]
 # wrong = '''
-# sampler = DistributedSampler(dataset, num_replicas=4, rank=rank, shuffle=False)
+# sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank, shuffle=False)
+# for x in DataLoader(dataset, batch_size=2, sampler=sampler):
+#     predictions.extend(model(x))
 # '''
 # right = '''
-# sampler = range(rank, len(dataset), 4)
+# sampler = range(rank, len(dataset), ranks)
+# for x in DataLoader(dataset, batch_size=2, sampler=sampler):
+#     predictions.extend(model(x))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -49,35 +53,46 @@
 the first samples until the ranks have equally many (torch/utils/data/distributed.py). In
 a validation they count twice, and the metric depends on the number of ranks.
 
-drop_last=True, which was added for this (pytorch#41171), makes the ranks equal by leaving samples out.
-Without a collective in the loop the ranks need not be equal: slice the dataset.
+drop_last=True, which was added for this (pytorch#41171), makes the ranks equal by leaving samples
+out. Without a collective in the loop the ranks need not be equal: slice the dataset. Under
+no_grad() a DDP model has none after its first forward.
 """
 
+import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
 
-def validate(slice_it=False, **options):
-    dataset, seen = list(range(9)), []
+def padded(dataset, ranks, rank, model, predictions, **options):
+    sampler = DistributedSampler(dataset, num_replicas=ranks, rank=rank, shuffle=False, **options)
+    for x in DataLoader(dataset, batch_size=2, sampler=sampler):
+        predictions.extend(model(x))
+
+
+def sliced(dataset, ranks, rank, model, predictions):
+    sampler = range(rank, len(dataset), ranks)
+    for x in DataLoader(dataset, batch_size=2, sampler=sampler):
+        predictions.extend(model(x))
+
+
+def validate(loop, **options):
+    predictions = []
     for rank in range(4):
-        sampler = DistributedSampler(dataset, num_replicas=4, rank=rank, shuffle=False, **options)
-        if slice_it:
-            sampler = range(rank, len(dataset), 4)
-        seen += DataLoader(dataset, batch_size=None, sampler=sampler)
-    if sorted(seen) != dataset:
-        return f"{len(seen)} predictions for {len(dataset)} samples"
+        loop(list(range(9)), 4, rank, torch.Tensor.tolist, predictions, **options)
+    if sorted(predictions) != list(range(9)):
+        return f"{len(predictions)} predictions for 9 samples"
 
 
 def reproduce(device):
-    return validate()
+    return validate(padded)
 
 
 def control(device):
-    return validate(slice_it=True)
+    return validate(sliced)
 
 
 def popular_fix(device):
-    return validate(drop_last=True)
+    return validate(padded, drop_last=True)
 
 
 if __name__ == "__main__":
