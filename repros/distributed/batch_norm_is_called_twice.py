@@ -88,6 +88,7 @@ def on_one_rank(train, device):
     except RuntimeError as error:
         return str(error)
     finally:
+        dist.barrier()  # or torch 2.0 to 2.7 may wait for ever in the next line
         dist.destroy_process_group()
 
 

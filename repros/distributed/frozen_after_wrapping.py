@@ -13,7 +13,6 @@
 #     "freeze the backbone after some epochs on several GPUs",
 #     "freezing the encoder mid-training crashes on several gpus",
 #     "staged training with DDP fails when freezing",
-#     "GAN alternate freezing fails with multiple gpus",
 #     "second iteration fails after setting requires_grad on DDP",
 # ]
 # origin = "design"

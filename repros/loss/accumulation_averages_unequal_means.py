@@ -24,7 +24,6 @@
 #     "grad norm larger with gradient accumulation on text",
 #     "is gradient accumulation really equivalent to bigger batch size",
 #     "masked tokens make accumulated gradients inconsistent",
-#     "DDP loss averaged over ranks with unequal token counts",
 #     "segmentation with ignored pixels, accumulation not equivalent",
 # ]
 # origin = "usage"
@@ -37,48 +36,76 @@
 #     "https://github.com/ml-explore/mlx-lm/pull/1544",
 # ]
 # wrong = '''
-# loss = cross_entropy(logits, labels) / len(batches)
+# for x, labels in batches:  # of one step
+#     loss = cross_entropy(model(x), labels) / len(batches)
+#     loss.backward()
 # '''
 # right = '''
-# loss = cross_entropy(logits, labels, reduction="sum") / tokens
+# tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)
+# for x, labels in batches:
+#     loss = cross_entropy(model(x), labels, reduction="sum") / tokens
+#     loss.backward()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Accumulation promises the step of the large batch. Each batch takes the mean over its own
 tokens; the mean of these means weighs a token of a short batch more than one of a long
 (huggingface/transformers#24725, meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544).
-Divide the sums by the tokens of the whole window.
+Divide the sums by the tokens of the whole window, without those of ignore_index.
+
+With class weights the divisor is the sum of the weights of the labels. Ranks of DDP have their own
+counts: see distributed/summed_loss_shrinks.
 """
 
 import torch
 from torch.nn.functional import cross_entropy
 
 
-def gradient(device, batches, loss_of):
-    weight = torch.zeros(3, device=device, requires_grad=True)
-    for labels in batches:
-        logits = weight.expand(len(labels), 3)
-        loss_of(logits, labels).backward()
-    return weight.grad
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scores = torch.nn.Parameter(torch.zeros(3))
+
+    def forward(self, x):
+        return x * self.scores
 
 
-def train(device, loss_of):
-    labels = torch.tensor([0, 0, 0, 1], device=device)
-    large = gradient(device, [labels], cross_entropy)
-    if not torch.allclose(gradient(device, labels.split(3), loss_of), large):
+def gradient(device, accumulate):
+    model, x = Model().to(device), torch.ones(5, 1, device=device)
+    labels = torch.tensor([0, 0, -100, 0, 1], device=device)
+    accumulate(model, list(zip(x.split(4), labels.split(4))))  # of 3 tokens and of 1
+    return model.scores.grad
+
+
+def means(model, batches):
+    for x, labels in batches:  # of one step
+        loss = cross_entropy(model(x), labels) / len(batches)
+        loss.backward()
+
+
+def sums(model, batches):
+    tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)
+    for x, labels in batches:
+        loss = cross_entropy(model(x), labels, reduction="sum") / tokens
+        loss.backward()
+
+
+def large_batch(model, batches):
+    x, labels = (torch.cat(column) for column in zip(*batches))
+    cross_entropy(model(x), labels).backward()
+
+
+def check(device, accumulate):
+    if not torch.allclose(gradient(device, accumulate), gradient(device, large_batch)):
         return "the gradient differs from that of the large batch"
 
 
 def reproduce(device):
-    batches = [3, 1]  # tokens of each
-    return train(device, lambda logits, labels: cross_entropy(logits, labels) / len(batches))
+    return check(device, means)
 
 
 def control(device):
-    tokens = 3 + 1
-    return train(
-        device, lambda logits, labels: cross_entropy(logits, labels, reduction="sum") / tokens
-    )
+    return check(device, sums)
 
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@
 # loss = cross_entropy(logits, labels)  # every label is -100
 # '''
 # right = '''
-# loss = masked_mean(losses, labels != -100)  # the loss of each label
+# count = (labels != -100).sum().clamp(min=1)
+# loss = cross_entropy(logits, labels, reduction="sum") / count
 # '''
-# fix = "loss.masked_mean"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.6" }
 # ///
 """One batch without a label makes the loss of a whole evaluation NaN
@@ -49,26 +49,45 @@
 over none of them it is 0/0, and torch keeps the NaN on purpose since 1.11
 (pytorch#64572, pytorch#70348). On MPS it is NaN since 2.6 (pytorch#135434, not measured).
 
-The weights survive it (pytorch#116349).
+The weights survive it (pytorch#116349). The sum of such a batch is 0: in an average over batches,
+weigh each loss by its count. With class weights, the sum of the labels' weights takes the place of
+the count.
 """
 
 import torch
 from torch.nn.functional import cross_entropy
 
 
-def train(device, labels):
-    logits = torch.ones(2, 3, device=device)
-    loss = cross_entropy(logits, torch.tensor(labels, device=device))
-    if loss.isnan():
-        return f"the loss is {loss.item()}"
+def mean(logits, labels):
+    loss = cross_entropy(logits, labels)  # every label is -100
+    return loss
+
+
+def of_known(logits, labels):
+    count = (labels != -100).sum().clamp(min=1)
+    loss = cross_entropy(logits, labels, reduction="sum") / count
+    return loss
+
+
+def check(device, loss_of):
+    logits = torch.tensor([[1.0, 1.0, 2.0], [0.0, 3.0, 1.0]], device=device, requires_grad=True)
+    some, none = torch.tensor([[2, -100], [-100, -100]], device=device)
+    losses = loss_of(logits, some), loss_of(logits, none)
+    losses[1].backward()
+    if logits.grad.any():
+        return f"the gradient is {logits.grad.tolist()}"
+    if losses[1].isnan():
+        return f"the loss is {losses[1].item()}"
+    if not torch.allclose(losses[0], -logits[0].log_softmax(0)[2]) or losses[1] != 0:
+        return f"the losses are {losses}"
 
 
 def reproduce(device):
-    return train(device, [-100, -100])
+    return check(device, mean)
 
 
 def control(device):
-    return train(device, [-100, 2])
+    return check(device, of_known)
 
 
 if __name__ == "__main__":

@@ -28,10 +28,10 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.squeeze.html",
 # ]
 # wrong = '''
-# binary_cross_entropy_with_logits(logits, target)  # [2, 1] and [2]
+# loss = binary_cross_entropy_with_logits(logits, target)  # [2, 1] and [2]
 # '''
 # right = '''
-# binary_cross_entropy_with_logits(logits, target.unsqueeze(1))
+# loss = binary_cross_entropy_with_logits(logits, target.unsqueeze(1))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -44,30 +44,48 @@ dimension of size 1 (docs: torch.squeeze). Of a last batch of one sample that is
 dimension too, and it raises there (bentrevett/pytorch-sentiment-analysis#41).
 """
 
+import math
+
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy, binary_cross_entropy_with_logits
 
 
-def train(device, shape):
-    layer = torch.nn.Linear(3, 1).to(device)
+def as_they_are(logits, target):
+    loss = binary_cross_entropy_with_logits(logits, target)  # [2, 1] and [2]
+    return loss
+
+
+def in_a_column(logits, target):
+    loss = binary_cross_entropy_with_logits(logits, target.unsqueeze(1))
+    return loss
+
+
+def check(device, loss_of):
     try:
-        for batch in torch.ones(3, 3, device=device).split(2):  # of two samples, then of one
-            logits, target = shape(layer(batch), torch.ones(len(batch), device=device))
-            binary_cross_entropy_with_logits(logits, target)
+        for logits in torch.tensor([[3.0], [-3.0], [3.0]], device=device).split(
+            2
+        ):  # 2 rows, then 1
+            loss = loss_of(logits, (logits[:, 0] > 0).float())
+            if abs(loss.item() - math.log1p(math.exp(-3))) > 1e-4:
+                return f"the loss is {loss.item()}"
     except ValueError as error:
         return str(error)
 
 
 def reproduce(device):
-    return train(device, lambda logits, target: (logits, target))
+    return check(device, as_they_are)
 
 
 def control(device):
-    return train(device, lambda logits, target: (logits, target.unsqueeze(1)))
+    return check(device, in_a_column)
+
+
+def messages(device):
+    return check(device, lambda logits, target: binary_cross_entropy(logits.sigmoid(), target))
 
 
 def popular_fix(device):
-    return train(device, lambda logits, target: (logits.squeeze(), target))
+    return check(device, lambda logits, target: as_they_are(logits.squeeze(), target))
 
 
 if __name__ == "__main__":
@@ -75,7 +93,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

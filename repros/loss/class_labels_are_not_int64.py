@@ -9,6 +9,8 @@
 # messages = [
 #     "expected scalar type Long but found \\w{3,10}",
 #     "expected target dtype to be Long or Byte, but got \\w{3,10}",
+# ]
+# elsewhere = [
 #     "nll_loss\\w{0,60}. not implemented for .(?:Int|Float|Double|Short|Bool|Char).",
 #     "Expected object of scalar type Long but got scalar type \\w{3,10} for argument #2 .target",
 #     "Expected object of type \\S{0,20}LongTensor but found type \\S{3,30}Tensor for argument #2 .target",
@@ -24,6 +26,7 @@
 #     "csv labels loaded as float break the classifier",
 #     "works on Linux but labels are int32 on Windows",
 #     "which dtype must the labels have",
+#     "mask of ToTensor() divided by 255",
 # ]
 # origin = "design"
 # reports = [
@@ -33,42 +36,76 @@
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html",
+#     "https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.ToTensor.html",
 #     "https://github.com/wenet-e2e/wekws/pull/141",
 # ]
 # wrong = '''
-# labels = torch.Tensor([0, 2, 1])
-# loss = cross_entropy(logits, labels)
+# loss = cross_entropy(logits, labels)  # of torch.Tensor([0, 2, 1]), int32 or float32
 # '''
 # right = '''
-# labels = torch.Tensor([0, 2, 1])
-# loss = cross_entropy(logits, labels.long())
+# classes = labels.long()
+# assert (classes == labels).all(), "fractions: ToTensor() has divided a mask by 255"
+# loss = cross_entropy(logits, classes)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
 """A label is an index, and indices are int64 (docs: torch.nn.CrossEntropyLoss). torch.Tensor()
 makes float32 of integers; a data frame (rasbt/machine-learning-book#192) and a mask
 (pytorch#103813) bring int32 and float32.
+
+long() cuts off fractions. A mask that went through ToTensor() holds its class numbers divided
+by 255, of which long() makes class 0 everywhere, and the training runs: multiply it by 255 and
+round() it first, or read it as uint8 (docs: torchvision.transforms.ToTensor).
 """
+
+import math
 
 import torch
 from torch.nn.functional import cross_entropy
 
 
-def train(device, convert):
-    logits = torch.zeros(3, 3, device=device)
-    labels = torch.Tensor([0, 2, 1]).to(device)
+def as_they_are(logits, labels):
+    loss = cross_entropy(logits, labels)
+    return loss
+
+
+def as_integers(logits, labels):
+    classes = labels.long()
+    assert (classes == labels).all(), "fractions: ToTensor() has divided a mask by 255"
+    loss = cross_entropy(logits, classes)
+    return loss
+
+
+def check(device, loss_of, dtype):
+    logits = torch.tensor([[2.0, 0.0, 0.0]], device=device)
+    labels = torch.tensor([1], device=device).to(dtype)
     try:
-        cross_entropy(logits, convert(labels))
+        loss = loss_of(logits, labels)
     except RuntimeError as error:
         return str(error)
+    if abs(loss.item() - math.log(math.exp(2) + 2)) > 1e-4:
+        return f"the loss is {loss.item():.2f}"
 
 
 def reproduce(device):
-    return train(device, lambda labels: labels)
+    return check(device, as_they_are, torch.float32)
 
 
 def control(device):
-    return train(device, lambda labels: labels.long())
+    return check(device, as_they_are, torch.int64)
+
+
+def right(device):
+    try:
+        as_integers(torch.zeros(1, 3, device=device), torch.tensor([1 / 255], device=device))
+    except AssertionError:
+        return check(device, as_integers, torch.float32) or check(device, as_integers, torch.int32)
+    return "the class of 1 / 255 is taken for 0"
+
+
+def messages(device):
+    dtypes = torch.int32, torch.int16, torch.int8, torch.bool, torch.float16, torch.float64
+    return "\n".join(check(device, as_they_are, dtype) for dtype in dtypes)
 
 
 if __name__ == "__main__":
@@ -76,7 +113,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -32,15 +32,23 @@
 #     "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader",
 # ]
 # wrong = '''
-# losses = [x.mean().item() for (x,) in loader]
+# losses = [criterion(model(x), y).item() for x, y in loader]
 # loss = sum(losses) / max(1, len(losses))
 # '''
 # right = '''
-# mean = RunningMean()
-# for (x,) in loader:
-#     mean.update(x.mean())
+# losses = [criterion(model(x), y).item() for x, y in loader]
+# assert losses, f"no batch of {loader.batch_size} in {len(loader.dataset)} rows"
+# loss = sum(losses) / len(losses)
 # '''
 # fix = "loss.RunningMean"
+# use = '''
+# from loss import RunningMean
+# mean = RunningMean()
+# for x, y in loader:
+#     mean.update(criterion(model(x), y))
+# loss = mean.compute()
+# '''
+# choice = "Take the lines; the fix in a long loop on a GPU, as it does not wait for the device at every batch"
 # affected = { cpu = ">=1.13" }
 # ///
 """The log says 0.0000 where nothing was validated, or trained. drop_last=True drops the
@@ -50,27 +58,48 @@ leaves none, without a word: every epoch of TabNet read "loss: 0.0"
 
 Without max(1, ...) the division raises (ray-project/ray#56395). With it, or with a
 running mean that starts at 0, no data is a perfect score; others return NaN there
-(rasbt/LLMs-from-scratch#124).
+(rasbt/LLMs-from-scratch#124). What raises says what to change: drop_last=False, or a smaller batch.
 """
 
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 
-def mean_loss(drop_last):
-    loader = DataLoader(TensorDataset(torch.ones(5)), batch_size=8, drop_last=drop_last)
-    losses = [x.mean().item() for (x,) in loader]
+def at_least_one(model, criterion, loader):
+    losses = [criterion(model(x), y).item() for x, y in loader]
     loss = sum(losses) / max(1, len(losses))
-    if loss == 0:
-        return f"loss {loss:.4f} over {len(losses)} batches"
+    return loss
+
+
+def asserted(model, criterion, loader):
+    losses = [criterion(model(x), y).item() for x, y in loader]
+    assert losses, f"no batch of {loader.batch_size} in {len(loader.dataset)} rows"
+    loss = sum(losses) / len(losses)
+    return loss
+
+
+def check(validate, drop_last):
+    dataset = TensorDataset(torch.ones(5), torch.zeros(5))
+    loader = DataLoader(dataset, batch_size=8, drop_last=drop_last)
+    loss = validate(torch.nn.Identity(), torch.nn.MSELoss(), loader)
+    if loss != 1:
+        return f"loss {loss:.4f} over {len(loader)} batches"
 
 
 def reproduce(device):
-    return mean_loss(drop_last=True)
+    return check(at_least_one, drop_last=True)
 
 
 def control(device):
-    return mean_loss(drop_last=False)
+    return check(at_least_one, drop_last=False)
+
+
+def right(device):
+    try:
+        check(asserted, drop_last=True)
+    except AssertionError:
+        return check(asserted, drop_last=False)
+    return "a loader without a batch has a loss"
 
 
 if __name__ == "__main__":
@@ -78,7 +107,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "kl_div with reduction 'mean' is the divergence divided by the number of classes"
+# title = "kl_div with reduction 'mean' is the divergence of two distributions divided by the number of classes"
 # kind = "silent"
 # symptom = "of the divergence"
 # messages = ["reduction: .mean. divides the total loss by both the batch size and the support size"]
@@ -40,15 +40,18 @@
 # loss = kl_div(log_probs, target)
 # '''
 # right = '''
-# loss = kl_div(log_probs, target, reduction="batchmean")
+# loss = kl_div(log_probs, target, reduction="none").sum(-1).mean()
 # '''
 # rule = "warning"
 # when = "the value or the weight of the divergence matters"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
-"""Here it is a quarter of the divergence: the default divides by the number of elements, and
-only "batchmean" by the number of samples (pytorch#14457). With 1000 classes such a term is
-1000 times too small beside a cross entropy (17 times in HikariTJU/LD#74).
+"""Here it is a quarter of the divergence: the default divides by the number of elements, and not
+by the number of distributions (pytorch#14457). With 1000 classes such a term is 1000 times too
+small beside a cross entropy (17 times in HikariTJU/LD#74).
+
+"batchmean" divides by the first dimension alone: of (batch, classes) it is right, of (batch,
+tokens, classes) the divergence times the number of tokens.
 """
 
 import warnings
@@ -57,23 +60,47 @@ import torch
 from torch.nn.functional import kl_div
 
 
-def distil(device, **options):
-    log_probs = torch.full((2, 4), 0.25, device=device).log()
-    target = torch.tensor([[0.7, 0.1, 0.1, 0.1]] * 2, device=device)
-    divergence = (target * (target.log() - log_probs)).sum(1).mean()
+def default(log_probs, target):
+    loss = kl_div(log_probs, target)
+    return loss
+
+
+def summed(log_probs, target):
+    loss = kl_div(log_probs, target, reduction="none").sum(-1).mean()
+    return loss
+
+
+def batchmean(log_probs, target):
+    return kl_div(log_probs, target, reduction="batchmean")
+
+
+def ratio(device, loss_of, *shape):
+    log_probs = torch.full((*shape, 4), 0.25, device=device).log()
+    target = torch.tensor([0.7, 0.1, 0.1, 0.1], device=device).expand(*shape, 4)
+    divergence = (target * (target.log() - log_probs)).sum(-1).mean()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        loss = kl_div(log_probs, target, **options)
-    if loss < divergence / 2:
-        return f"{(loss / divergence).item():.2f} of the divergence"
+        return (loss_of(log_probs, target) / divergence).item()
 
 
 def reproduce(device):
-    return distil(device)
+    found = ratio(device, default, 2)
+    if found < 0.5:
+        return f"{found:.2f} of the divergence"
 
 
 def control(device):
-    return distil(device, reduction="batchmean")
+    found = [ratio(device, summed, 2), ratio(device, summed, 2, 3)]
+    found += [ratio(device, batchmean, 2), ratio(device, batchmean, 2, 3) / 3]
+    if any(abs(one - 1) > 1e-3 for one in found):
+        return f"{found} of the divergence"
+
+
+def messages(device):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        default(torch.zeros(1, 1, device=device), torch.ones(1, 1, device=device))
+    return "\n".join(str(one.message) for one in caught)
 
 
 if __name__ == "__main__":
@@ -81,7 +108,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

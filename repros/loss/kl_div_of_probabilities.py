@@ -52,20 +52,32 @@ import torch
 from torch.nn.functional import kl_div
 
 
-def distil(device, activation):
+def of_probabilities(logits, target):
+    loss = kl_div(logits.softmax(1), target, reduction="batchmean")
+    return loss
+
+
+def of_logarithms(logits, target):
+    loss = kl_div(logits.log_softmax(1), target, reduction="batchmean")
+    return loss
+
+
+def check(device, loss_of):
     logits = torch.tensor([[1.0, 2.0, 3.0]], device=device)
     target = torch.tensor([[0.2, 0.3, 0.5]], device=device)
-    loss = kl_div(activation(logits), target, reduction="batchmean")
+    loss, divergence = loss_of(logits, target), (target * (target / logits.softmax(1)).log()).sum()
     if loss < 0:
         return f"the divergence is negative: {loss.item():.2f}"
+    if not torch.allclose(loss, divergence, atol=1e-4):
+        return f"the loss is {loss.item():.3f}, the divergence {divergence.item():.3f}"
 
 
 def reproduce(device):
-    return distil(device, lambda logits: logits.softmax(1))
+    return check(device, of_probabilities)
 
 
 def control(device):
-    return distil(device, lambda logits: logits.log_softmax(1))
+    return check(device, of_logarithms)
 
 
 if __name__ == "__main__":

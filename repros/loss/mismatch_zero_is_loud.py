@@ -14,50 +14,83 @@
 # ]
 # documents = ["https://github.com/open-mmlab/mmpretrain/pull/1426"]
 # wrong = '''
-# terms = [outputs[name].mean() for name in targets if name in outputs]
+# terms = [mse_loss(outputs[name], targets[name]) for name in targets if name in outputs]
 # loss = sum(terms) if terms else torch.tensor(0.0)
 # '''
 # right = '''
-# pairs = match_by_name(outputs, targets)  # raises, and names what is missing
+# terms = [mse_loss(outputs[name], targets[name]) for name in targets]  # raises for a missing name
+# loss = torch.stack(terms).sum()
 # '''
 # fix = "loss.match_by_name"
+# use = '''
+# from loss import match_by_name
+# pairs = match_by_name(outputs, targets)
+# loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
+# '''
+# choice = "Take the lines; the fix where outputs are nested or dataclasses, or where a shape may broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """backward() says that the loss does not require grad. Where no target finds its
 prediction, the loss is a constant without a history, and backward() refuses it
 (RangiLyu/nanodet#7: a batch without positive anchors; open-mmlab/mmpretrain#1426: a
-batch without a task).
+batch without a task). A misspelt name is to raise where it is looked up; a batch without
+targets is to be skipped before the model is called, and torch.stack() raises for it.
 
 The advice given there, requires_grad=True on the zero (RangiLyu/nanodet#7), makes it
 silent: backward() succeeds and reaches no parameter.
 """
 
 import torch
+from torch.nn.functional import mse_loss
 
 
-def train(device, targets, **options):
-    model = torch.nn.Linear(3, 1).to(device)
+def with_a_zero(outputs, targets):
+    terms = [mse_loss(outputs[name], targets[name]) for name in targets if name in outputs]
+    loss = sum(terms) if terms else torch.tensor(0.0)
+    return loss
+
+
+def looked_up(outputs, targets):
+    terms = [
+        mse_loss(outputs[name], targets[name]) for name in targets
+    ]  # raises for a missing name
+    loss = torch.stack(terms).sum()
+    return loss
+
+
+def check(device, loss_of, name):
+    model = torch.nn.Linear(3, 1, bias=False).to(device)
+    torch.nn.init.zeros_(model.weight)
     outputs = {"price": model(torch.ones(2, 3, device=device))}
-    terms = [outputs[name].mean() for name in targets if name in outputs]
-    loss = sum(terms) if terms else torch.tensor(0.0, device=device, **options)
+    loss = loss_of(outputs, {name: torch.ones(2, 1, device=device)})
     try:
         loss.backward()
     except RuntimeError as error:
         return str(error)
     if model.weight.grad is None:
         return "backward() is quiet, and no parameter has a gradient"
+    if model.weight.grad.tolist() != [[-2, -2, -2]]:
+        return f"the gradient is {model.weight.grad.tolist()}"
 
 
 def reproduce(device):
-    return train(device, targets=["prices"])
+    return check(device, with_a_zero, "prices")
 
 
 def control(device):
-    return train(device, targets=["price"])
+    return check(device, with_a_zero, "price")
+
+
+def right(device):
+    try:
+        check(device, looked_up, "prices")
+    except KeyError:
+        return check(device, looked_up, "price")
+    return "a target without a prediction was taken"
 
 
 def popular_fix(device):
-    return train(device, targets=["prices"], requires_grad=True)
+    return check(device, lambda *_: torch.tensor(0.0, requires_grad=True), "prices")
 
 
 if __name__ == "__main__":
@@ -65,7 +98,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, right, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

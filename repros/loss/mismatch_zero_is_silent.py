@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A loss that matches no name in the model's output is a zero that trains nothing, silently"
 # kind = "silent"
-# symptom = "0 of 2 parameters have a gradient"
+# symptom = "no parameter has a gradient"
 # keywords = [
 #     "loss stays constant",
 #     "loss is always zero",
@@ -34,13 +34,20 @@
 #     "https://github.com/RangiLyu/nanodet/blob/be9b4a9001d7f9b6fc89c2df31ae8d428e35b4f0/nanodet/model/head/gfl_head.py#L265",
 # ]
 # wrong = '''
-# terms = [outputs[name].mean() for name in targets if name in outputs]
+# terms = [mse_loss(outputs[name], targets[name]) for name in targets if name in outputs]
 # loss = sum(terms) if terms else torch.tensor(0.0, requires_grad=True)
 # '''
 # right = '''
-# pairs = match_by_name(outputs, targets)  # raises, and names what is missing
+# terms = [mse_loss(outputs[name], targets[name]) for name in targets]  # raises for a missing name
+# loss = torch.stack(terms).sum()
 # '''
 # fix = "loss.match_by_name"
+# use = '''
+# from loss import match_by_name
+# pairs = match_by_name(outputs, targets)
+# loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
+# '''
+# choice = "Take the lines; the fix where outputs are nested or dataclasses, or where a shape may broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With wrong names (ACEsuit/mace#314), or with samples that name no task
@@ -49,29 +56,54 @@ Here the fallback is a leaf of its own: backward() succeeds and reaches no param
 
 requires_grad=True on the zero is what people add to get past "does not require grad"
 (RangiLyu/nanodet#7); the detector of that thread still ships it
-(nanodet/model/head/gfl_head.py).
+(nanodet/model/head/gfl_head.py). A batch that has no target at all is to be skipped before the
+model is called; torch.stack() raises for it.
 """
 
 import torch
+from torch.nn.functional import mse_loss
 
 
-def train(device, targets):
-    model = torch.nn.Linear(3, 1).to(device)
-    outputs = {"price": model(torch.ones(2, 3, device=device))}
-    terms = [outputs[name].mean() for name in targets if name in outputs]
+def with_a_zero(outputs, targets):
+    terms = [mse_loss(outputs[name], targets[name]) for name in targets if name in outputs]
     loss = sum(terms) if terms else torch.tensor(0.0, requires_grad=True)
+    return loss
+
+
+def looked_up(outputs, targets):
+    terms = [
+        mse_loss(outputs[name], targets[name]) for name in targets
+    ]  # raises for a missing name
+    loss = torch.stack(terms).sum()
+    return loss
+
+
+def check(device, loss_of, name):
+    model = torch.nn.Linear(3, 1, bias=False).to(device)
+    torch.nn.init.zeros_(model.weight)
+    outputs = {"price": model(torch.ones(2, 3, device=device))}
+    loss = loss_of(outputs, {name: torch.ones(2, 1, device=device)})
     loss.backward()
-    reached = [parameter.grad is not None for parameter in model.parameters()]
-    if not all(reached):
-        return f"{sum(reached)} of {len(reached)} parameters have a gradient; nothing was raised"
+    if model.weight.grad is None:
+        return "no parameter has a gradient, and nothing was raised"
+    if model.weight.grad.tolist() != [[-2, -2, -2]]:
+        return f"the gradient is {model.weight.grad.tolist()}"
 
 
 def reproduce(device):
-    return train(device, targets=["prices"])
+    return check(device, with_a_zero, "prices")
 
 
 def control(device):
-    return train(device, targets=["price"])
+    return check(device, with_a_zero, "price")
+
+
+def right(device):
+    try:
+        check(device, looked_up, "prices")
+    except KeyError:
+        return check(device, looked_up, "price")
+    return "a target without a prediction was taken"
 
 
 if __name__ == "__main__":
@@ -79,7 +111,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

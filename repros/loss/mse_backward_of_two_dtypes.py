@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() of mse_loss raises where target and prediction differ in dtype"
+# title = "backward() of huber_loss or binary_cross_entropy, before torch 2.12 also of mse_loss, raises where target and prediction differ in dtype"
 # kind = "error"
 # symptom = "Found dtype Double but expected Float"
 # messages = ["Found dtype (?:Double|Float) but expected (?:Float|Double)"]
@@ -17,43 +17,58 @@
 #     "https://github.com/pytorch/pytorch/pull/175743",
 #     "https://github.com/pytorch/pytorch/issues/76646",
 # ]
-# fixed_by = "pytorch#175743"
 # wrong = '''
-# loss = torch.nn.functional.mse_loss(prediction, target)
+# loss = torch.nn.functional.huber_loss(prediction, target)
+# loss.backward()
 # '''
 # right = '''
-# loss = torch.nn.functional.mse_loss(prediction, target.to(torch.float32))
+# loss = torch.nn.functional.huber_loss(prediction, target.to(prediction.dtype))
+# loss.backward()
 # '''
-# affected = { cpu = "<2.12" }
+# affected = { cpu = ">=1.13" }
 # ///
 """The forward takes a float64 target, as NumPy makes it, and backward() raises.
 
 mse_loss computes in the common dtype of both tensors; its backward
-(aten/src/ATen/native/Loss.cpp) did not convert the gradient back (pytorch#94086,
-pytorch#175743). huber_loss fails the same way (pytorch#76646).
+(aten/src/ATen/native/Loss.cpp) did not convert the gradient back (pytorch#94086) until torch
+2.12 (pytorch#175743). huber_loss (pytorch#76646) and binary_cross_entropy still do not on 2.15.
 """
 
 import torch
+from torch.nn import functional
 
 
-def train(device, dtype):
-    prediction = torch.zeros(2, device=device, requires_grad=True)
-    target = torch.ones(2, dtype=torch.float64, device=device)
-    loss = torch.nn.functional.mse_loss(prediction, target.to(dtype))
-    loss.backward()
+def start(device, given=torch.float32, wanted=torch.float64):
+    prediction = torch.full((2,), 0.5, device=device, dtype=given, requires_grad=True)
+    return prediction, torch.ones(2, device=device, dtype=wanted)
 
 
-def reproduce(device):
+def raised(loss_of, prediction, target):
     try:
-        train(device, torch.float64)
+        loss_of(prediction, target).backward()
     except RuntimeError as error:
-        if "Found dtype" not in str(error):
-            raise
         return str(error)
 
 
+def reproduce(device):
+    losses = functional.huber_loss, functional.binary_cross_entropy, functional.mse_loss
+    found = [raised(loss_of, *start(device)) for loss_of in losses]
+    mse_raises = tuple(map(int, torch.__version__.split(".")[:2])) < (2, 12)
+    if None in found[:2] or (found[2] is not None) != mse_raises:
+        return f"they raise: {found}"
+    return found[0]
+
+
 def control(device):
-    train(device, torch.float32)
+    prediction, target = start(device)
+    loss = torch.nn.functional.huber_loss(prediction, target.to(prediction.dtype))
+    loss.backward()
+    if prediction.grad.dtype != torch.float32 or prediction.grad.tolist() != [-0.25, -0.25]:
+        return f"the gradient is {prediction.grad}"
+
+
+def messages(device):
+    return raised(functional.huber_loss, *start(device, torch.float64, torch.float32))
 
 
 if __name__ == "__main__":
@@ -61,7 +76,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

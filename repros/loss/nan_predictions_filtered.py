@@ -5,12 +5,11 @@
 # [tool.repro]
 # title = "Filtering NaN predictions out of the loss leaves NaN in the weight's gradient"
 # kind = "silent"
-# symptom = "loss 1 is finite, the weight's gradient is nan"
+# symptom = "loss is finite, the weight's gradient is nan"
 # keywords = [
 #     "gradient is nan but the loss is not",
 #     "loss is a number but weights become nan",
 #     "ignoring nan rows in the loss still breaks the model",
-#     "masked out nan targets and model still turns nan",
 #     "nan_to_num on predictions does not prevent nan weights",
 #     "missing values in tabular data make the gradients nan",
 #     "loss finite, after the step everything is nan",
@@ -28,47 +27,79 @@
 # documents = ["https://github.com/IVRL/VolRecon/issues/18"]
 # wrong = '''
 # output = x @ weight  # a row of x holds a NaN
-# loss = output[output.isfinite()].mean()
+# rows = output.isfinite()
+# loss = (output[rows] - y[rows]).square().mean()
 # loss.backward()
 # '''
 # right = '''
-# x = x[x.isfinite().all(dim=1)]
-# loss = (x @ weight).mean()
+# rows = x.flatten(1).isfinite().all(dim=1)
+# output = x[rows] @ weight
+# loss = (output - y[rows]).square().mean()
+# loss.backward()
 # '''
 # fix = "loss.masked_mean"
+# use = '''
+# from loss import masked_mean
+# rows = x.flatten(1).isfinite().all(dim=1)
+# output = torch.nan_to_num(x) @ weight
+# loss = masked_mean((output - y).square(), rows)
+# loss.backward()
+# '''
+# choice = "Take the lines; the fix where the batch has to keep its shape, or where a batch without a single good row has to raise"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite, the gradient is not: the selection stops the NaN in the forward
 only. Backward multiplies the zero gradient of the dropped rows by their NaN inputs
 (pytorch#23156).
 
-nan_to_num(), which people are advised to try (IVRL/VolRecon#18), does the same, and is
-expected to (pytorch#94700). Filter the rows before the model, not after it.
+nan_to_num(), which people are advised to try on the predictions (IVRL/VolRecon#18), does the
+same, and is expected to (pytorch#94700). Filter the rows before the model, not after it; or fill
+the inputs, and leave the filled rows out of the loss.
 """
 
 import torch
 
-X = torch.tensor([[1.0, 1.0], [float("nan"), 1.0]])
+
+def start(device):
+    x = torch.tensor([[1.0, 1.0], [float("nan"), 1.0], [2.0, 0.0]], device=device)
+    return (
+        x,
+        torch.tensor([0.5, 0.5], device=device, requires_grad=True),
+        torch.ones(3, device=device),
+    )
 
 
-def train(device, x, repair):
-    weight = torch.tensor([0.5, 0.5], device=device, requires_grad=True)
-    loss = repair(x.to(device) @ weight).mean()
-    loss.backward()
+def check(weight, loss):
+    gradient = weight.grad.tolist()
     if loss.isfinite() and not weight.grad.isfinite().all():
-        return f"loss {loss.item():g} is finite, the weight's gradient is {weight.grad[0].item()}"
+        return f"the loss is finite, the weight's gradient is {gradient[0]}"
+    if gradient != [0, 0]:  # both good rows are predicted exactly
+        return f"the gradient is {gradient}"
 
 
 def reproduce(device):
-    return train(device, X, lambda output: output[output.isfinite()])
+    x, weight, y = start(device)
+    output = x @ weight  # a row of x holds a NaN
+    rows = output.isfinite()
+    loss = (output[rows] - y[rows]).square().mean()
+    loss.backward()
+    return check(weight, loss)
 
 
 def control(device):
-    return train(device, X[X.isfinite().all(dim=1)], lambda output: output[output.isfinite()])
+    x, weight, y = start(device)
+    rows = x.flatten(1).isfinite().all(dim=1)
+    output = x[rows] @ weight
+    loss = (output - y[rows]).square().mean()
+    loss.backward()
+    return check(weight, loss)
 
 
 def popular_fix(device):
-    return train(device, X, torch.nan_to_num)
+    x, weight, y = start(device)
+    loss = (torch.nan_to_num(x @ weight) - y).square().mean()
+    loss.backward()
+    return check(weight, loss)
 
 
 if __name__ == "__main__":

@@ -28,28 +28,37 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 # ]
 # wrong = '''
-# loss = cross_entropy(logits, one_hot(labels, 3))
+# loss = cross_entropy(logits, target)  # of one_hot(), get_dummies() or to_categorical()
 # '''
 # right = '''
-# loss = cross_entropy(logits, one_hot(labels, 3).float())
-# loss = cross_entropy(logits, labels)
+# loss = cross_entropy(logits, target.to(logits.dtype))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A target in the shape of the logits holds probabilities, which are floats (docs:
-torch.nn.CrossEntropyLoss); one_hot() gives int64. Plain labels say the same, and the losses
-are equal. Before torch took probabilities it was "multi-target not supported" (pytorch#1258).
+torch.nn.CrossEntropyLoss); one_hot() gives int64. The loss is that of plain labels. Before torch
+took probabilities it was "multi-target not supported" (pytorch#1258).
 """
 
 import torch
 from torch.nn.functional import cross_entropy, one_hot
 
 
-def train(device, convert):
+def as_it_is(logits, target):
+    loss = cross_entropy(logits, target)  # of one_hot(), get_dummies() or to_categorical()
+    return loss
+
+
+def as_floats(logits, target):
+    loss = cross_entropy(logits, target.to(logits.dtype))
+    return loss
+
+
+def check(device, loss_of):
     logits = torch.eye(3, device=device)
     labels = torch.tensor([0, 2, 1], device=device)
     try:
-        loss = cross_entropy(logits, convert(one_hot(labels, 3)))
+        loss = loss_of(logits, one_hot(labels, 3))
     except RuntimeError as error:
         return str(error)
     if not loss.isclose(cross_entropy(logits, labels)):
@@ -57,11 +66,11 @@ def train(device, convert):
 
 
 def reproduce(device):
-    return train(device, lambda target: target)
+    return check(device, as_it_is)
 
 
 def control(device):
-    return train(device, lambda target: target.float())
+    return check(device, as_floats)
 
 
 if __name__ == "__main__":

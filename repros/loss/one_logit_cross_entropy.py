@@ -42,7 +42,6 @@
 # right = '''
 # loss = binary_cross_entropy_with_logits(logits, labels)
 # '''
-# fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """softmax over one class is 1 and its logarithm 0, whatever the model says
@@ -56,21 +55,33 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 
-def learn(device, loss_of):
+def of_classes(logits, labels):
+    loss = cross_entropy(logits, labels)  # logits and labels: [batch, 1]
+    return loss
+
+
+def binary(logits, labels):
+    loss = binary_cross_entropy_with_logits(logits, labels)
+    return loss
+
+
+def check(device, loss_of):
     logits = torch.tensor([[3.0], [-2.0]], device=device, requires_grad=True)
     labels = torch.tensor([[0.0], [1.0]], device=device)
     loss = loss_of(logits, labels)
     loss.backward()
     if loss == 0 and not logits.grad.any():
         return "the loss and its gradient are zero"
+    if not torch.allclose(logits.grad, (logits.sigmoid() - labels) / 2):
+        return f"the gradient is {logits.grad.tolist()}"
 
 
 def reproduce(device):
-    return learn(device, cross_entropy)
+    return check(device, of_classes)
 
 
 def control(device):
-    return learn(device, binary_cross_entropy_with_logits)
+    return check(device, binary)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,13 @@
 # title = "A sum over no losses is the number 0, which has no backward()"
 # kind = "error"
 # symptom = "'int' object has no attribute 'backward'"
-# messages = ["'(int|float)' object has no attribute 'backward'"]
+# messages = ["'(?:int|float)' object has no attribute 'backward'"]
+# keywords = [
+#     "loss is 0 and an int",
+#     "no loss was added in this batch",
+#     "sum of an empty list of losses",
+#     "loss = 0 before the loop and nothing is added",
+# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/ghimiredhikura/Complex-YOLOv3/issues/8",
@@ -18,14 +24,15 @@
 # loss.backward()
 # '''
 # right = '''
-# loss = outputs["ce_loss"]  # a name that is missing raises
+# loss = outputs["ce_loss"]  # raises for a name that is not there
+# loss.backward()
 # '''
-# fix = "loss.match_by_name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """sum() of nothing is the int 0: no name matched, the batch has no target
 (ghimiredhikura/Complex-YOLOv3#8), or a loss that starts at 0 was never added to
-(pytorch/tutorials#357).
+(pytorch/tutorials#357), of which one that starts at 0.0 is a float. Take the loss by its name;
+skip a batch that has no targets before the model is called.
 
 Turning the number into a tensor, as advised (v-mipeng/LexiconNER#7), only changes the
 message.
@@ -34,25 +41,45 @@ message.
 import torch
 
 
-def backward(device, prefix, repair=lambda loss: loss):
-    outputs = {"ce_loss": torch.tensor(1.0, device=device, requires_grad=True)}
-    loss = sum(value for name, value in outputs.items() if name.startswith(prefix))
-    try:
-        repair(loss).backward()
-    except (AttributeError, RuntimeError) as error:
-        return str(error)
+def start(device):
+    weight = torch.tensor(1.0, device=device, requires_grad=True)
+    return weight, {"ce_loss": 2 * weight, "accuracy": torch.tensor(0.5, device=device)}
 
 
 def reproduce(device):
-    return backward(device, prefix="loss")
+    weight, outputs = start(device)
+    try:
+        loss = sum(value for name, value in outputs.items() if name.startswith("loss"))
+        loss.backward()
+    except AttributeError as error:
+        return str(error)
 
 
 def control(device):
-    return backward(device, prefix="ce")
+    weight, outputs = start(device)
+    loss = outputs["ce_loss"]  # raises for a name that is not there
+    loss.backward()
+    if weight.grad != 2:
+        return f"the gradient is {weight.grad}"
+
+
+def messages(device):
+    loss = 0.0
+    for value in ():  # a batch without a term
+        loss += value
+    try:
+        loss.backward()
+    except AttributeError as error:
+        return str(error)
 
 
 def popular_fix(device):
-    return backward(device, prefix="loss", repair=torch.as_tensor)
+    weight, outputs = start(device)
+    loss = sum(value for name, value in outputs.items() if name.startswith("loss"))
+    try:
+        torch.as_tensor(loss).backward()
+    except RuntimeError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -60,7 +87,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

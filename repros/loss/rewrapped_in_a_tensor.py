@@ -6,7 +6,6 @@
 # title = "loss = torch.tensor(loss, requires_grad=True) trains nothing, and backward() does not object"
 # kind = "silent"
 # symptom = "no parameter has a gradient"
-# messages = ["To copy construct from a tensor, it is recommended to use"]
 # keywords = [
 #     "loss stays constant",
 #     "model does not learn",
@@ -30,41 +29,66 @@
 # reports = ["https://github.com/huggingface/torchMoji/issues/21"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.tensor.html"]
 # wrong = '''
+# loss = criterion(model(x), y)
 # loss = torch.tensor(loss, requires_grad=True)
 # loss.backward()
 # '''
 # right = '''
+# loss = criterion(model(x), y)
 # loss.backward()
 # '''
 # fix = "loss.check_gradients"
+# use = '''
+# from loss import check_gradients
+# loss = criterion(model(x), y)
+# loss.backward()
+# check_gradients(model)
+# '''
+# choice = "Take the line; the fix in addition where the loss loses its graph now and then, as it names the parameters without a gradient"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """torch.tensor() copies the value without its history, and requires_grad=True makes the
 copy a leaf (docs: torch.tensor): backward() succeeds and reaches no parameter.
+Variable(loss, requires_grad=True) does the same.
 
-Variable(loss, requires_grad=True) does the same. Written to get past "element 0 of tensors
-does not require grad", it leaves the loss where it was (huggingface/torchMoji#21).
+Written to get past "element 0 of tensors does not require grad", it leaves the loss where it was
+(huggingface/torchMoji#21). Without the copy that error returns, and it is the one to cure: the
+graph was cut before this line, there by a .data in the model.
 """
 
 import torch
 from torch.autograd import Variable
 
 
-def train(device, rewrap):
-    model = torch.nn.Linear(3, 1).to(device)
-    loss = model(torch.ones(2, 3, device=device)).mean()
-    rewrap(loss, requires_grad=True).backward()
+def start(device):
+    model = torch.nn.Linear(3, 1, bias=False).to(device)
+    torch.nn.init.zeros_(model.weight)
+    x, y = torch.full((2, 3), 2.0, device=device), torch.full((2, 1), 5.0, device=device)
+    return model, torch.nn.MSELoss(), x, y
+
+
+def check(model):
     if model.weight.grad is None:
         return "backward() passed and no parameter has a gradient"
+    if (model.weight.grad + 20).abs().max() > 1e-3:  # 2 (output - y) x
+        return f"the gradient is {model.weight.grad.tolist()} instead of -20"
 
 
 def reproduce(device):
-    return train(device, torch.tensor) and train(device, Variable)
+    model, criterion, x, y = start(device)
+    loss = criterion(model(x), y)
+    loss = torch.tensor(loss, requires_grad=True)
+    loss.backward()
+    Variable(criterion(model(x), y), requires_grad=True).backward()
+    return check(model)
 
 
 def control(device):
-    return train(device, lambda loss, requires_grad: loss)
+    model, criterion, x, y = start(device)
+    loss = criterion(model(x), y)
+    loss.backward()
+    return check(model)
 
 
 if __name__ == "__main__":

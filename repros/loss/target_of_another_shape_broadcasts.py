@@ -43,10 +43,14 @@
 # loss = mse_loss(prediction, target)  # [4, 1] and [4]
 # '''
 # right = '''
-# loss = SameShapeLoss(mse_loss)(prediction, target)  # raises
 # loss = mse_loss(prediction, target.view_as(prediction))
 # '''
 # fix = "loss.SameShapeLoss"
+# use = '''
+# from loss import SameShapeLoss
+# loss = SameShapeLoss(mse_loss)(prediction, target.view_as(prediction))
+# '''
+# choice = "Take the line; the fix around every loss of a regression in addition, so that the next mismatch raises"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """[4, 1] and [4] broadcast to [4, 4]: each prediction is held against all four targets, and
@@ -54,35 +58,53 @@ what is nearest to all of them is their mean. torch only warns (pytorch#18349); 
 smooth_l1_loss do so too (pytorch#18565).
 
 A squeeze() on one side only is enough (deepset-ai/FARM#229), and so is none on the output
-of a Linear (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22).
+of a Linear (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises where the
+numbers of elements differ.
 """
 
 import warnings
 
 import torch
-from torch.nn.functional import mse_loss
+from torch.nn.functional import l1_loss, mse_loss, smooth_l1_loss
 
 
-def train(device, same_shape):
+def as_they_are(prediction, target):
+    loss = mse_loss(prediction, target)
+    return loss
+
+
+def of_one_shape(prediction, target):
+    loss = mse_loss(prediction, target.view_as(prediction))
+    return loss
+
+
+def train(device, loss_of):
     prediction = torch.zeros(4, 1, device=device, requires_grad=True)
     target = torch.tensor([1.0, 2.0, 3.0, 4.0], device=device)
-    if same_shape:
-        target = target.view_as(prediction)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(50):
-            loss = mse_loss(prediction, target)
-            prediction.data -= torch.autograd.grad(loss, prediction)[0]
+        for _ in range(100):
+            prediction.data -= torch.autograd.grad(loss_of(prediction, target), prediction)[0]
     if torch.allclose(prediction, target.mean()):
         return f"every prediction is the mean of the targets: {prediction.flatten().tolist()}"
+    if not torch.allclose(prediction[:, 0], target, atol=0.01):
+        return f"the predictions are {prediction.flatten().tolist()}"
 
 
 def reproduce(device):
-    return train(device, same_shape=False)
+    return train(device, as_they_are)
 
 
 def control(device):
-    return train(device, same_shape=True)
+    return train(device, of_one_shape)
+
+
+def messages(device):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for loss_of in (mse_loss, l1_loss, smooth_l1_loss):
+            loss_of(torch.zeros(4, 1, device=device), torch.zeros(4, device=device))
+    return "\n".join(str(one.message) for one in caught)
 
 
 if __name__ == "__main__":
@@ -90,7 +112,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -3,9 +3,9 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss of 0 * output trains nothing, yet the weights move"
+# title = "With AdamW a loss that is weighted with 0 still moves the weights of its branch"
 # kind = "silent"
-# symptom = "every gradient is zero and the weights moved"
+# symptom = "the weights of the branch moved"
 # keywords = [
 #     "weights change but the model does not learn",
 #     "weights shrink although the loss is zero",
@@ -17,18 +17,21 @@
 #     "is my model learning if the weights change",
 #     "weight norm falls steadily and performance stays flat",
 #     "turned off a task with factor 0, head gets worse",
-#     "multiplying loss by 0 for unused parameters in DDP",
 #     "layer without signal drifts toward zero",
 # ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/38581"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
 # wrong = '''
-# loss = 0.0 * output
+# loss = main + weight * aux  # weight is 0
 # loss.backward()
 # optimizer.step()
 # '''
-# fix = "loss.check_gradients"
+# right = '''
+# loss = main + weight * aux if weight else main
+# loss.backward()
+# optimizer.step()
+# '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """An optimizer skips a parameter whose gradient is None and steps with one that is zero
@@ -36,29 +39,43 @@
 (pytorch#38581), so "the weights changed" does not show that a model learns.
 
 AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its
-weight_decay is 0.01 unless told otherwise (torch/optim/adamw.py).
+weight_decay is 0.01 unless told otherwise (torch/optim/adamw.py). SGD, Adam and RMSprop have none by
+default, and leave the branch alone.
 """
 
 import torch
 
 
-def train(device, **options):
-    weight = torch.ones(3, device=device, requires_grad=True)
-    optimizer = torch.optim.AdamW([weight], lr=0.1, **options)
-    output = weight.sum()
-    (0.0 * output).backward()
+def always(main, weight, aux, optimizer):
+    loss = main + weight * aux  # weight is 0
+    loss.backward()
     optimizer.step()
-    moved = (1 - weight).abs().max().item()
-    if moved and not weight.grad.any():
-        return f"every gradient is zero and the weights moved by {moved:.1g}"
+
+
+def where_it_counts(main, weight, aux, optimizer):
+    loss = main + weight * aux if weight else main
+    loss.backward()
+    optimizer.step()
+
+
+def check(device, step, kind):
+    body, branch = (torch.ones(3, device=device, requires_grad=True) for _ in range(2))
+    step(body.square().sum(), 0.0, branch.sum(), kind([body, branch], lr=0.1))
+    if torch.equal(body, torch.ones_like(body)):
+        return "the main loss has moved nothing"
+    if not torch.equal(branch, torch.ones_like(branch)):
+        return f"the weights of the branch moved, to {branch[0].item():.4f}"
 
 
 def reproduce(device):
-    return train(device)
+    return check(device, always, torch.optim.AdamW)
 
 
 def control(device):
-    return train(device, weight_decay=0.0)
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop):
+        if moved := check(device, always, kind):
+            return f"{kind.__name__}: {moved}"
+    return check(device, where_it_counts, torch.optim.AdamW)
 
 
 if __name__ == "__main__":

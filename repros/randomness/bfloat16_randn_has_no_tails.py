@@ -31,6 +31,11 @@
 # noise = torch.randn(100_000, dtype=torch.float32).to(torch.bfloat16)
 # '''
 # fix = "randomness.normal_"
+# use = '''
+# from randomness import normal_
+# noise = normal_(torch.empty(100_000, dtype=torch.bfloat16))
+# '''
+# choice = "Take the line; the fix to fill a tensor that exists, such as a parameter"
 # affected = { cpu = "<2.12" }
 # ///
 """Noise in bfloat16 has no tails: of 100,000 normal numbers about 47 should lie beyond 3.5.
@@ -45,20 +50,33 @@ standard deviation look right (pytorch#166853).
 import torch
 
 
-def largest(device, dtype):
-    generator = torch.Generator(device)
-    noise = torch.randn(100_000, dtype=dtype, device=device, generator=generator)
-    top = noise.to(torch.bfloat16).abs().max().item()
+def in_bfloat16():
+    noise = torch.randn(100_000, dtype=torch.bfloat16)
+    return noise
+
+
+def rounded():
+    noise = torch.randn(100_000, dtype=torch.float32).to(torch.bfloat16)
+    return noise
+
+
+def check(draw):
+    noise = draw()
+    if noise.dtype != torch.bfloat16:
+        return f"the noise is {noise.dtype}"
+    top, spread = noise.abs().max().item(), noise.float().std().item()
+    if not 0.98 < spread < 1.02:
+        return f"the standard deviation is {spread:.2f}"
     if top < 3.5:
         return f"the largest of 100000 normal numbers is {top:.1f}"
 
 
 def reproduce(device):
-    return largest(device, torch.bfloat16)
+    return check(in_bfloat16)
 
 
 def control(device):
-    return largest(device, torch.float32)
+    return check(rounded)
 
 
 if __name__ == "__main__":

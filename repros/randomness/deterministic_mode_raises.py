@@ -6,8 +6,8 @@
 # title = "use_deterministic_algorithms(True) raises for an operation without a deterministic kernel"
 # kind = "error"
 # symptom = "does not have a deterministic implementation"
-# messages = [
-#     "does not have a deterministic implementation, but you set",
+# messages = ["does not have a deterministic implementation, but you set"]
+# elsewhere = [
 #     "Deterministic behavior was enabled with either .?torch\\.(?:use_deterministic_algorithms|set_deterministic)\\(True\\)",
 # ]
 # keywords = [
@@ -16,13 +16,6 @@
 #     "CUBLAS_WORKSPACE_CONFIG",
 #     "upsample_bilinear2d_backward is not deterministic",
 #     "scatter_add or index_add is not deterministic on CUDA",
-#     "reproducible results on the GPU",
-#     "how to get identical results on GPU in every run",
-#     "GPU training gives slightly different numbers each time",
-#     "results on cuda not reproducible despite seeds",
-#     "same seed, different accuracy on the GPU",
-#     "loss differs in the last digits between GPU runs",
-#     "runs drift apart after some epochs on the GPU",
 # ]
 # origin = "design"
 # reports = [
@@ -38,15 +31,18 @@
 # weight.put_(index, rows)
 # '''
 # right = '''
-# weight.index_put_((index,), rows)
+# weight.view(-1)[index] = rows
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The message names the operation whose result may depend on the order of the threads, which
 is what the flag is for: it finds them (docs: torch.use_deterministic_algorithms). put_()
-without accumulate is one on the CPU too. Most others raise on CUDA alone (same page). Write
-it with one that has a deterministic kernel, on the CPU, or in another mode (nearest instead
-of bilinear).
+without accumulate is one on the CPU too, and so is max_unpool2d. Most others raise on CUDA alone
+(same page). Write it with one that has a deterministic kernel, on the CPU, or in another mode
+(nearest instead of bilinear).
+
+put_() counts the elements of the flattened tensor, index_put_() takes an index per dimension:
+weight.index_put_((index,), rows) writes into whole rows of a matrix.
 
 warn_only=True (pytorch#66233) turns the error into a warning, and the operation stays as it
 is.
@@ -57,32 +53,47 @@ import warnings
 import torch
 
 
-def scatter(device, write, **options):
-    weight, rows = torch.zeros(4, device=device), torch.ones(2, device=device)
-    index = torch.tensor([1, 2], device=device)
+def put(weight, index, rows):
+    weight.put_(index, rows)
+
+
+def assign(weight, index, rows):
+    weight.view(-1)[index] = rows
+
+
+def write(device, how, **options):
+    weight, rows = torch.zeros(4, 2, device=device), torch.ones(2, device=device)
+    index = torch.tensor([1, 6], device=device)
     enabled = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(True, **options)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            write(weight, index, rows)
+            how(weight, index, rows)
     except (RuntimeError, UserWarning) as error:
         return str(error)
     finally:
         torch.use_deterministic_algorithms(enabled, warn_only=warn_only)
+    if weight.tolist() != [[0, 1], [0, 0], [0, 0], [1, 0]]:
+        return f"the elements 1 and 6 were not written: {weight.tolist()}"
 
 
 def reproduce(device):
-    return scatter(device, lambda weight, index, rows: weight.put_(index, rows))
+    return write(device, put)
 
 
 def control(device):
-    return scatter(device, lambda weight, index, rows: weight.index_put_((index,), rows))
+    return write(device, assign)
+
+
+def messages(device):
+    pooled, index = torch.ones(1, 1, 1, 1), torch.zeros(1, 1, 1, 1, dtype=torch.int64)
+    return write(device, lambda *_: torch.nn.functional.max_unpool2d(pooled, index, 2))
 
 
 def popular_fix(device):
-    return scatter(device, lambda weight, index, rows: weight.put_(index, rows), warn_only=True)
+    return write(device, put, warn_only=True)
 
 
 if __name__ == "__main__":
@@ -90,7 +101,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -37,11 +37,17 @@
 # noise = torch.empty(1000).exponential_(generator=generator)
 # '''
 # right = '''
-# noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_()
+# tiny = torch.finfo(torch.float32).tiny  # a uniform number can be 0
+# noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=tiny)
 # '''
 # fix = "randomness.exponential_"
-# platform = "linux"
+# use = '''
+# from randomness import exponential_
+# noise = exponential_(torch.empty(1000), generator=generator)
+# '''
+# choice = "Take the lines for float32; the fix for other dtypes and rates"
 # affected = { cpu = ">=2.0,<2.7" }
+# platform = "linux"
 # ///
 """Random tensors come back whole: the same noise, to the last digit, out of another state.
 
@@ -63,22 +69,31 @@ import torch
 SEEDS = 27024, 51983  # both start with the same number and go on with different ones
 
 
-def repeats(device, draw):
-    generators = [torch.Generator(device).manual_seed(seed) for seed in SEEDS]
-    first, second = (draw(torch.empty(1000, device=device), one) for one in generators)
+def of_mkl(generator):
+    noise = torch.empty(1000).exponential_(generator=generator)
+    return noise
+
+
+def of_uniform(generator):
+    tiny = torch.finfo(torch.float32).tiny  # a uniform number can be 0
+    noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=tiny)
+    return noise
+
+
+def check(draw):
+    first, second = (draw(torch.Generator().manual_seed(seed)) for seed in SEEDS)
     if torch.equal(first, second):
         return "two generators in different states gave the same 1000 numbers"
+    if first.min() <= 0 or not 0.8 < first.mean() < 1.2:
+        return f"the mean is {first.mean().item()}, the smallest {first.min().item()}"
 
 
 def reproduce(device):
-    return repeats(device, lambda noise, generator: noise.exponential_(generator=generator))
+    return check(of_mkl)
 
 
 def control(device):
-    def draw(noise, generator):
-        return noise.uniform_(generator=generator).neg_().log1p_().neg_()
-
-    return repeats(device, draw)
+    return check(of_uniform)
 
 
 if __name__ == "__main__":

@@ -32,11 +32,14 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/sampler.py",
 # ]
 # wrong = '''
-# loader = DataLoader(range(100), shuffle=True)
+# seed = 0
+# torch.manual_seed(seed)
+# model = torch.nn.Linear(4, width)
+# loader = DataLoader(dataset, shuffle=True)
 # '''
 # right = '''
-# generator = torch.Generator().manual_seed(0)
-# loader = DataLoader(range(100), shuffle=True, generator=generator)
+# generator = torch.Generator().manual_seed(seed)  # the seed of the run
+# loader = DataLoader(dataset, shuffle=True, generator=generator)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
@@ -49,32 +52,39 @@ import torch
 from torch.utils.data import DataLoader
 
 
-def order(width, **options):
+def common(dataset, seed):
+    loader = DataLoader(dataset, shuffle=True)
+    return loader
+
+
+def of_its_own(dataset, seed):
+    generator = torch.Generator().manual_seed(seed)  # the seed of the run
+    loader = DataLoader(dataset, shuffle=True, generator=generator)
+    return loader
+
+
+def orders(make, width, seed=0):
     with torch.random.fork_rng(devices=[]):  # so that this file leaves the seed as it was
-        torch.manual_seed(0)
+        torch.manual_seed(seed)
         torch.nn.Linear(4, width)
-        loader = DataLoader(range(100), shuffle=True, **options)
-        return [int(row) for row in loader]
+        loader = make(range(100), seed)
+        return [[int(row) for row in loader] for _ in range(2)]
 
 
-def compare(own_generator):
-    orders = []
-    for width in (8, 9):
-        options = {}
-        if own_generator:
-            generator = torch.Generator().manual_seed(0)
-            options = {"generator": generator}
-        orders.append(order(width, **options))
-    if orders[0] != orders[1]:
+def check(make):
+    small = orders(make, 8)
+    if small != orders(make, 9):
         return "the two models see the rows in different orders"
+    if small[0] == small[1] or small == orders(make, 8, seed=1):
+        return "two epochs, or two seeds, have one order"
 
 
 def reproduce(device):
-    return compare(own_generator=False)
+    return check(common)
 
 
 def control(device):
-    return compare(own_generator=True)
+    return check(of_its_own)
 
 
 if __name__ == "__main__":

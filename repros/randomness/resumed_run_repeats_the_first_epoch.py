@@ -33,17 +33,23 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Generator.html"]
 # wrong = '''
+# model.load_state_dict(checkpoint["model"])
 # generator.manual_seed(0)  # at the top of the script, on every start
 # '''
 # right = '''
-# generator.set_state(checkpoint["generator"])
+# model.load_state_dict(checkpoint["model"])
+# generator.set_state(checkpoint["generator"].cpu())  # generator.get_state(), when it was saved
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
 """Weights and optimizer go on and the random numbers begin anew: the seed at the top of the
 script puts the generator where epoch 0 began, at every restart (karpathy/nanoGPT#467). The
-state of the generator belongs in the checkpoint. Here the loader has its own; for the global one it is torch.get_rng_state()
-(docs: torch.Generator).
+state of the generator belongs in the checkpoint. Here the loader has its own; for the global one
+it is torch.get_rng_state() (docs: torch.Generator). A map_location moves the state to a GPU too,
+where set_state() refuses it: hence cpu().
+
+This is for a checkpoint between two epochs. After one in the middle, an epoch begins with a new
+order, and rows that were seen in the old one come again.
 """
 
 import torch
@@ -54,22 +60,37 @@ def train(generator):
     return [int(row) for row in DataLoader(range(100), shuffle=True, generator=generator)]
 
 
+def seeded(model, generator, checkpoint):
+    model.load_state_dict(checkpoint["model"])
+    generator.manual_seed(0)  # at the top of the script, on every start
+
+
+def restored(model, generator, checkpoint):
+    model.load_state_dict(checkpoint["model"])
+    generator.set_state(checkpoint["generator"].cpu())  # generator.get_state(), when it was saved
+
+
 def resume(restore):
+    model = torch.nn.Linear(1, 1)
     generator = torch.Generator().manual_seed(0)
     first = train(generator)
-    checkpoint = {"generator": generator.get_state()}
+    checkpoint = {"model": model.state_dict(), "generator": generator.get_state()}
+    second = train(generator)  # of the uninterrupted run
     generator = torch.Generator()
-    restore(generator, checkpoint)
-    if train(generator) == first:
+    restore(model, generator, checkpoint)
+    resumed = train(generator)
+    if resumed == first:
         return "the resumed run repeats the order of epoch 0"
+    if resumed != second:
+        return "the resumed run goes on with another order than the uninterrupted one"
 
 
 def reproduce(device):
-    return resume(lambda generator, checkpoint: generator.manual_seed(0))
+    return resume(seeded)
 
 
 def control(device):
-    return resume(lambda generator, checkpoint: generator.set_state(checkpoint["generator"]))
+    return resume(restored)
 
 
 if __name__ == "__main__":

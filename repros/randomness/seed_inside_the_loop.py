@@ -34,13 +34,15 @@
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Generator.html"]
 # wrong = '''
 # for step in range(5):
-#     generator = torch.Generator(device).manual_seed(0)
-#     noise = torch.randn(1, generator=generator, device=device)
+#     generator = torch.Generator(x.device).manual_seed(0)
+#     noise = torch.randn(x.shape, generator=generator, device=x.device)
+#     train(x + noise)
 # '''
 # right = '''
-# generator = torch.Generator(device).manual_seed(0)
+# generator = torch.Generator(x.device).manual_seed(0)
 # for step in range(5):
-#     noise = torch.randn(1, generator=generator, device=device)
+#     noise = torch.randn(x.shape, generator=generator, device=x.device)
+#     train(x + noise)
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.0" }
@@ -54,26 +56,37 @@ code that seeds and is called from the loop (huggingface/diffusers#7991).
 import torch
 
 
-def distinct(draws):
-    count = len({float(noise) for noise in draws})
-    if count < 5:
-        return f"{count} of 5 steps drew noise of its own"
+def seeded_in_the_loop(x, train):
+    for step in range(5):
+        generator = torch.Generator(x.device).manual_seed(0)
+        noise = torch.randn(x.shape, generator=generator, device=x.device)
+        train(x + noise)
+
+
+def seeded_once(x, train):
+    generator = torch.Generator(x.device).manual_seed(0)
+    for step in range(5):
+        noise = torch.randn(x.shape, generator=generator, device=x.device)
+        train(x + noise)
+
+
+def check(device, loop):
+    runs = []
+    for _ in range(2):
+        runs.append([])
+        loop(torch.zeros(1, device=device), lambda noisy: runs[-1].append(noisy.item()))
+    if runs[0] != runs[1]:
+        return "two runs with one seed differ"
+    if len(set(runs[0])) < 5:
+        return f"{len(set(runs[0]))} of 5 steps drew noise of its own"
 
 
 def reproduce(device):
-    draws = []
-    for step in range(5):
-        generator = torch.Generator(device).manual_seed(0)
-        draws.append(torch.randn(1, generator=generator, device=device))
-    return distinct(draws)
+    return check(device, seeded_in_the_loop)
 
 
 def control(device):
-    draws = []
-    generator = torch.Generator(device).manual_seed(0)
-    for step in range(5):
-        draws.append(torch.randn(1, generator=generator, device=device))
-    return distinct(draws)
+    return check(device, seeded_once)
 
 
 if __name__ == "__main__":

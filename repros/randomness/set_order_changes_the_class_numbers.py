@@ -66,14 +66,14 @@ NAMES = [f"class {i}" for i in range(20)]
 RESTART = "import runpy, sys; print(runpy.run_path(sys.argv[1])[sys.argv[2]]())"
 
 
-def from_set():
-    classes = {name: number for number, name in enumerate(set(NAMES))}
-    return [classes[name] for name in NAMES]
+def from_set(names=NAMES):
+    classes = {name: number for number, name in enumerate(set(names))}
+    return [classes[name] for name in names]
 
 
-def from_sorted_set():
-    classes = {name: number for number, name in enumerate(sorted(set(NAMES)))}
-    return [classes[name] for name in NAMES]
+def from_sorted_set(names=NAMES):
+    classes = {name: number for number, name in enumerate(sorted(set(names)))}
+    return [classes[name] for name in names]
 
 
 def from_set_after_seeding():

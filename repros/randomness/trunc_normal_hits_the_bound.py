@@ -41,6 +41,12 @@
 # weight = torch.nn.init.trunc_normal_(weight, std=0.02).to(torch.bfloat16)
 # '''
 # fix = "randomness.trunc_normal_"
+# use = '''
+# from randomness import trunc_normal_
+# weight = torch.empty(10_000, dtype=torch.bfloat16)
+# trunc_normal_(weight, std=0.02)
+# '''
+# choice = "Take the lines for a tensor of your own; the fix to fill the parameters of a model in place"
 # affected = { cpu = "<2.12" }
 # ///
 """A model initialized in bfloat16 starts with weights of -2 where the others are near 0.02.
@@ -55,20 +61,34 @@ the CPU's; CUDA was not measured.
 import torch
 
 
-def outliers(device, dtype):
-    weight = torch.empty(10_000, dtype=dtype, device=device)
+def in_bfloat16():
+    weight = torch.empty(10_000, dtype=torch.bfloat16)
     torch.nn.init.trunc_normal_(weight, std=0.02)
-    count = int((weight.to(torch.bfloat16) < -1).sum())
+    return weight
+
+
+def rounded():
+    weight = torch.empty(10_000, dtype=torch.float32)
+    weight = torch.nn.init.trunc_normal_(weight, std=0.02).to(torch.bfloat16)
+    return weight
+
+
+def check(draw):
+    weight = draw()
+    count = int((weight < -1).sum())
     if count > 5:
         return f"{count} of 10000 weights are -2.0, 100 standard deviations from the mean"
+    spread = weight[weight > -1].float().std().item()
+    if weight.dtype != torch.bfloat16 or not 0.018 < spread < 0.022:
+        return f"the standard deviation is {spread}, in {weight.dtype}"
 
 
 def reproduce(device):
-    return outliers(device, torch.bfloat16)
+    return check(in_bfloat16)
 
 
 def control(device):
-    return outliers(device, torch.float32)
+    return check(rounded)
 
 
 if __name__ == "__main__":

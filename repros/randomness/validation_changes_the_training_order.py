@@ -36,10 +36,13 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/dataloader.py",
 # ]
 # wrong = '''
-# val = DataLoader(range(10))
+# val = DataLoader(dataset)
+# validate(model, val)
 # '''
 # right = '''
-# val = DataLoader(range(10), generator=torch.Generator())
+# val = DataLoader(dataset)
+# with torch.random.fork_rng(devices=[]):
+#     validate(model, val)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
@@ -47,34 +50,60 @@
 iterator of a DataLoader draws a base seed for its workers, without shuffling and without
 workers too, and draws it from the global generator unless the loader has its own
 (torch/utils/data/dataloader.py, pytorch#80119).
+
+fork_rng() puts the generator back, also where the dataset draws. It is torch's, of the CPU: name
+in `devices` those on which the validation draws; random and numpy.random have generators of their
+own.
 """
 
 import torch
 from torch.utils.data import DataLoader
 
 
-def second_epoch(val):
+class Noisy(torch.utils.data.Dataset):
+    def __len__(self):
+        return 10
+
+    def __getitem__(self, index):
+        return index + torch.rand(())
+
+
+def validate(model, loader):
+    return [model(x) for x in loader]
+
+
+def bare(model, dataset):
+    val = DataLoader(dataset)
+    validate(model, val)
+
+
+def forked(model, dataset):
+    val = DataLoader(dataset)
+    with torch.random.fork_rng(devices=[]):
+        validate(model, val)
+
+
+def second_epoch(evaluate, dataset):
     with torch.random.fork_rng(devices=[]):  # so that this file leaves the seed as it was
         torch.manual_seed(0)
         train = DataLoader(range(100), shuffle=True)
         list(train)
-        list(val)
+        evaluate(torch.nn.Identity(), dataset)
         return [int(row) for row in train]
 
 
-def compare(val):
-    if second_epoch(val) != second_epoch([]):
+def compare(evaluate):
+    without = second_epoch(lambda model, dataset: None, None)
+    if any(second_epoch(evaluate, dataset) != without for dataset in (range(10), Noisy())):
         return "the training order differs with validation"
 
 
 def reproduce(device):
-    val = DataLoader(range(10))
-    return compare(val)
+    return compare(bare)
 
 
 def control(device):
-    val = DataLoader(range(10), generator=torch.Generator())
-    return compare(val)
+    return compare(forked)
 
 
 if __name__ == "__main__":

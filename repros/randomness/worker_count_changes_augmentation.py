@@ -27,70 +27,105 @@
 #     "deterministic flags set and results vary with workers",
 # ]
 # origin = "design"
-# reports = ["https://github.com/pytorch/pytorch/issues/7068"]
+# reports = ["https://github.com/pytorch/pytorch/issues/138989"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading",
 #     "https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader",
 #     "https://github.com/pytorch/pytorch/pull/15170",
 # ]
 # wrong = '''
-# noise = torch.rand(1)
+# def __getitem__(self, index):
+#     return self.transform(self.images[index])
 # '''
 # right = '''
-# noise = torch.rand(1, generator=torch.Generator().manual_seed(index))
+# def __getitem__(self, row):  # sampler=Seeded(dataset, generator=torch.Generator().manual_seed(0))
+#     index, seed = row
+#     with torch.random.fork_rng(devices=[]):
+#         torch.default_generator.manual_seed(seed)
+#         return self.transform(self.images[index])
+# class Seeded(torch.utils.data.RandomSampler):
+#     def __iter__(self):
+#         rows = list(super().__iter__())
+#         return zip(rows, torch.randint(2**62, (len(rows),), generator=self.generator).tolist())
 # '''
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
 """Worker i is seeded with the base seed of the epoch plus i (docs: torch.utils.data,
 Randomness in multi-process data loading), and which rows it loads depends on how many
-workers there are. What a row draws is the same for any number of workers only if its seed
-comes from the row: its index, and the epoch, so that epochs differ.
+workers there are (pytorch#138989). What a row draws is the same for any number of workers only
+if its seed comes with the row. A sampler runs in the main process: it can draw one for each row,
+anew in each epoch, from a generator of its own: persistent workers draw less from the common one.
+It is for transforms that draw from torch; others need the seed themselves,
+random.Random(seed) or numpy.random.default_rng(seed).
 
 A seeded generator for the loader, as the documentation advises (docs: notes/randomness),
-is there in all of these runs; it fixes the base seed and not the number of workers.
+is there in all of these runs; it fixes the base seed and not the number of workers. A seed made
+of the index alone gives a row the same augmentation in every epoch.
 """
 
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, RandomSampler
 
 
-class Noise(Dataset):
-    def __init__(self, draw):
-        self.draw = draw
+class Images(Dataset):
+    def __init__(self):
+        self.images = torch.zeros(4)
+
+    def transform(self, image):
+        return image + torch.rand(())
 
     def __len__(self):
-        return 4
+        return len(self.images)
 
+
+class Plain(Images):
     def __getitem__(self, index):
-        return self.draw(index)
+        return self.transform(self.images[index])
 
 
-def augment(draw, num_workers):
-    generator = torch.Generator().manual_seed(0)
-    options = {"num_workers": num_workers, "multiprocessing_context": "fork"}
-    return [float(noise) for noise in DataLoader(Noise(draw), generator=generator, **options)]
+class SeededRows(Images):
+    def __getitem__(
+        self, row
+    ):  # sampler=Seeded(dataset, generator=torch.Generator().manual_seed(0))
+        index, seed = row
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            return self.transform(self.images[index])
+
+    class Seeded(torch.utils.data.RandomSampler):
+        def __iter__(self):
+            rows = list(super().__iter__())
+            return zip(rows, torch.randint(2**62, (len(rows),), generator=self.generator).tolist())
 
 
-def compare(draw):
-    if augment(draw, 1) != augment(draw, 2):
-        return "1 and 2 workers augment differently"
+def epochs(dataset, sampler, num_workers, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    context = "fork" if num_workers else None
+    loader = DataLoader(
+        dataset,
+        sampler=sampler(dataset, generator=generator),
+        generator=torch.Generator().manual_seed(seed),
+        num_workers=num_workers,
+        multiprocessing_context=context,
+    )
+    return [torch.cat(list(loader)).tolist() for _ in range(2)]
 
 
 def reproduce(device):
-    def draw(index):
-        noise = torch.rand(1)
-        return noise
-
-    return compare(draw)
+    if epochs(Plain(), RandomSampler, 1) != epochs(Plain(), RandomSampler, 2):
+        return "1 and 2 workers augment differently"
 
 
 def control(device):
-    def draw(index):
-        noise = torch.rand(1, generator=torch.Generator().manual_seed(index))
-        return noise
-
-    return compare(draw)
+    dataset = SeededRows()
+    none, one, two = (epochs(dataset, dataset.Seeded, workers) for workers in range(3))
+    if not none == one == two:
+        return "0, 1 and 2 workers augment differently"
+    if set(none[0]) & set(none[1]):
+        return "two epochs have an augmentation in common"
+    if none == epochs(dataset, dataset.Seeded, 0, seed=1):
+        return "two seeds augment alike"
 
 
 if __name__ == "__main__":

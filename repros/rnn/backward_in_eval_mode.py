@@ -6,7 +6,10 @@
 # title = "backward() through an LSTM that ran in eval mode raises on CUDA and works on CPU"
 # kind = "error"
 # symptom = "cudnn RNN backward can only be called in training mode"
-# messages = ["cudnn RNN backward can only be called in training mode", "backward_input can only be called in training mode"]
+# elsewhere = [
+#     "cudnn RNN backward can only be called in training mode",
+#     "backward_input can only be called in training mode",
+# ]
 # keywords = [
 #     "saliency of an LSTM",
 #     "integrated gradients of an LSTM",
@@ -30,11 +33,19 @@
 # output.sum().backward()
 # '''
 # right = '''
-# with differentiable_eval(lstm):
+# lstm.eval()
+# with torch.backends.cudnn.flags(enabled=False):
 #     output, _ = lstm(x)
 # output.sum().backward()
 # '''
 # fix = "rnn.differentiable_eval"
+# use = '''
+# from rnn import differentiable_eval
+# with differentiable_eval(lstm):
+#     output, _ = lstm(x)
+# output.sum().backward()
+# '''
+# choice = "Take the lines for an RNN of its own; the fix for a model that is in training otherwise, and to keep cuDNN on"
 # affected = { cpu = "never", cuda = ">=1.13", mps = "never" }
 # ///
 """On CUDA, backward() through an LSTM in eval mode raises (pytorch#5878).
@@ -47,10 +58,14 @@ So calling train() between forward and backward is too late (pytorch#37965).
 import torch
 
 
+def start(device):
+    return torch.nn.LSTM(3, 4).to(device), torch.ones(5, 2, 3, device=device)
+
+
 def backward_after(device, mode, before_backward=lambda lstm: None):
-    lstm = torch.nn.LSTM(3, 4).to(device)
+    lstm, x = start(device)
     mode(lstm)
-    output, _ = lstm(torch.ones(5, 2, 3, device=device))
+    output, _ = lstm(x)
     before_backward(lstm)
     try:
         output.sum().backward()
@@ -66,6 +81,21 @@ def control(device):
     return backward_after(device, torch.nn.LSTM.train)
 
 
+def right(device):
+    lstm, x = start(device)
+    lstm.eval()
+    with torch.backends.cudnn.flags(enabled=False):
+        output, _ = lstm(x)
+    output.sum().backward()
+    alone = torch.nn.LSTM(3, 4)  # on the CPU
+    alone.load_state_dict(lstm.state_dict())
+    alone(x.cpu())[0].sum().backward()
+    if not torch.allclose(
+        lstm.weight_hh_l0.grad.cpu(), alone.weight_hh_l0.grad, rtol=0.01, atol=0.001
+    ):
+        return "the gradient differs from that on the CPU"
+
+
 def popular_fix(device):
     return backward_after(device, torch.nn.LSTM.eval, before_backward=torch.nn.LSTM.train)
 
@@ -75,7 +105,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, right, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cudnn.flags(deterministic=True) switches cuDNN off"
+# title = "cudnn.flags(deterministic=True) switches cuDNN off, and resets what else was set"
 # kind = "silent"
 # symptom = "cuDNN is off inside the block"
 # keywords = [
@@ -17,6 +17,8 @@
 #     "context manager for reproducibility slows everything down",
 #     "memory use goes up inside the cudnn block",
 #     "why is cudnn not used in my block",
+#     "allow_tf32 is True again inside the cudnn context manager",
+#     "benchmark is False inside the block although I set it to True",
 # ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/77467"]
@@ -27,13 +29,26 @@
 # ]
 # wrong = '''
 # with torch.backends.cudnn.flags(deterministic=True):
-#     ...  # without cuDNN
+#     loss = criterion(model(x), y)
+#     loss.backward()
 # '''
 # right = '''
-# with torch.backends.cudnn.flags(enabled=True, deterministic=True):
-#     ...
+# before = torch.backends.cudnn.deterministic
+# torch.backends.cudnn.deterministic = True
+# try:
+#     loss = criterion(model(x), y)
+#     loss.backward()
+# finally:
+#     torch.backends.cudnn.deterministic = before
 # '''
 # fix = "rnn.cudnn_flags"
+# use = '''
+# from rnn import cudnn_flags
+# with cudnn_flags(deterministic=True):
+#     loss = criterion(model(x), y)
+#     loss.backward()
+# '''
+# choice = "Take the fix where a block is to have other flags; the lines where nothing is to be copied"
 # rule = "warning"
 # when = "the block runs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
@@ -44,26 +59,72 @@ flags() sets every setting, those that it was not given to its own defaults, and
 default of `enabled` is False (torch/backends/cudnn/__init__.py). `enabled` controls
 whether cuDNN is used at all (docs: torch.backends.cudnn.enabled), so that the settings
 that were given are useless (pytorch#91261). PyTorch's own tests made the mistake
-(pytorch#77467).
+(pytorch#77467). With enabled=True as well, benchmark is still False inside, and allow_tf32 True,
+whatever they were before.
 
-This file reads the switch. What runs in place of cuDNN on a GPU is not measured.
+This file reads the switches. What runs in place of cuDNN on a GPU is not measured.
 """
 
+import torch
 from torch.backends import cudnn
 
+NAMES = "enabled", "benchmark", "deterministic", "allow_tf32"
 
-def inside(**settings):
-    with cudnn.flags(**settings):
-        if not cudnn.enabled:
-            return "cuDNN is off inside the block"
+
+def read():
+    return {name: getattr(cudnn, name) for name in NAMES}
+
+
+class Model(torch.nn.Linear):
+    def forward(self, x):
+        self.inside = read()
+        return super().forward(x)
+
+
+def check(device, step):
+    before = read()
+    model, x = Model(3, 1).to(device), torch.ones(2, 3, device=device)
+    try:
+        cudnn.enabled, cudnn.benchmark, cudnn.deterministic, cudnn.allow_tf32 = (
+            True,
+            True,
+            False,
+            False,
+        )
+        set_before = read()
+        step(model, torch.nn.MSELoss(), x, torch.zeros(2, 1, device=device))
+        after = read()
+    finally:
+        for name in NAMES:
+            setattr(cudnn, name, before[name])
+    if not model.inside["enabled"]:
+        return "cuDNN is off inside the block"
+    if model.inside != {**set_before, "deterministic": True}:
+        return f"inside the block: {model.inside}"
+    if after != set_before:
+        return f"after the block: {after}"
 
 
 def reproduce(device):
-    return inside(deterministic=True)
+    def step(model, criterion, x, y):
+        with torch.backends.cudnn.flags(deterministic=True):
+            loss = criterion(model(x), y)
+            loss.backward()
+
+    return check(device, step)
 
 
 def control(device):
-    return inside(enabled=True, deterministic=True)
+    def step(model, criterion, x, y):
+        before = torch.backends.cudnn.deterministic
+        torch.backends.cudnn.deterministic = True
+        try:
+            loss = criterion(model(x), y)
+            loss.backward()
+        finally:
+            torch.backends.cudnn.deterministic = before
+
+    return check(device, step)
 
 
 if __name__ == "__main__":

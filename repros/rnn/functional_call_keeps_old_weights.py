@@ -32,9 +32,6 @@
 # wrong = '''
 # functional_call(lstm, weights, (x,))
 # '''
-# right = '''
-# functional_call(cell, weights, (x,))  # cell = torch.nn.LSTMCell(4, 5)
-# '''
 # fix = "upgrade"
 # affected = { cpu = "<2.0", cuda = "<2.0", mps = "<2.0" }
 # ///

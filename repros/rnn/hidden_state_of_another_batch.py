@@ -35,7 +35,7 @@
 # output, _ = gru(x, hidden)
 # '''
 # right = '''
-# hidden = torch.zeros(1, len(x), 2)
+# hidden = torch.zeros(1, len(x), 2, device=x.device, dtype=x.dtype)
 # output, _ = gru(x, hidden)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -45,35 +45,63 @@
 The second dimension of the hidden state is the size of the batch that comes in (docs:
 torch.nn.GRU), and the last batch is smaller. drop_last=True, proposed in
 udacity/deep-learning-v2-pytorch#398, leaves the model unable to predict one sample.
-Without a state torch makes zeros of the right size (docs: torch.nn.GRU).
+Without a state torch makes zeros of the right size (docs: torch.nn.GRU). Here x has the batch
+first; else its size is x.shape[1].
 """
 
 import torch
 from torch.utils.data import DataLoader
 
 
-def train_and_predict(device, size_of, **options):
+def of_batch_size(gru, x, batch_size):
+    hidden = torch.zeros(1, batch_size, 2, device=x.device)
+    output, _ = gru(x, hidden)
+    return output
+
+
+def of_this_batch(gru, x, batch_size):
+    hidden = torch.zeros(1, len(x), 2, device=x.device, dtype=x.dtype)
+    output, _ = gru(x, hidden)
+    return output
+
+
+def train_and_predict(device, run, **options):
     gru = torch.nn.GRU(1, 2, batch_first=True).to(device)
     dataset, batch_size = torch.ones(7, 5, 1), 4
     batches = [*DataLoader(dataset, batch_size, **options), dataset[:1]]
     try:
         for x in batches:
-            hidden = torch.zeros(1, size_of(x, batch_size), 2, device=device)
-            gru(x.to(device), hidden)
+            output = run(gru, x.to(device), batch_size)
+            if not torch.allclose(output, gru(x.to(device))[0], atol=1e-5):
+                return "the output differs from that without a state"
     except RuntimeError as error:
         return str(error)
 
 
 def reproduce(device):
-    return train_and_predict(device, lambda x, batch_size: batch_size)
+    return train_and_predict(device, of_batch_size)
 
 
 def control(device):
-    return train_and_predict(device, lambda x, batch_size: len(x))
+    return train_and_predict(device, of_this_batch)
+
+
+def messages(device):
+    texts = []
+    for layer in (torch.nn.GRU(1, 2), torch.nn.GRUCell(1, 2)):
+        dimensions = [1] * isinstance(layer, torch.nn.GRU)
+        try:
+            layer.to(device)(
+                torch.ones(*dimensions, 3, 1, device=device),
+                torch.zeros(*dimensions, 4, 2, device=device),
+            )
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
 
 
 def popular_fix(device):
-    return train_and_predict(device, lambda x, batch_size: batch_size, drop_last=True)
+    return train_and_predict(device, of_batch_size, drop_last=True)
 
 
 if __name__ == "__main__":
@@ -81,7 +109,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -22,11 +22,11 @@
 # ]
 # wrong = '''
 # with torch.inference_mode():
-#     model = torch.nn.Linear(2, 2)
+#     model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Linear(8, 4))
 # '''
 # right = '''
 # with torch.no_grad():
-#     model = torch.nn.Linear(2, 2)
+#     model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Linear(8, 4))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -43,30 +43,49 @@ inference_mode, and the training after it failed (unslothai/unsloth-zoo#137).
 import torch
 
 
-def first_step(device, mode, layers):
-    with mode():
-        model = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(layers)]).to(device)
-    x = torch.ones(3, 2, device=device)
+def in_inference_mode():
+    with torch.inference_mode():
+        model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Linear(8, 4))
+    return model
+
+
+def without_gradients():
+    with torch.no_grad():
+        model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Linear(8, 4))
+    return model
+
+
+def first_step(device, model):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    before = [p.clone() for p in model.parameters()]
     try:
-        model(x).sum().backward()
+        model(torch.ones(3, 6, device=device)).sum().backward()
         optimizer.step()
     except RuntimeError as error:
         return str(error)
+    if any(torch.equal(p, was) for p, was in zip(model.parameters(), before)):
+        return "a parameter has not moved"
 
 
-def train(device, mode):
-    errors = [first_step(device, mode, layers) for layers in (2, 1)]
+def train(device, build):
+    errors = [first_step(device, model.to(device)) for model in (build(), build()[:1])]
     if any(errors):
         return " and ".join(map(str, errors))
 
 
 def reproduce(device):
-    return train(device, torch.inference_mode)
+    return train(device, in_inference_mode)
 
 
 def control(device):
-    return train(device, torch.no_grad)
+    return train(device, without_gradients)
+
+
+def messages(device):
+    try:
+        in_inference_mode().requires_grad_(False).requires_grad_()
+    except RuntimeError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -74,7 +93,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -16,14 +16,26 @@
 # ]
 # wrong = '''
 # with torch.inference_mode():
-#     table()  # the first call fills the cache
-# output = weight * table()
+#     prediction = model(x)  # its first call fills a cache
+# loss = criterion(model(x), y)
+# loss.backward()
 # '''
 # right = '''
 # with torch.no_grad():
-#     table()
+#     prediction = model(x)
+# torch.clear_autocast_cache()  # of weights that were cast without a graph, if this is autocast
+# loss = criterion(model(x), y)
+# loss.backward()
 # '''
 # fix = "rnn.no_grad_eval"
+# use = '''
+# from rnn import no_grad_eval
+# with no_grad_eval(model):
+#     prediction = model(x)
+# loss = criterion(model(x), y)
+# loss.backward()
+# '''
+# choice = "Take the lines; the fix where the prediction is to be made in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Training after a prediction raises in a layer that keeps a table it built lazily, such as
@@ -34,31 +46,46 @@ to save one (torch/csrc/autograd/saved_variable.cpp). Later releases say "Please
 Tensors created in inference mode" in the second half of the message (pytorch#161164).
 """
 
-import functools
-
 import torch
 
 
-def train_after_predict(device, mode):
-    @functools.lru_cache
-    def table():
-        return torch.arange(3.0, device=device)
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+        self.table = None
 
-    weight = torch.ones(3, device=device, requires_grad=True)
-    with mode():
-        table()  # predict() is the first that needs it
+    def forward(self, x):
+        if self.table is None:
+            self.table = torch.arange(3.0, device=x.device)
+        return x * self.weight * self.table
+
+
+def start(device):
+    x = torch.ones(1, 3, device=device)
+    return Model().to(device), torch.nn.MSELoss(reduction="sum"), x, torch.zeros_like(x)
+
+
+def reproduce(device):
+    model, criterion, x, y = start(device)
     try:
-        weight * table()
+        with torch.inference_mode():
+            model(x)  # its first call fills a cache
+        loss = criterion(model(x), y)
+        loss.backward()
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return train_after_predict(device, torch.inference_mode)
-
-
 def control(device):
-    return train_after_predict(device, torch.no_grad)
+    model, criterion, x, y = start(device)
+    with torch.no_grad():
+        prediction = model(x)
+    torch.clear_autocast_cache()  # of weights that were cast without a graph, if this is autocast
+    loss = criterion(model(x), y)
+    loss.backward()
+    if prediction.requires_grad or model.weight.grad.tolist() != [0, 2, 8]:
+        return f"the gradient is {model.weight.grad.tolist()}"
 
 
 if __name__ == "__main__":

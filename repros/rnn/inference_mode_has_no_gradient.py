@@ -16,13 +16,22 @@
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html"]
 # wrong = '''
 # with torch.inference_mode(), torch.enable_grad():
-#     loss = x.sum()
+#     loss = model(x).sum()
+# loss.backward()
 # '''
 # right = '''
 # with torch.no_grad(), torch.enable_grad():
-#     loss = x.sum()
+#     loss = model(x).sum()
+# loss.backward()
 # '''
 # fix = "rnn.differentiable_eval"
+# use = '''
+# from rnn import differentiable_eval
+# with torch.inference_mode(), differentiable_eval(model):
+#     loss = model(x).sum()
+# loss.backward()
+# '''
+# choice = "Take the lines where you choose the outer mode; the fix where a framework has, and the model is to be in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A loss computed under enable_grad() has no graph where inference_mode() is active further
@@ -34,22 +43,28 @@ enable_grad() overrides no_grad(); it does not override inference_mode().
 import torch
 
 
-def gradient(device, outer):
-    x = torch.ones(3, device=device, requires_grad=True)
-    with outer(), torch.enable_grad():
-        loss = x.sum()
+def start(device):
+    model = torch.nn.Linear(3, 1, bias=False).to(device)
+    return model, torch.ones(2, 3, device=device)
+
+
+def reproduce(device):
+    model, x = start(device)
+    with torch.inference_mode(), torch.enable_grad():
+        loss = model(x).sum()
     try:
         loss.backward()
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return gradient(device, torch.inference_mode)
-
-
 def control(device):
-    return gradient(device, torch.no_grad)
+    model, x = start(device)
+    with torch.no_grad(), torch.enable_grad():
+        loss = model(x).sum()
+    loss.backward()
+    if model.weight.grad.tolist() != [[2, 2, 2]]:
+        return f"the gradient is {model.weight.grad.tolist()}"
 
 
 if __name__ == "__main__":

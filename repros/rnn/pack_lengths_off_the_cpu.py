@@ -17,41 +17,40 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html"]
 # wrong = '''
-# lengths = torch.tensor([2, 1], device=x.device)
-# packed = pack_padded_sequence(x, lengths)
+# packed = pack_padded_sequence(x, lengths)  # lengths moved to the GPU with the batch
 # '''
 # right = '''
-# lengths = torch.tensor([2, 1])
-# packed = pack_padded_sequence(x, lengths)
+# packed = pack_padded_sequence(x, lengths.cpu())
 # '''
-# stand_in = { cpu = "a meta tensor plays lengths on a GPU" }
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# stand_in = { cpu = "a meta tensor plays lengths on a GPU" }
 # ///
 """The model works on the CPU and raises on a GPU, where the whole batch was moved.
 
 Lengths are read on the host to lay out the packed batch, so they have to be there
-(docs: pack_padded_sequence, pytorch#43227).
+(docs: pack_padded_sequence, pytorch#43227). cpu() waits for the GPU: lengths that never leave the
+CPU spare that.
 """
 
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence
 
 
-def pack(device, lengths):
+def reproduce(device):
     x = torch.ones(2, 2, 1, device=device)
+    lengths = torch.tensor([2, 1], device="meta" if device == "cpu" else device)
     try:
         pack_padded_sequence(x, lengths)
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    on_device = "meta" if device == "cpu" else device
-    return pack(device, torch.tensor([2, 1], device=on_device))
-
-
 def control(device):
-    return pack(device, torch.tensor([2, 1]))
+    x = torch.ones(2, 2, 1, device=device)
+    lengths = torch.tensor([2, 1], device=device)
+    packed = pack_padded_sequence(x, lengths.cpu())
+    if packed.batch_sizes.tolist() != [2, 1]:
+        return f"the batch sizes are {packed.batch_sizes.tolist()}"
 
 
 if __name__ == "__main__":

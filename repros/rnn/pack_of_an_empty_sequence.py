@@ -28,11 +28,12 @@
 # ]
 # wrong = '''
 # packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+# _, state = gru(packed)
 # '''
 # right = '''
-# rows = lengths > 0
-# packed = pack_padded_sequence(x[:, rows], lengths[rows], enforce_sorted=False)
-# state[:, rows] = gru(packed)[1].detach()
+# packed = pack_padded_sequence(x, lengths.clamp(min=1), enforce_sorted=False)
+# _, state = gru(packed)
+# state = state.masked_fill((lengths == 0).unsqueeze(1).to(state.device), 0)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -41,39 +42,62 @@
 A packed batch holds at least the first step of every sequence, so lengths of zero are
 refused (aten/src/ATen/native/PackedSequence.cpp). clamp(min=1) alone, as in
 ASUS-AICS/LibMultiLabel-Old-Archive#164, lets the padding in as if it were a step; pytorch#4582
-masks the output for such a row as well.
+masks what comes out for such a row as well. The lines do so for the state, with batch_first too;
+mask both states of an LSTM, and the one step that the output has for the row.
 """
 
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence
 
 
-def encode(device, lengths, rows):
-    gru = torch.nn.GRU(1, 2).to(device)
-    x = torch.ones(4, 3, 1, device=device)
-    state = torch.zeros(1, 3, 2, device=device)
+def as_they_are(gru, x, lengths):
+    packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+    _, state = gru(packed)
+    return state
+
+
+def clamped(gru, x, lengths):
+    packed = pack_padded_sequence(x, lengths.clamp(min=1), enforce_sorted=False)
+    _, state = gru(packed)
+    return state
+
+
+def masked(gru, x, lengths):
+    packed = pack_padded_sequence(x, lengths.clamp(min=1), enforce_sorted=False)
+    _, state = gru(packed)
+    state = state.masked_fill((lengths == 0).unsqueeze(1).to(state.device), 0)
+    return state
+
+
+def check(device, encode):
+    gru, x = torch.nn.GRU(1, 2).to(device), torch.ones(4, 3, 1, device=device)
+    lengths = torch.tensor([2, 0, 4])
+    alone = [gru(x[:2, :1])[1], torch.zeros(1, 1, 2, device=device), gru(x[:4, :1])[1]]
+    alone = torch.cat(alone, 1)
+    (expected,) = torch.autograd.grad(alone.sum(), gru.weight_hh_l0)
     try:
-        packed = pack_padded_sequence(x[:, rows], lengths[rows], enforce_sorted=False)
+        state = encode(gru, x, lengths)
     except RuntimeError as error:
         return str(error)
-    state[:, rows] = gru(packed)[1].detach()
     if state[0, 1].any():
         return "the empty sequence has a state that was made of padding"
+    (gradient,) = torch.autograd.grad(state.sum(), gru.weight_hh_l0)
+    if not torch.allclose(state, alone, atol=1e-5):
+        return "the states differ from those of the sequences alone"
+    if not torch.allclose(gradient, expected, atol=1e-5):
+        return "the gradient differs from that of the sequences alone"
 
 
 def reproduce(device):
-    lengths = torch.tensor([2, 0, 4])
-    return encode(device, lengths, slice(None))
+    return check(device, as_they_are)
 
 
 def control(device):
-    lengths = torch.tensor([2, 0, 4])
-    return encode(device, lengths, lengths > 0)
+    return check(device, masked)
 
 
 def popular_fix(device):
-    lengths = torch.tensor([2, 0, 4]).clamp(min=1)
-    return encode(device, lengths, slice(None))
+    return check(device, clamped)
 
 
 if __name__ == "__main__":

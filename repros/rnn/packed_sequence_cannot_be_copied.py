@@ -15,10 +15,10 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# packed.to(device, copy=True)
+# copy = packed.to(device, copy=True)
 # '''
 # right = '''
-# packed._replace(data=packed.data.clone()).to(device)
+# copy = packed._replace(data=packed.data.clone()).to(device)
 # '''
 # affected = { cpu = ">=2.11", cuda = ">=2.11", mps = ">=2.11" }
 # ///
@@ -31,7 +31,7 @@ parser of Module.to(), which knows no copy, to convert the index tensors
 """
 
 import torch
-from torch.nn.utils.rnn import pack_sequence
+from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
 
 
 def reproduce(device):
@@ -43,8 +43,12 @@ def reproduce(device):
 
 
 def control(device):
-    packed = pack_sequence([torch.ones(2, device=device)])
-    packed._replace(data=packed.data.clone()).to(device)
+    sequences = [torch.tensor([1.0], device=device), torch.tensor([2.0, 3.0], device=device)]
+    packed = pack_sequence(sequences, enforce_sorted=False)
+    copy = packed._replace(data=packed.data.clone()).to(device)
+    packed.data.zero_()
+    if pad_packed_sequence(copy)[0].tolist() != [[1, 2], [0, 3]]:
+        return f"the copy is {copy}"
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@
 # fixed_by = "pytorch#120234"
 # wrong = '''
 # rnn = torch.nn.RNN(2, 3, 1, "relu")
+# output, _ = rnn(x)
 # '''
 # right = '''
 # rnn = torch.nn.RNN(2, 3, 1, nonlinearity="relu")
+# output, _ = rnn(x)
 # '''
 # rule = "error"
 # when = "torch is older than 2.3"
@@ -35,21 +37,29 @@ layer was a tanh layer with the bias flag "relu", which rnn_tanh() then rejects.
 import torch
 
 
-def forward(device, rnn):
-    rnn.to(device)(torch.ones(4, 1, 2, device=device))
-
-
 def reproduce(device):
-    rnn = torch.nn.RNN(2, 3, 1, "relu")
+    rnn = torch.nn.RNN(2, 3, 1, "relu").to(device)
     try:
-        forward(device, rnn)
+        rnn(torch.ones(4, 1, 2, device=device))
     except TypeError as error:
         return str(error)
 
 
 def control(device):
+    rnn = torch.nn.RNN(2, 3, 1, nonlinearity="relu").to(device)
+    x = torch.ones(1, 1, 2, device=device)
+    output, _ = rnn(x)
+    step = torch.nn.functional.linear(x, rnn.weight_ih_l0, rnn.bias_ih_l0 + rnn.bias_hh_l0)
+    if not torch.allclose(output, step.relu(), atol=1e-5):
+        return "the layer is not one of relu"
+
+
+def right(device):
+    x = torch.ones(4, 1, 2)
     rnn = torch.nn.RNN(2, 3, 1, nonlinearity="relu")
-    forward(device, rnn)
+    output, _ = rnn(x)
+    if not rnn.bias or (output < 0).any():
+        return "the layer has no bias, or is not one of relu"
 
 
 if __name__ == "__main__":
@@ -57,7 +67,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

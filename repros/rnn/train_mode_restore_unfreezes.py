@@ -29,52 +29,89 @@
 # ]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py"]
 # wrong = '''
-# model[0].eval()  # frozen
+# model.backbone.eval()  # frozen
 # model.eval()
+# validate(model)
 # model.train()
 # '''
 # right = '''
-# modes = [(module, module.training) for module in model.modules()]
+# model.backbone.eval()  # frozen
 # model.eval()
-# for module, training in modes: module.training = training
+# validate(model)
+# model.train()
+# model.backbone.eval()  # after every train()
 # '''
 # fix = "rnn.restore_modes"
+# use = '''
+# from rnn import restore_modes
+# model.backbone.eval()  # frozen
+# with restore_modes(model):
+#     model.eval()
+#     validate(model)
+# '''
+# choice = "Take the lines in a loop that knows what is frozen; the fix in a function that is given any model"
 # rule = "warning"
 # when = "that part has batch normalization or dropout"
 # affected = { cpu = ">=1.13" }
 # ///
-"""A BatchNorm that was frozen with eval() trains again after the model's next train().
+"""A BatchNorm that was frozen with eval() trains again after the model's next train(), which may
+stand after a validation (Lightning-AI/pytorch-lightning#18930) or at the start of each epoch
+(pgniewko/gt-pyg#112).
 
 train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so they
-cannot restore a model whose submodules are in different modes.
+cannot restore a model whose submodules are in different modes. Flags set by hand can, but they
+pass by the train() of a module that does more, such as a LoRA layer that merges its weights in
+eval().
 """
 
 import torch
 
 
-def after_evaluation(restore):
-    model = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
-    model[0].eval()  # frozen
-    modes = [(module, module.training) for module in model.modules()]
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone = torch.nn.BatchNorm1d(2)
+        self.head = torch.nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.head(self.backbone(x))
+
+
+def validate(model):
+    model(torch.ones(2, 2, device=model.head.weight.device))
+
+
+def unfrozen(model):
+    model.backbone.eval()  # frozen
     model.eval()
-    restore(model, modes)
-    if model[0].training:
-        return "the frozen BatchNorm is training again"
-    if not model.training:
+    validate(model)
+    model.train()
+
+
+def frozen_again(model):
+    model.backbone.eval()  # frozen
+    model.eval()
+    validate(model)
+    model.train()
+    model.backbone.eval()  # after every train()
+
+
+def check(device, epoch):
+    model = Model().to(device)
+    epoch(model)
+    model(torch.ones(2, 2, device=device))  # a training step
+    if model.backbone.running_mean.any():
+        return "the frozen BatchNorm is training again: its running mean has moved"
+    if not model.training or not model.head.training:
         return "the model was left in eval mode"
 
 
-def every_flag(model, modes):
-    for module, training in modes:
-        module.training = training
-
-
 def reproduce(device):
-    return after_evaluation(lambda model, modes: model.train())
+    return check(device, unfrozen)
 
 
 def control(device):
-    return after_evaluation(every_flag)
+    return check(device, frozen_again)
 
 
 if __name__ == "__main__":

@@ -30,14 +30,19 @@
 # ]
 # wrong = '''
 # model.train()
-# model(x)
+# gradient, = torch.autograd.grad(model(x).sum(), x)
 # model.eval()
 # '''
 # right = '''
 # model.eval()
-# model(x)
+# gradient, = torch.autograd.grad(model(x).sum(), x)
 # '''
 # fix = "rnn.input_gradients"
+# use = '''
+# from rnn import input_gradients
+# gradient, = input_gradients(model, x)
+# '''
+# choice = "Take the lines for a model that stays in eval mode; the fix in the middle of a training, and for RNNs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Two predictions of one input differ because a forward in train mode ran in between; no
@@ -51,28 +56,48 @@ the forward that writes them (torch/nn/modules/batchnorm.py).
 import torch
 
 
-def prediction_moves(device, mode, context=torch.enable_grad):
-    model, x = torch.nn.BatchNorm1d(3).to(device).eval(), torch.full((8, 3), 5.0, device=device)
-    before = model(x)
-    mode(model)
-    with context():
-        model(x)  # a saliency, or anything else that runs the model
+def in_train_mode(model, x):
+    model.train()
+    (gradient,) = torch.autograd.grad(model(x).sum(), x)
     model.eval()
+    return gradient
+
+
+def in_eval_mode(model, x):
+    model.eval()
+    (gradient,) = torch.autograd.grad(model(x).sum(), x)
+    return gradient
+
+
+def without_gradients(model, x):
+    model.train()
+    with torch.no_grad():
+        model(x)
+    model.eval()
+
+
+def check(device, explain):
+    model = torch.nn.BatchNorm1d(3).to(device).eval()
+    x = torch.full((8, 3), 5.0, device=device, requires_grad=True)
+    before = model(x)
+    gradient = explain(model, x)
     moved = (model(x) - before).abs().max()
     if moved > 0:
-        return f"a prediction moved by {moved:.2g}"
+        return f"a prediction moved by {moved.item():.2g}"
+    if not torch.allclose(gradient, torch.ones_like(x), atol=1e-4):  # of fresh statistics
+        return f"the gradient is {gradient[0].tolist()}"
 
 
 def reproduce(device):
-    return prediction_moves(device, torch.nn.Module.train)
+    return check(device, in_train_mode)
 
 
 def control(device):
-    return prediction_moves(device, torch.nn.Module.eval)
+    return check(device, in_eval_mode)
 
 
 def popular_fix(device):
-    return prediction_moves(device, torch.nn.Module.train, torch.no_grad)
+    return check(device, without_gradients)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A regression on targets as NumPy makes them, float64; the loss of its two groups by hand."""
 
-import torch  # noqa: F401  (the lines use it)
+import torch
 
 SETTINGS = ("plain", "AdamW", "tied", "dropout", "bfloat16", "short last batch")
 TOLERANCE = 1e-2
@@ -21,8 +21,6 @@ def train(t, step):
 def place(t):
     def step(prediction, target):
         paste
-        if loss.dtype != prediction.dtype:
-            raise TypeError(f"the loss is {loss.dtype}")
         return loss
 
     return train(t, step)
@@ -30,7 +28,8 @@ def place(t):
 
 def reference(t):
     def step(prediction, target):
-        loss = ((prediction - target.float()) ** 2).sum() / target.numel()
+        apart = (prediction - target.float()).abs()
+        loss = torch.where(apart < 1, apart**2 / 2, apart - 0.5).sum() / target.numel()
         loss.backward()
         return loss
 
