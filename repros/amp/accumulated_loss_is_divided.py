@@ -26,22 +26,22 @@
 # wrong = '''
 # loss = loss / WINDOW
 # loss.backward()
-# total += loss.item()
+# total += loss.item() / len(loader)
 # '''
 # right = '''
 # (loss / WINDOW).backward()
-# total += loss.item()
+# total += loss.item() / len(loader)
 # '''
-# fix = "amp.windows"
 # rule = "note"
-# when = "the window is above 1"
+# when = "the window is above 1 and the sum is divided by the number of batches"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The training loss of an epoch is too small by the number of accumulation steps, so it
 cannot be compared with the validation loss (espnet/espnet#5090).
 
 The loss is divided for backward(), and the divided value is what is summed up for the
-log (Modalities/modalities#118).
+log (Modalities/modalities#118). Where such a sum is divided by the number of optimizer steps it is
+the mean already, if every window is full: leave it as it is.
 """
 
 import torch
@@ -49,27 +49,35 @@ import torch
 WINDOW = 4
 
 
-def epoch(device, divide_for_backward_only):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    total = 0.0
-    for _ in range(8):
-        loss = (weight - 1).square().sum()  # 1, as no step is taken
-        if divide_for_backward_only:
-            (loss / WINDOW).backward()
-        else:
-            loss = loss / WINDOW
-            loss.backward()
-        total += loss.item()
-    if total / 8 != 1:
-        return f"reports {total / 8} for a loss of 1.0"
+    return weight, [torch.full((1,), float(n), device=device) for n in range(8)]
+
+
+def check(weight, total):
+    if total != 17.5:  # the mean of 0, 1, 4, 9, 16, 25, 36, 49
+        return f"reports {total / 17.5} for a loss of 1.0"
+    if weight.grad.item() != -14:  # the mean of each window, summed
+        return f"the gradient is {weight.grad.item()} instead of -14"
 
 
 def reproduce(device):
-    return epoch(device, divide_for_backward_only=False)
+    (weight, loader), total = start(device), 0.0
+    for x in loader:
+        loss = (weight - x).square().sum()
+        loss = loss / WINDOW
+        loss.backward()
+        total += loss.item() / len(loader)
+    return check(weight, total)
 
 
 def control(device):
-    return epoch(device, divide_for_backward_only=True)
+    (weight, loader), total = start(device), 0.0
+    for x in loader:
+        loss = (weight - x).square().sum()
+        (loss / WINDOW).backward()
+        total += loss.item() / len(loader)
+    return check(weight, total)
 
 
 if __name__ == "__main__":

@@ -32,15 +32,25 @@
 # fixed_by = "pytorch#165068"
 # wrong = '''
 # with torch.autocast(device, torch.bfloat16):
-#     with torch.no_grad(): model[0](x)
-#     loss = model(x).sum()
+#     with torch.no_grad():
+#         hint = encoder(x)
+#     loss = criterion(head(encoder(x) + hint), y)
 # '''
 # right = '''
 # with torch.autocast(device, torch.bfloat16, cache_enabled=False):
-#     with torch.no_grad(): model[0](x)
-#     loss = model(x).sum()
+#     with torch.no_grad():
+#         hint = encoder(x)
+#     loss = criterion(head(encoder(x) + hint), y)
 # '''
 # fix = "amp.choose_precision"
+# use = '''
+# from amp import choose_precision
+# with choose_precision(device, torch.bfloat16).autocast():
+#     with torch.no_grad():
+#         hint = encoder(x)
+#     loss = criterion(head(encoder(x) + hint), y)
+# '''
+# choice = "Take the lines; the fix where the program meets several releases, as it keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """Some layers get no gradient, and backward() says nothing: the others get theirs.
@@ -55,25 +65,39 @@ amp/autocast_cache_under_no_grad.
 import torch
 
 
-def train(device, cache_enabled):
-    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)).to(device)
-    x = torch.ones(2, 4, device=device)
-    with torch.autocast(device, torch.bfloat16, cache_enabled=cache_enabled):
-        with torch.no_grad():
-            model[0](x)
-        loss = model(x).sum()
+def start(device):
+    encoder, head = torch.nn.Linear(4, 4).to(device), torch.nn.Linear(4, 1).to(device)
+    x, y = torch.ones(2, 4, device=device), torch.zeros(2, 1, device=device)
+    return encoder, head, x, y, lambda output, y: (output.float() - y).sum()
+
+
+def check(encoder, head, loss):
     loss.backward()
-    lost = [name for name, parameter in model.named_parameters() if parameter.grad is None]
+    named = [*encoder.named_parameters("encoder"), *head.named_parameters("head")]
+    lost = [name for name, parameter in named if parameter.grad is None]
     if lost:
         return f"{len(lost)} of 4 parameters have no gradient: {', '.join(lost)}"
+    expected = 2 * head.weight.detach().T.expand(4, 4)
+    if (encoder.weight.grad - expected).abs().max() > 0.05:
+        return "the gradient is off"
 
 
 def reproduce(device):
-    return train(device, cache_enabled=True)
+    encoder, head, x, y, criterion = start(device)
+    with torch.autocast(device, torch.bfloat16):
+        with torch.no_grad():
+            hint = encoder(x)
+        loss = criterion(head(encoder(x) + hint), y)
+    return check(encoder, head, loss)
 
 
 def control(device):
-    return train(device, cache_enabled=False)
+    encoder, head, x, y, criterion = start(device)
+    with torch.autocast(device, torch.bfloat16, cache_enabled=False):
+        with torch.no_grad():
+            hint = encoder(x)
+        loss = criterion(head(encoder(x) + hint), y)
+    return check(encoder, head, loss)
 
 
 if __name__ == "__main__":

@@ -21,15 +21,25 @@
 # fixed_by = "pytorch#165068"
 # wrong = '''
 # with torch.autocast(device, torch.bfloat16):
-#     with torch.no_grad(): model(x)
-#     loss = model(x).sum()
+#     with torch.no_grad():
+#         target = model(x)
+#     loss = criterion(model(x + 0.1), target)
 # '''
 # right = '''
 # with torch.autocast(device, torch.bfloat16, cache_enabled=False):
-#     with torch.no_grad(): model(x)
-#     loss = model(x).sum()
+#     with torch.no_grad():
+#         target = model(x)
+#     loss = criterion(model(x + 0.1), target)
 # '''
 # fix = "amp.choose_precision"
+# use = '''
+# from amp import choose_precision
+# with choose_precision(device, torch.bfloat16).autocast():
+#     with torch.no_grad():
+#         target = model(x)
+#     loss = criterion(model(x + 0.1), target)
+# '''
+# choice = "Take the lines; the fix where the program meets several releases, as it keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """backward() raises, although the forward of the loss ran with gradients enabled.
@@ -46,16 +56,17 @@ loss.requires_grad_(), which is advised for this message
 import torch
 
 
-def forward(device, cache_enabled=True):
+def start(device):
     model, x = torch.nn.Linear(4, 1).to(device), torch.ones(2, 4, device=device)
-    with torch.autocast(device, torch.bfloat16, cache_enabled=cache_enabled):
-        with torch.no_grad():
-            model(x)
-        return model, model(x).sum()
+    return model, x, lambda output, target: (output.float() - target.float()).sum()
 
 
 def reproduce(device):
-    _, loss = forward(device)
+    model, x, criterion = start(device)
+    with torch.autocast(device, torch.bfloat16):
+        with torch.no_grad():
+            target = model(x)
+        loss = criterion(model(x + 0.1), target)
     try:
         loss.backward()
     except RuntimeError as error:
@@ -63,12 +74,22 @@ def reproduce(device):
 
 
 def control(device):
-    _, loss = forward(device, cache_enabled=False)
+    model, x, criterion = start(device)
+    with torch.autocast(device, torch.bfloat16, cache_enabled=False):
+        with torch.no_grad():
+            target = model(x)
+        loss = criterion(model(x + 0.1), target)
     loss.backward()
+    if (model.weight.grad - 2.2).abs().max() > 0.05:  # the sum of both rows of x + 0.1
+        return f"the gradient is {model.weight.grad.tolist()} instead of 2.2"
 
 
 def popular_fix(device):
-    model, loss = forward(device)
+    model, x, criterion = start(device)
+    with torch.autocast(device, torch.bfloat16):
+        with torch.no_grad():
+            target = model(x)
+        loss = criterion(model(x + 0.1), target)
     loss.requires_grad_().backward()
     if model.weight.grad is None:
         return "backward() is quiet now, and no parameter has a gradient"

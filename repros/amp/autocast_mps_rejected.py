@@ -29,11 +29,12 @@
 # with torch.autocast("mps"):
 #     ...
 # '''
-# right = '''
+# fix = "amp.choose_precision"
+# use = '''
+# from amp import choose_precision
 # with choose_precision("mps").autocast():
 #     ...
 # '''
-# fix = "amp.choose_precision"
 # affected = { cpu = "<2.5", mps = "<2.5" }
 # stand_in = { cpu = "entering the block, which needs no MPS" }
 # ///

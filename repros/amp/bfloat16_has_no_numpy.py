@@ -6,7 +6,10 @@
 # title = "numpy() of a bfloat16 tensor raises"
 # kind = "error"
 # symptom = "Got unsupported ScalarType BFloat16"
-# messages = ["Got unsupported ScalarType \\w{3,20}"]
+# messages = [
+#     "Got unsupported ScalarType BFloat16",
+#     "Got unsupported ScalarType Float8_\\w{4,8}",
+# ]
 # keywords = [
 #     "convert bfloat16 tensor to numpy",
 #     "metrics fail with bf16",
@@ -31,31 +34,47 @@
 # array = output.cpu().numpy()
 # '''
 # right = '''
-# array = output.cpu().float().numpy()
+# array = output.detach().cpu().float().numpy()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.3" }
 # ///
-"""numpy has no bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp). float() loses
-nothing: every bfloat16 is a float32.
+"""numpy has no bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp), and no 8-bit floats:
+those of torch raise too. float() loses nothing: every such number is a float32.
 """
 
 import torch
 
 
-def export(device, convert):
-    output = torch.ones(2, dtype=torch.bfloat16, device=device)
-    try:
-        convert(output.cpu()).numpy()
-    except TypeError as error:
-        return str(error)
+def start(device):
+    return torch.tensor([1.0, -2.5, 3e38], device=device, requires_grad=True).bfloat16()
 
 
 def reproduce(device):
-    return export(device, lambda output: output)
+    output = start(device).detach()
+    try:
+        array = output.cpu().numpy()
+    except TypeError as error:
+        return str(error)
+    return check(output, array)
 
 
 def control(device):
-    return export(device, lambda output: output.float())
+    output = start(device)
+    array = output.detach().cpu().float().numpy()
+    return check(output, array)
+
+
+def check(output, array):
+    if array.tolist() != output.tolist():
+        return f"the array is {array.tolist()} instead of {output.tolist()}"
+
+
+def messages(device):
+    if hasattr(torch, "float8_e4m3fn"):
+        try:
+            torch.ones(1).to(torch.float8_e4m3fn).numpy()
+        except TypeError as error:
+            return str(error)
 
 
 if __name__ == "__main__":
@@ -63,7 +82,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

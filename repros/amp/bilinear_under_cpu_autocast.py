@@ -16,10 +16,12 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# with torch.autocast(device, torch.bfloat16): bilinear(linear(x), linear(x))
+# with torch.autocast(device, torch.bfloat16):
+#     output = bilinear(linear(x), linear(x))
 # '''
 # right = '''
-# with torch.autocast(device, torch.bfloat16): bilinear(linear(x).float(), linear(x).float())
+# with torch.autocast(device, torch.bfloat16):
+#     output = bilinear(linear(x).float(), linear(x).float())
 # '''
 # affected = { cpu = ">=2.3" }
 # ///
@@ -35,24 +37,33 @@ error was fixed there (pytorch#95366).
 import torch
 
 
-def forward(device, cast):
-    x, linear = torch.ones(2, 4, device=device), torch.nn.Linear(4, 4).to(device)
-    bilinear = torch.nn.Bilinear(4, 4, 1).to(device)
-    with torch.autocast(device, torch.bfloat16):
-        return bilinear(cast(linear(x)), cast(linear(x)))
+def start(device):
+    linear, bilinear = torch.nn.Linear(4, 4).to(device), torch.nn.Bilinear(4, 4, 1).to(device)
+    return linear, bilinear, torch.ones(2, 4, device=device)
 
 
 def reproduce(device):
+    linear, bilinear, x = start(device)
     try:
-        forward(device, lambda y: y)
+        with torch.autocast(device, torch.bfloat16):
+            output = bilinear(linear(x), linear(x))
     except RuntimeError as error:
         if "All tensors must have the same dtype" not in str(error):
             raise
         return str(error)
+    return check(output, bilinear(linear(x), linear(x)))
 
 
 def control(device):
-    forward(device, torch.Tensor.float)
+    linear, bilinear, x = start(device)
+    with torch.autocast(device, torch.bfloat16):
+        output = bilinear(linear(x).float(), linear(x).float())
+    return check(output, bilinear(linear(x), linear(x)))
+
+
+def check(output, expected):
+    if (output - expected).abs().max() > 0.1:
+        return "the output is off from float32"
 
 
 if __name__ == "__main__":

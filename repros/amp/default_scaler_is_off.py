@@ -27,12 +27,20 @@
 #     "https://github.com/pytorch/pytorch/pull/196195",
 # ]
 # wrong = '''
+# model.to(device)
 # scaler = torch.amp.GradScaler()
 # '''
 # right = '''
+# model.to(device)
 # scaler = torch.amp.GradScaler(device)
 # '''
 # fix = "amp.make_grad_scaler"
+# use = '''
+# from amp import choose_precision, make_grad_scaler
+# model.to(device)
+# scaler = make_grad_scaler(choose_precision(device, torch.float16))
+# '''
+# choice = "Take the lines, on MPS from torch 2.8 on; the fix where the program runs on several devices, as it refuses what cannot train"
 # rule = "warning"
 # when = "it runs on another device than CUDA"
 # requires = ">=2.3"
@@ -44,24 +52,41 @@ The device of torch.amp.GradScaler is "cuda" unless another is given, and a scal
 CUDA switches itself off where CUDA is missing (torch/amp/grad_scaler.py). It is the
 same on Intel GPUs (pytorch#147731, pytorch#196195), and on MPS by the source (not
 measured). A change of the default is proposed (pytorch#196195).
+
+On MPS a scaler that is on raises in its first step before torch 2.8:
+amp/scaler_on_mps_needs_float64.
 """
+
+import warnings
 
 import torch
 
 
-def scale(device, make_scaler):
-    scaler = make_scaler()
+def scaled(device, scaler):
     loss = scaler.scale(torch.ones((), device=device))
-    if loss == 1:
-        return f"the loss is multiplied by 1, is_enabled() is {scaler.is_enabled()}"
+    if loss != 65536:
+        return f"the loss is multiplied by {loss.item():.0f}, is_enabled() is {scaler.is_enabled()}"
 
 
 def reproduce(device):
-    return scale(device, lambda: torch.amp.GradScaler())
+    model = torch.nn.Linear(1, 1)
+    model.to(device)
+    scaler = torch.amp.GradScaler()
+    return scaled(device, scaler)
 
 
 def control(device):
-    return scale(device, lambda: torch.amp.GradScaler(device))
+    model = torch.nn.Linear(1, 1)
+    model.to(device)
+    scaler = torch.amp.GradScaler(device)
+    return scaled(device, scaler)
+
+
+def messages(device):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.amp.GradScaler()
+    return "\n".join(str(warning.message) for warning in caught)
 
 
 if __name__ == "__main__":
@@ -69,7 +94,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

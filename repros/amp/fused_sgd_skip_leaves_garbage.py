@@ -28,12 +28,11 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9, fused=True)
+# optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=True)
 # '''
 # right = '''
-# optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9, fused=False)
+# optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=False)
 # '''
-# fix = "amp.optimizer_step"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
@@ -54,30 +53,39 @@ empty_like() made it. In deterministic mode that is NaN
 import torch
 
 
-def train(device, fused):
-    weight = torch.zeros(4, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9, fused=fused)
-    scaler = torch.amp.GradScaler(device)
+def start(device):
+    model = torch.nn.Linear(4, 1, bias=False).to(device)
+    torch.nn.init.zeros_(model.weight)
+    return model, torch.amp.GradScaler(device)
+
+
+def train(model, optimizer, scaler):
     mode = torch.get_deterministic_debug_mode()
     torch.set_deterministic_debug_mode("error")  # empty_like() is filled with NaN
     try:
         for factor in (float("inf"), 1.0):
             optimizer.zero_grad()
-            scaler.scale((weight * factor).sum()).backward()
+            scaler.scale(model.weight.sum() * factor).backward()
             scaler.step(optimizer)
             scaler.update()
     finally:
         torch.set_deterministic_debug_mode(mode)
-    if weight.isnan().any():
+    if model.weight.isnan().any():
         return "weight is nan after one skipped and one clean step"
+    if model.weight.tolist() != [[-1.0] * 4]:
+        return f"weight is {model.weight.tolist()} instead of -1"
 
 
 def reproduce(device):
-    return train(device, fused=True)
+    model, scaler = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=True)
+    return train(model, optimizer, scaler)
 
 
 def control(device):
-    return train(device, fused=False)
+    model, scaler = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=False)
+    return train(model, optimizer, scaler)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,20 @@
 # messages = [
 #     "expected scalar type (?:Half|BFloat16) but found (?:Float|Half|BFloat16)",
 #     "expected scalar type Float but found (?:Half|BFloat16)",
-#     "expected object of scalar type (?:Float|Half|BFloat16) but got scalar type (?:Half|BFloat16|Float) for argument",
-#     "expected (?:m1 and m2|mat1 and mat2) to have the same dtype, but got: .{0,30}?(?:Half|BFloat16)",
 #     "mat1 and mat2 must have the same dtype(?:(?!,)|, but got (?:Half|BFloat16|\\w{3,8} and (?:Half|BFloat16)))",
 #     "Input type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,8}\\) and (?:weight|bias) type \\((?!torch\\.(?:cuda\\.)?Half)",
-#     "Input type \\((?:float|torch\\.(?:cuda\\.)?FloatTensor)\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",
+#     "Input type \\((?:float|torch\\.FloatTensor)\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",
 #     "Expected query, key, and value to have the same dtype, but got query\\.dtype",
 #     "Index put requires the source and destination dtypes match, got (?:Float|Half|BFloat16)",
 #     "RNN input dtype \\(torch\\.(?:bfloat16|float16)\\) does not match weight dtype",
 #     "RNN input dtype \\(torch\\.\\w{4,8}\\) does not match weight dtype \\(torch\\.(?:bfloat16|float16)",
-#     "mixed dtype \\(CPU\\): ?(?:expect|all)",
+#     "mixed dtype \\(CPU\\): ?expect",
+# ]
+# elsewhere = [
+#     "expected object of scalar type (?:Float|Half|BFloat16) but got scalar type (?:Half|BFloat16|Float) for argument",
+#     "expected (?:m1 and m2|mat1 and mat2) to have the same dtype, but got: .{0,30}?(?:Half|BFloat16)",
+#     "Input type \\(torch\\.cuda\\.FloatTensor\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",
+#     "mixed dtype \\(CPU\\): ?all",
 # ]
 # keywords = [
 #     "model.half() with float32 input",
@@ -42,40 +46,82 @@
 # ]
 # wrong = '''
 # model.to(torch.bfloat16)
-# model(batch)
+# output = model(batch)
 # '''
 # right = '''
-# with torch.autocast(device, dtype=torch.bfloat16):
-#     model(batch)  # float32 weights
+# model.float()
+# with torch.autocast(batch.device.type, torch.bfloat16):
+#     output = model(batch)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """A matrix product takes two tensors of one dtype; here the weights are bfloat16 and the batch
 is float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast the weights stay float32, and
-each operation converts what it gets (docs: torch.amp).
+each operation converts what it gets (docs: torch.amp). To save the memory of float32 weights where
+nothing is trained, convert the batch instead: model(batch.to(torch.bfloat16)).
 """
 
+import itertools
+
 import torch
+import torch.nn.functional as F
 
 
-def predict(device, half_weights):
-    model = torch.nn.Linear(3, 2).to(device)
-    batch = torch.ones(2, 3, device=device)
-    if half_weights:
-        model.to(torch.bfloat16)
-    try:
-        with torch.autocast(device, dtype=torch.bfloat16, enabled=not half_weights):
-            model(batch)
-    except RuntimeError as error:
-        return str(error)
+def start(device):
+    return torch.nn.Linear(3, 2).to(device), torch.ones(2, 3, device=device)
+
+
+def check(output, expected):
+    if (output - expected).abs().max() > 0.1:
+        return "the output is off from float32"
 
 
 def reproduce(device):
-    return predict(device, half_weights=True)
+    model, batch = start(device)
+    expected = model(batch)
+    try:
+        model.to(torch.bfloat16)
+        output = model(batch)
+    except RuntimeError as error:
+        return str(error)
+    return check(output, expected)
 
 
 def control(device):
-    return predict(device, half_weights=False)
+    model, batch = start(device)
+    expected = model(batch)
+    model.float()
+    with torch.autocast(batch.device.type, torch.bfloat16):
+        output = model(batch)
+    if model.weight.dtype != torch.float32:
+        return f"the weights are {model.weight.dtype}"
+    return check(output, expected)
+
+
+def messages(device):
+    float32, texts = torch.ones(1, 1, 4, 4, device=device), []
+    for x, w in itertools.permutations((float32, float32.half(), float32.bfloat16()), 2):
+        norm = torch.nn.LayerNorm(4).to(device, w.dtype)
+        lstm = torch.nn.LSTM(4, 4).to(device, w.dtype)
+        calls = (
+            lambda: x @ w,
+            lambda: F.linear(x[0, 0], w[0, 0], w[0, 0, 0]),
+            lambda: F.conv2d(x, w),
+            lambda: F.conv2d(x, w, w[0, 0, 0, :1]),
+            lambda: norm(x),
+            lambda: lstm(x[0]),
+            lambda: F.scaled_dot_product_attention(x, w, w),
+            lambda: x.clone().index_put_((torch.tensor([0], device=device),), w),
+            lambda: x.clone()[:, torch.tensor([0], device=device)].dot(w),
+            lambda: torch.addmm(x[0, 0], w[0, 0], x[0, 0]),
+            lambda: torch.bmm(x[0], w[0]),
+        )
+        for call in calls:
+            try:
+                call()
+            except (RuntimeError, AttributeError, ValueError) as error:
+                texts.append(str(error))
+    return "\n".join(texts)
 
 
 if __name__ == "__main__":
@@ -83,7 +129,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

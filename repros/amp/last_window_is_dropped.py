@@ -3,22 +3,19 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Gradient accumulation drops the last partial window and leaks it into the next epoch"
+# title = "Gradient accumulation takes no step for the last partial window, and leaks it into the next epoch"
 # kind = "silent"
 # symptom = "weight moved 1 instead of 2, a gradient of 0.5 is left"
 # keywords = [
 #     "gradient accumulation last batches ignored",
 #     "fewer optimizer steps than expected",
-#     "final batches of each epoch have no effect",
 #     "number of updates is lower than batches divided by accumulation",
 #     "short dataset with accumulation does not train at all",
-#     "last samples of the epoch are never learned",
 #     "gradients left over at the end of an epoch",
 #     "accumulation steps larger than number of batches, no learning",
 #     "first update of an epoch is larger than usual",
 #     "scheduler ends too late, total steps do not match",
 #     "weights stay the same when accumulation exceeds the loader length",
-#     "remainder batches ignored at epoch end",
 #     "loss spikes at the beginning of each epoch with accumulation",
 # ]
 # origin = "usage"
@@ -28,23 +25,43 @@
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/19987",
 # ]
 # wrong = '''
-# (loss / WINDOW).backward()
-# if number % WINDOW == 0:
-#     optimizer.step()
+# for i, (x, y) in enumerate(loader):
+#     (criterion(model(x), y) / WINDOW).backward()
+#     if (i + 1) % WINDOW == 0:
+#         optimizer.step()
+#         optimizer.zero_grad()
+# '''
+# right = '''
+# for i, (x, y) in enumerate(loader):
+#     size = min(WINDOW, len(loader) - i // WINDOW * WINDOW)  # the last one may be smaller
+#     (criterion(model(x), y) / size).backward()
+#     if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+#         optimizer.step()
+#         optimizer.zero_grad()
 # '''
 # fix = "amp.windows"
+# use = '''
+# from amp import windows
+# for window in windows(loader, WINDOW):
+#     for (x, y), share, last in window:
+#         (criterion(model(x), y) * share).backward()
+#     optimizer.step()
+#     optimizer.zero_grad()
+# '''
+# choice = "Take the lines where the loader has a length; the fix where it has none, or where its batches differ in size"
 # rule = "warning"
 # when = "the window is above 1 and the last batch does not end one"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The batches after the last full window of an epoch take no step (timoschick/pet#36).
 
-`number % WINDOW == 0` is never true for them. Their gradients stay, and the first step
-of the next epoch is taken with the sum of both (meta-pytorch/torchtune#2745).
+`(i + 1) % WINDOW == 0` is never true for them. Their gradients stay, and the first step
+of the next epoch is taken with the sum of both (meta-pytorch/torchtune#2745). They are lost in the
+last epoch, and in every epoch that begins with zero_grad().
 
-Stepping at the last batch too (advised in timoschick/pet#36) makes that step too short:
+Stepping at the last batch too (advised in timoschick/pet#36) makes that step of SGD too short:
 its gradients are still divided by the full window
-(Lightning-AI/pytorch-lightning#19987).
+(Lightning-AI/pytorch-lightning#19987). Adam's step has its full length then.
 """
 
 import torch
@@ -52,30 +69,50 @@ import torch
 WINDOW = 4
 
 
-def epoch(device, batches, step_at_end=False):
-    weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    for number in range(1, batches + 1):
-        loss = weight.sum()  # its gradient is 1, and so is the mean over any window
-        (loss / WINDOW).backward()
-        if number % WINDOW == 0 or (step_at_end and number == batches):
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-    moved, left = -weight.item(), 0.0 if weight.grad is None else weight.grad.item()
+def start(device, batches):
+    model = torch.nn.Linear(1, 1, bias=False).to(device)
+    torch.nn.init.zeros_(model.weight)
+    loader = [(torch.ones(2, 1, device=device), None)] * batches
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    return model, loader, optimizer, lambda output, _: output.mean()  # its gradient is 1
+
+
+def check(model):
+    moved, grad = -model.weight.item(), model.weight.grad
+    left = 0.0 if grad is None else grad.item()
     if moved != 2:
         return f"weight moved {moved:g} instead of 2, a gradient of {left:g} is left"
 
 
 def reproduce(device):
-    return epoch(device, batches=6)
+    model, loader, optimizer, criterion = start(device, batches=6)
+    for i, (x, y) in enumerate(loader):
+        (criterion(model(x), y) / WINDOW).backward()
+        if (i + 1) % WINDOW == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    return check(model)
 
 
 def control(device):
-    return epoch(device, batches=8)
+    model, loader, optimizer, criterion = start(device, batches=6)
+    for i, (x, y) in enumerate(loader):
+        size = min(WINDOW, len(loader) - i // WINDOW * WINDOW)  # the last one may be smaller
+        (criterion(model(x), y) / size).backward()
+        if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()
+    return check(model)
 
 
 def popular_fix(device):
-    return epoch(device, batches=6, step_at_end=True)
+    model, loader, optimizer, criterion = start(device, batches=6)
+    for i, (x, y) in enumerate(loader):
+        (criterion(model(x), y) / WINDOW).backward()
+        if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+            optimizer.step()
+            optimizer.zero_grad()
+    return check(model)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@
 #     "found_inf_per_device is empty",
 #     "all gradients are None with amp",
 #     "loss is not connected to the model",
-#     "zero_grad between backward and step",
 # ]
 # origin = "usage"
 # reports = [
@@ -26,44 +25,66 @@
 # loss = torch.tensor(loss.item(), requires_grad=True)
 # scaler.scale(loss).backward()
 # scaler.step(optimizer)
+# scaler.update()
 # '''
 # right = '''
 # scaler.scale(loss).backward()
 # scaler.step(optimizer)
+# scaler.update()
 # '''
-# fix = "loss.check_gradients"
-# requires = ">=2.3"
-# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
+# requires_on = { cpu = ">=2.3", mps = ">=2.3" }
+# affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """The scaler checks each gradient for infinities, and asserts that there was one to check
 (torch/amp/grad_scaler.py). A loss that is made anew from a number reaches no parameter
 (open-mmlab/mmsegmentation#3230), nor does one whose requires_grad was set by hand
 (brian6091/Dreambooth#23): backward() is quiet, and step() is the first to notice.
+
+With zero_grad() between backward() and step() it raises too, as the gradients are None then.
 """
 
 import torch
 
 
-def train(device, rewrap):
-    scaler = torch.amp.GradScaler(device)
-    weight = torch.ones(2, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=0.1)
-    loss = weight.sum()
-    if rewrap:
-        loss = torch.tensor(loss.item(), requires_grad=True, device=device)
-    scaler.scale(loss).backward()
+def make_scaler(device):
+    if hasattr(torch.amp, "GradScaler"):
+        return torch.amp.GradScaler(device)
+    return torch.cuda.amp.GradScaler()  # before torch 2.3, for CUDA alone
+
+
+def start(device):
+    weight = torch.zeros(2, device=device, requires_grad=True)
+    return weight, torch.optim.SGD([weight], lr=0.5), make_scaler(device), weight.sum()
+
+
+def reproduce(device):
+    _, optimizer, scaler, loss = start(device)
     try:
+        loss = torch.tensor(loss.item(), requires_grad=True)
+        scaler.scale(loss).backward()
         scaler.step(optimizer)
+        scaler.update()
     except AssertionError as error:
         return str(error)
 
 
-def reproduce(device):
-    return train(device, rewrap=True)
-
-
 def control(device):
-    return train(device, rewrap=False)
+    weight, optimizer, scaler, loss = start(device)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    if weight.tolist() != [-0.5, -0.5]:
+        return f"the weight is {weight.tolist()} instead of [-0.5, -0.5]"
+
+
+def messages(device):
+    _, optimizer, scaler, loss = start(device)
+    scaler.scale(loss).backward()
+    optimizer.zero_grad(set_to_none=True)
+    try:
+        scaler.step(optimizer)
+    except AssertionError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -71,7 +92,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -13,10 +13,12 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/95366"]
 # fixed_by = "pytorch#95366"
 # wrong = '''
-# with torch.autocast(device, torch.bfloat16): prelu(linear(x))
+# with torch.autocast(device, torch.bfloat16):
+#     output = prelu(linear(x))
 # '''
 # right = '''
-# with torch.autocast(device, torch.bfloat16): prelu(linear(x).float())
+# with torch.autocast(device, torch.bfloat16):
+#     output = prelu(linear(x).float())
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.1" }
@@ -31,23 +33,33 @@ on CUDA, and on the CPU since prelu is on its list (pytorch#95366).
 import torch
 
 
-def forward(device, cast):
+def start(device):
     linear, prelu = torch.nn.Linear(4, 4).to(device), torch.nn.PReLU().to(device)
-    with torch.autocast(device, torch.bfloat16):
-        return prelu(cast(linear(torch.ones(2, 4, device=device))))
+    return linear, prelu, torch.ones(2, 4, device=device)
 
 
 def reproduce(device):
+    linear, prelu, x = start(device)
     try:
-        forward(device, lambda y: y)
+        with torch.autocast(device, torch.bfloat16):
+            output = prelu(linear(x))
     except RuntimeError as error:
         if "Type promoting not supported" not in str(error):
             raise
         return str(error)
+    return check(output, prelu(linear(x)))
 
 
 def control(device):
-    forward(device, torch.Tensor.float)
+    linear, prelu, x = start(device)
+    with torch.autocast(device, torch.bfloat16):
+        output = prelu(linear(x).float())
+    return check(output, prelu(linear(x)))
+
+
+def check(output, expected):
+    if (output - expected).abs().max() > 0.1:
+        return "the output is off from float32"
 
 
 if __name__ == "__main__":

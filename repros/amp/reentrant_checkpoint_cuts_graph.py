@@ -35,7 +35,6 @@
 # right = '''
 # hidden = checkpoint(block, x, use_reentrant=False)
 # '''
-# fix = "loss.check_gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The first block does not learn, and only a warning tells: "None of the inputs have
@@ -46,27 +45,50 @@ non-reentrant one has no such condition (docs: torch.utils.checkpoint). The inpu
 first block is data, which requires none. Where all layers with gradients are
 checkpointed so, the output requires no gradient at all
 (huggingface/transformers#21381).
+
+The same warning comes where nothing is wrong: in a validation under no_grad(), and for a block
+that is frozen on purpose.
 """
+
+import warnings
 
 import torch
 from torch.utils.checkpoint import checkpoint
 
 
-def train(device, use_reentrant):
+def start(device):
     block, head = torch.nn.Linear(3, 3).to(device), torch.nn.Linear(3, 1).to(device)
-    x = torch.ones(2, 3, device=device)
-    hidden = checkpoint(block, x, use_reentrant=use_reentrant)
+    return block, head, torch.ones(2, 3, device=device)
+
+
+def check(block, head, hidden, x):
     head(hidden).sum().backward()
     if block.weight.grad is None and head.weight.grad is not None:
         return "the checkpointed block has no gradient, the head has one"
+    found, block.weight.grad = block.weight.grad, None
+    head(block(x)).sum().backward()
+    if not torch.allclose(found, block.weight.grad):
+        return "the gradient differs from that without checkpointing"
 
 
 def reproduce(device):
-    return train(device, use_reentrant=True)
+    block, head, x = start(device)
+    hidden = checkpoint(block, x, use_reentrant=True)
+    return check(block, head, hidden, x)
 
 
 def control(device):
-    return train(device, use_reentrant=False)
+    block, head, x = start(device)
+    hidden = checkpoint(block, x, use_reentrant=False)
+    return check(block, head, hidden, x)
+
+
+def messages(device):
+    block, _, x = start(device)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        checkpoint(block, x, use_reentrant=True)
+    return "\n".join(str(warning.message) for warning in caught)
 
 
 if __name__ == "__main__":
@@ -74,7 +96,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -17,45 +17,70 @@
 # reports = ["https://github.com/lucidrains/lightweight-gan/issues/103"]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py"]
 # wrong = '''
-# saved = torch.amp.GradScaler(device, enabled=saved_enabled).state_dict()
-# scaler = torch.amp.GradScaler(device)
-# scaler.load_state_dict(saved)
+# scaler = GradScaler(device, enabled=use_amp)
+# scaler.load_state_dict(checkpoint["scaler"])
 # '''
 # right = '''
-# load_scaler_state(scaler, saved)
+# scaler = GradScaler(device, enabled=use_amp)
+# if checkpoint.get("scaler"):  # {} of a scaler that was off
+#     scaler.load_state_dict(checkpoint["scaler"])
 # '''
 # fix = "amp.load_scaler_state"
+# use = '''
+# from amp import load_scaler_state
+# scaler = GradScaler(device, enabled=use_amp)
+# load_scaler_state(scaler, checkpoint["scaler"])
+# '''
+# choice = "Take the lines; the fix where the program should know whether a state was loaded"
 # rule = "warning"
 # when = "a run without AMP is resumed with AMP"
-# requires = ">=2.3"
-# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.3" }
+# requires_on = { cpu = ">=2.3", mps = ">=2.3" }
+# affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.3" }
 # ///
 """Resuming a run raises once mixed precision is turned on
 (lucidrains/lightweight-gan#103).
 
 The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled one
-refuses an empty one (torch/amp/grad_scaler.py).
+refuses an empty one (torch/amp/grad_scaler.py). The other way round nothing raises: a disabled
+scaler ignores what it is given.
 """
 
 import torch
 
+if hasattr(torch.amp, "GradScaler"):
+    GradScaler = torch.amp.GradScaler
+else:  # before torch 2.3, for CUDA alone
 
-def resume(device, saved_enabled):
-    saved = torch.amp.GradScaler(device, enabled=saved_enabled).state_dict()
-    scaler = torch.amp.GradScaler(device)
+    def GradScaler(device, enabled=True):
+        return torch.cuda.amp.GradScaler(enabled=enabled)
+
+
+def save(device, use_amp):
+    scaler = GradScaler(device, enabled=use_amp)
     scaler.scale(torch.ones((), device=device))  # fails where there is no such device
+    if use_amp:
+        scaler.update(1024.0)
+    return {"scaler": scaler.state_dict()}
+
+
+def reproduce(device):
+    checkpoint, use_amp = save(device, use_amp=False), True
     try:
-        scaler.load_state_dict(saved)
+        scaler = GradScaler(device, enabled=use_amp)
+        scaler.load_state_dict(checkpoint["scaler"])
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return resume(device, saved_enabled=False)
-
-
 def control(device):
-    return resume(device, saved_enabled=True)
+    use_amp = True
+    for was_on, expected in ((False, 65536.0), (True, 1024.0)):
+        checkpoint = save(device, was_on)
+        scaler = GradScaler(device, enabled=use_amp)
+        if checkpoint.get("scaler"):  # {} of a scaler that was off
+            scaler.load_state_dict(checkpoint["scaler"])
+        if scaler.get_scale() != expected:
+            return f"the scale is {scaler.get_scale()} instead of {expected}"
 
 
 if __name__ == "__main__":

@@ -35,13 +35,19 @@
 # scaler.update()
 # '''
 # right = '''
+# scaler.step(optimizer)
 # scaler.update()
 # if scaler.get_scale() < 1:
 #     scaler.update(1.0)
 # '''
 # fix = "amp.optimizer_step"
-# requires = ">=2.3"
-# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
+# use = '''
+# from amp import optimizer_step
+# optimizer_step(optimizer, scaler)
+# '''
+# choice = "Take the fix, which raises as soon as the scale cannot be the cause of the skipped steps; the lines where they are to be skipped for ever"
+# requires_on = { cpu = ">=2.3", mps = ">=2.3" }
+# affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """The weights are NaN after a step whose loss and gradient were finite.
 
@@ -49,33 +55,48 @@ Each skipped step halves the scale, and nothing keeps it from reaching 0, as a c
 would cost time (docs: torch.amp, pytorch#99640). Then the gradient of 0 * loss is 0,
 which passes the check for infinities, and is multiplied by 1 / 0: NaN
 (aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). Users keep the scale above a
-minimum by hand (pytorch#40497).
+minimum by hand (pytorch#40497). get_scale() waits for the device, as step() does.
+
+A scale that goes on falling below 1 has another cause: some gradients are infinite or NaN
+whatever the scale is.
 """
 
 import torch
 
 
-def train(device, keep_scale_above_1):
-    scaler = torch.amp.GradScaler(device)
+def make_scaler(device):
+    if hasattr(torch.amp, "GradScaler"):
+        return torch.amp.GradScaler(device)
+    return torch.cuda.amp.GradScaler()  # before torch 2.3, for CUDA alone
+
+
+def start(device):
     weight = torch.ones(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=0.1)
+    return weight, torch.optim.SGD([weight], lr=0.5), make_scaler(device)
+
+
+def reproduce(device):
+    weight, optimizer, scaler = start(device)
     for factor in [float("inf")] * 200 + [1.0]:
         optimizer.zero_grad()
         scaler.scale(weight.sum() * factor).backward()
         scaler.step(optimizer)
         scaler.update()
-        if keep_scale_above_1 and scaler.get_scale() < 1:
-            scaler.update(1.0)
     if weight.isnan():
         return f"scale {scaler.get_scale()}, then a finite step wrote {weight.item()}"
 
 
-def reproduce(device):
-    return train(device, keep_scale_above_1=False)
-
-
 def control(device):
-    return train(device, keep_scale_above_1=True)
+    weight, optimizer, scaler = start(device)
+    for factor in [float("inf")] * 200 + [1.0]:
+        optimizer.zero_grad()
+        scaler.scale(weight.sum() * factor).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        if scaler.get_scale() < 1:
+            scaler.update(1.0)
+    if weight.item() != 0.5:
+        return f"the weight is {weight.item()} instead of 0.5"
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@
 # scaler.unscale_(optimizer)
 # '''
 # fix = "amp.choose_precision"
+# use = '''
+# from amp import choose_precision, make_grad_scaler
+# scaler = make_grad_scaler(choose_precision("mps"))  # float32: a scaler that is off
+# scaler.unscale_(optimizer)
+# '''
 # requires = ">=2.3"
 # affected = { mps = "<2.8" }
 # ///

@@ -16,16 +16,24 @@
 # wrong = '''
 # loss.backward()
 # scaler.step(optimizer)
+# scaler.update()
 # '''
 # right = '''
 # scaler.scale(loss).backward()
 # scaler.step(optimizer)
+# scaler.update()
 # '''
 # fix = "amp.optimizer_step"
+# use = '''
+# from amp import optimizer_step
+# scaler.scale(loss).backward()
+# optimizer_step(optimizer, scaler)
+# '''
+# choice = "Take the lines; the fix where the gradients are clipped too"
 # rule = "error"
 # when = "the scaler is enabled"
-# requires = ">=2.3"
-# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
+# requires_on = { cpu = ">=2.3", mps = ">=2.3" }
+# affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """The first step of a run raises "Attempted step but _scale is None", or "Attempted
 unscale_ but _scale is None" where the gradients are clipped.
@@ -38,27 +46,43 @@ a plain loss.backward() that leaves it out (Lightning-AI/pytorch-lightning#19695
 import torch
 
 
-def train(device, scaled):
-    scaler = torch.amp.GradScaler(device)
-    weight = torch.ones(2, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=0.1)
-    loss = weight.sum()
-    if scaled:
-        scaler.scale(loss).backward()
-    else:
-        loss.backward()
+def make_scaler(device):
+    if hasattr(torch.amp, "GradScaler"):
+        return torch.amp.GradScaler(device)
+    return torch.cuda.amp.GradScaler()  # before torch 2.3, for CUDA alone
+
+
+def start(device):
+    weight = torch.zeros(1, device=device, requires_grad=True)
+    return weight, torch.optim.SGD([weight], lr=1.0), make_scaler(device), 2 * weight.sum()
+
+
+def reproduce(device):
+    _, optimizer, scaler, loss = start(device)
     try:
+        loss.backward()
         scaler.step(optimizer)
+        scaler.update()
     except AssertionError as error:
         return str(error)
 
 
-def reproduce(device):
-    return train(device, scaled=False)
-
-
 def control(device):
-    return train(device, scaled=True)
+    weight, optimizer, scaler, loss = start(device)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    if weight.item() != -2:
+        return f"the weight is {weight.item()} instead of -2"
+
+
+def messages(device):
+    _, optimizer, scaler, loss = start(device)
+    loss.backward()
+    try:
+        scaler.unscale_(optimizer)
+    except AssertionError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -66,7 +90,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

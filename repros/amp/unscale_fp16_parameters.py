@@ -18,10 +18,32 @@
 # ]
 # wrong = '''
 # model.half()
+# loss = criterion(model(x.half()), y)
+# scaler.scale(loss).backward()
+# scaler.step(optimizer)
+# scaler.update()
+# '''
+# right = '''
+# model.float()  # where it was loaded in float16
+# with torch.autocast(x.device.type, torch.float16):
+#     loss = criterion(model(x), y)
+# scaler.scale(loss).backward()
+# scaler.step(optimizer)
+# scaler.update()
 # '''
 # fix = "amp.choose_precision"
-# requires = ">=2.3"
-# affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
+# use = '''
+# from amp import choose_precision
+# model.float()
+# with choose_precision(x.device, torch.float16).autocast():
+#     loss = criterion(model(x), y)
+# scaler.scale(loss).backward()
+# scaler.step(optimizer)
+# scaler.update()
+# '''
+# choice = "Take the lines; the fix where the program meets devices and releases that have no float16 autocast, as it says so"
+# requires_on = { cpu = ">=2.3", mps = ">=2.3" }
+# affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """The first unscale_() or step() raises (Lightning-AI/pytorch-lightning#5140).
 
@@ -33,26 +55,45 @@ autocast is to do the casting: do not call half() on the model (docs: torch.auto
 import torch
 
 
-def train(device, half):
-    scaler = torch.amp.GradScaler(device)
+def make_scaler(device):
+    if hasattr(torch.amp, "GradScaler"):
+        return torch.amp.GradScaler(device)
+    return torch.cuda.amp.GradScaler()  # before torch 2.3, for CUDA alone
+
+
+def start(device):
     model = torch.nn.Linear(2, 1, bias=False).to(device)
-    if half:
-        model.half()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    loss = model.weight.sum()
-    scaler.scale(loss).backward()
+    torch.nn.init.zeros_(model.weight)
+    x, y = torch.tensor([[1.0, 2.0]], device=device), torch.zeros(1, 1, device=device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    # the gradient of the loss is the input
+    return model, optimizer, make_scaler(device), x, y, lambda output, y: (output.float() - y).sum()
+
+
+def reproduce(device):
+    model, optimizer, scaler, x, y, criterion = start(device)
     try:
-        scaler.unscale_(optimizer)
+        model.half()
+        loss = criterion(model(x.half()), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
     except ValueError as error:
         return str(error)
 
 
-def reproduce(device):
-    return train(device, half=True)
-
-
 def control(device):
-    return train(device, half=False)
+    model, optimizer, scaler, x, y, criterion = start(device)
+    for _ in range(3):  # the first steps may be skipped until the scale fits
+        model.float()  # where it was loaded in float16
+        with torch.autocast(x.device.type, torch.float16):
+            loss = criterion(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad()
+    if model.weight.dtype != torch.float32 or model.weight.tolist()[0][0] not in (-1, -2, -3):
+        return f"the weight is {model.weight.tolist()}"
 
 
 if __name__ == "__main__":

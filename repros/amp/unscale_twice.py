@@ -3,11 +3,17 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "unscale_() raises when update() was not called since the last one"
+# title = "unscale_() in every batch of an accumulation window raises in the second one"
 # kind = "error"
 # symptom = "unscale_\\(\\) has already been called"
 # messages = ["unscale_\\(\\) has already been called on this optimizer since the last update\\(\\)"]
-# keywords = ["skipping a step with a NaN gradient crashes the next step"]
+# keywords = [
+#     "clipping with gradient accumulation and GradScaler raises",
+#     "error in the second batch of an accumulation window with amp",
+#     "works with accumulation of 1, fails with 2 in fp16",
+#     "skipping a step with a NaN gradient crashes the next step",
+#     "RuntimeError about unscale_ called twice before update",
+# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/4148",
@@ -19,54 +25,107 @@
 #     "https://github.com/espnet/espnet/pull/2362",
 # ]
 # wrong = '''
+# scaler.scale(loss).backward()
 # scaler.unscale_(optimizer)
-# ...  # no update() after a step that was left out
+# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+# if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+#     scaler.step(optimizer)
+#     scaler.update()
+#     optimizer.zero_grad()
 # '''
 # right = '''
-# scaler.unscale_(optimizer)
-# scaler.update()  # also after a step that was left out
+# scaler.scale(loss).backward()
+# if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+#     scaler.unscale_(optimizer)
+#     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+#     scaler.step(optimizer)
+#     scaler.update()
+#     optimizer.zero_grad()
 # '''
 # fix = "amp.optimizer_step"
+# use = '''
+# from amp import optimizer_step
+# scaler.scale(loss).backward()
+# if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+#     optimizer_step(optimizer, scaler, max_norm=1.0)
+#     optimizer.zero_grad()
+# '''
+# choice = "Take the lines for a window; the fix where a step is left out by hand for a bad gradient, as it leaves it out itself and still updates the scale"
 # rule = "error"
 # when = "AMP is on (float16) and the window is above 1, or update() is never called"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""The step after one that was skipped for its bad gradient raises (Haian-Jin/LVSM#19,
-espnet/espnet#2362).
+"""The second batch of a window raises (microsoft/Swin-Transformer#311).
 
 unscale_() is allowed once per optimizer between two calls of update()
-(torch/amp/grad_scaler.py), and update() was skipped with the step. Other loops call
-unscale_() in every batch of an accumulation window (microsoft/Swin-Transformer#311), or
-never call update() (Lightning-AI/pytorch-lightning#4148).
+(torch/amp/grad_scaler.py): once in a window, after its last backward(). To call update() after
+every unscale_() silences the error and drops the window: the gradients that were unscaled
+before are added to, and divided, once more.
+
+Other loops never call update() (Lightning-AI/pytorch-lightning#4148), or leave it out together
+with a step that they skip for its bad gradient (Haian-Jin/LVSM#19, espnet/espnet#2362):
+there update() belongs after every step, skipped or not, and step() does the skipping.
 """
 
 import torch
 
+WINDOW = 2
 
-def train(device, update_always):
-    scaler = torch.amp.GradScaler(device)
-    weight = torch.ones(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=0.1)
+
+def start(device):
+    weight = torch.nn.Parameter(torch.zeros(2, device=device))
+    model = torch.nn.ParameterList([weight])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    losses = [3 * weight[0], 4 * weight[1]]  # of both together the gradient is 5 long
+    return model, optimizer, torch.amp.GradScaler(device), losses
+
+
+def check(model):
+    moved = model[0].tolist()
+    if max(abs(a - b) for a, b in zip(moved, (-0.6, -0.8))) > 0.01:
+        return f"the clipped step of the window is {moved}, not [-0.6, -0.8]"
+
+
+def reproduce(device):
+    model, optimizer, scaler, loader = start(device)
     try:
-        for _ in range(2):
-            scaler.scale(weight.sum() * float("inf")).backward()
+        for i, loss in enumerate(loader):
+            scaler.scale(loss).backward()
             scaler.unscale_(optimizer)
-            finite = weight.grad.isfinite()
-            if finite:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+            if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
                 scaler.step(optimizer)
-            if finite or update_always:
                 scaler.update()
+                optimizer.zero_grad()
     except RuntimeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return train(device, update_always=False)
-
-
 def control(device):
-    return train(device, update_always=True)
+    model, optimizer, scaler, loader = start(device)
+    for i, loss in enumerate(loader):
+        scaler.scale(loss).backward()
+        if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+    return check(model)
+
+
+def popular_fix(device):
+    model, optimizer, scaler, loader = start(device)
+    for i, loss in enumerate(loader):
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        if (i + 1) % WINDOW == 0 or i + 1 == len(loader):
+            torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+            scaler.step(optimizer)
+            optimizer.zero_grad()
+        scaler.update()
+    return check(model)
 
 
 if __name__ == "__main__":
@@ -74,7 +133,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -18,10 +18,10 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/198006"]
 # fixed_by = "pytorch#198006"
 # wrong = '''
-# Multinomial(4, probs).expand((3,)).entropy()
+# entropy = Multinomial(4, probs).expand((3,)).entropy()
 # '''
 # right = '''
-# Multinomial(4, probs.expand(3, -1)).entropy()
+# entropy = Multinomial(4, probs.expand(3, -1)).entropy()
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.15", cuda = "<2.15" }
@@ -33,21 +33,36 @@ __init__() keeps a Binomial for entropy(); expand() does not copy it
 (torch/distributions/multinomial.py, pytorch#197898).
 """
 
+import math
+
 import torch
 from torch.distributions import Multinomial
 
 
+def start(device):
+    return torch.tensor([0.5, 0.5], device=device)
+
+
+def check(entropy):
+    tails = [math.comb(4, n) / 2**4 for n in range(5)]
+    expected = -sum(p * math.log(p) for p in tails)
+    if entropy.shape != (3,) or not torch.allclose(entropy, torch.full_like(entropy, expected)):
+        return f"the entropy is {entropy.tolist()}, not {expected:.3f} three times"
+
+
 def reproduce(device):
-    probs = torch.tensor([0.2, 0.3, 0.5], device=device)
+    probs = start(device)
     try:
-        Multinomial(4, probs).expand((3,)).entropy()
+        entropy = Multinomial(4, probs).expand((3,)).entropy()
+        return check(entropy)
     except AttributeError as error:
         return str(error)
 
 
 def control(device):
-    probs = torch.tensor([0.2, 0.3, 0.5], device=device)
-    Multinomial(4, probs.expand(3, -1)).entropy()
+    probs = start(device)
+    entropy = Multinomial(4, probs.expand(3, -1)).entropy()
+    return check(entropy)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,10 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/144220"]
 # fixed_by = "pytorch#144220"
 # wrong = '''
-# kl = kl_divergence(Uniform(0.0, 1.0), Beta(1.0, 1.0))
+# kl = kl_divergence(Uniform(0.0, 1.0), prior)
 # '''
 # right = '''
-# kl = kl_divergence(Uniform(1e-6, 1 - 1e-6), Beta(1.0, 1.0))
+# kl = kl_divergence(Uniform(1e-6, 1 - 1e-6), prior)
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.7", cuda = "<2.7" }
@@ -46,19 +46,26 @@ import torch
 from torch.distributions import Beta, Uniform, kl_divergence
 
 
-def kl(device, low, high):
-    low, high, one = torch.tensor([low, high, 1.0], device=device)
-    seen = kl_divergence(Uniform(low, high), Beta(one, one)).item()
-    if not abs(seen) < 0.01:
-        return f"KL of two equal distributions is {seen}"
+def start(device):
+    one = torch.tensor(1.0, device=device)
+    return Beta(one, one)
+
+
+def check(kl):
+    if not abs(kl.item()) < 0.01:
+        return f"KL of two equal distributions is {kl.item()}"
 
 
 def reproduce(device):
-    return kl(device, 0.0, 1.0)
+    prior = start(device)
+    kl = kl_divergence(Uniform(0.0, 1.0), prior)
+    return check(kl)
 
 
 def control(device):
-    return kl(device, 1e-6, 1 - 1e-6)
+    prior = start(device)
+    kl = kl_divergence(Uniform(1e-6, 1 - 1e-6), prior)
+    return check(kl)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,11 @@
 # fixed_by = "pytorch#151317"
 # wrong = '''
 # mixture = MixtureSameFamily(weights, components)
+# log_prob = mixture.log_prob(values)
 # '''
 # right = '''
 # mixture = MixtureSameFamily(weights, components, validate_args=False)
+# log_prob = mixture.log_prob(values)
 # '''
 # affected = { cpu = "<2.8", cuda = "<2.8" }
 # ///
@@ -31,28 +33,47 @@
 Before it computes anything, log_prob() checks the values against the support. That of
 the mixture was the support of its components, which has one dimension more than the
 values where it depends on a parameter, as the count of a Binomial (pytorch#151317).
+The components go on checking the values: one outside of the support raises ValueError.
 """
+
+import math
 
 import torch
 from torch.distributions import Binomial, Categorical, MixtureSameFamily
 
 
-def score(device, **options):
+def start(device):
     half = torch.full((3,), 0.5, device=device)
-    weights, components = Categorical(half), Binomial(4, half)
-    mixture = MixtureSameFamily(weights, components, **options)
-    mixture.log_prob(torch.ones(2, device=device))
+    return Categorical(half), Binomial(4, half), torch.ones(2, device=device)
+
+
+def check(log_prob):
+    expected = math.log(4 / 2**4)  # one head in four throws
+    if not torch.allclose(log_prob, torch.full_like(log_prob, expected)):
+        return f"log_prob is {log_prob.tolist()}, not {expected:.3f}"
 
 
 def reproduce(device):
+    weights, components, values = start(device)
     try:
-        score(device)
+        mixture = MixtureSameFamily(weights, components)
+        log_prob = mixture.log_prob(values)
+        return check(log_prob)
     except RuntimeError as error:
         return str(error)
 
 
 def control(device):
-    score(device, validate_args=False)
+    weights, components, values = start(device)
+    mixture = MixtureSameFamily(weights, components, validate_args=False)
+    log_prob = mixture.log_prob(values)
+    if problem := check(log_prob):
+        return problem
+    try:
+        mixture.log_prob(9 * values)
+    except ValueError:
+        return None
+    return "9 heads in four throws have a probability"
 
 
 if __name__ == "__main__":

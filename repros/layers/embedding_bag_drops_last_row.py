@@ -24,10 +24,12 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/168159"]
 # fixed_by = "pytorch#168159"
 # wrong = '''
-# EmbeddingBag(4, 4, mode="sum", include_last_offset=True)(indices)
+# bag = EmbeddingBag(4, 4, mode="sum", include_last_offset=True)
+# bags = bag.to(device)(indices)
 # '''
 # right = '''
-# EmbeddingBag(4, 4, mode="sum", include_last_offset=False)(indices)
+# bag = EmbeddingBag(4, 4, mode="sum", include_last_offset=False)
+# bags = bag.to(device)(indices)
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
@@ -37,27 +39,36 @@
 For 2-D indices embedding_bag() makes the offsets itself, the start of each row, without
 the end of the last one that include_last_offset promises; the start of the last row is
 then taken for the end of the input (torch/nn/functional.py, pytorch#167974,
-pytorch#168159).
+pytorch#168159). The option is for 1-D indices whose offsets hold that end.
 """
 
 import torch
 from torch.nn import EmbeddingBag
 
 
-def embed(device, include_last_offset):
-    indices = torch.tensor([[0, 1], [2, 3]], device=device)
-    bag = EmbeddingBag(4, 4, mode="sum", include_last_offset=include_last_offset)
-    bags = bag.to(device)(indices)
+def start(device):
+    return torch.tensor([[0, 1], [2, 3]], device=device)
+
+
+def check(bag, indices, bags):
     if len(bags) != len(indices):
         return f"{len(indices)} rows of indices give {len(bags)} bag"
+    if not torch.allclose(bags, bag.weight[indices].sum(1)):
+        return "the bags are not the sums of their rows"
 
 
 def reproduce(device):
-    return embed(device, include_last_offset=True)
+    indices = start(device)
+    bag = EmbeddingBag(4, 4, mode="sum", include_last_offset=True)
+    bags = bag.to(device)(indices)
+    return check(bag, indices, bags)
 
 
 def control(device):
-    return embed(device, include_last_offset=False)
+    indices = start(device)
+    bag = EmbeddingBag(4, 4, mode="sum", include_last_offset=False)
+    bags = bag.to(device)(indices)
+    return check(bag, indices, bags)
 
 
 if __name__ == "__main__":

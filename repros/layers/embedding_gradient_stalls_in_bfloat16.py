@@ -29,19 +29,20 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# weight = torch.zeros(2, 1, dtype=torch.bfloat16, requires_grad=True)
-# torch.nn.functional.embedding(tokens, weight).sum().backward()
+# embedding = torch.nn.Embedding(2, 1).bfloat16()
+# hidden = embedding(tokens)
 # '''
 # right = '''
-# weight = torch.zeros(2, 1, requires_grad=True)
-# torch.nn.functional.embedding(tokens, weight).bfloat16().sum().backward()
+# embedding = torch.nn.Embedding(2, 1)  # the weight and its gradient in float32
+# hidden = embedding(tokens).bfloat16()
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A token that occurs 4096 times gives its row a gradient of 256.
+"""A token that occurs 4096 times gives its row a gradient of 256, and of 2048 in float16.
 
 embedding_dense_backward_cpu adds one row of the gradient after the other to the result
-(aten/src/ATen/native/Embedding.cpp), which is bfloat16: 256 + 1 is 256 there.
+(aten/src/ATen/native/Embedding.cpp), which is bfloat16: 256 + 1 is 256 there. So does the
+backward of weight[tokens].
 
 _embedding_bag_dense_backward_cpu_sum_mean adds them up in the same way
 (aten/src/ATen/native/EmbeddingBag.cpp), although the forward of EmbeddingBag sums in
@@ -51,20 +52,30 @@ float32 (pytorch#89199).
 import torch
 
 
-def train(device, dtype):
-    weight = torch.zeros(2, 1, dtype=dtype, device=device, requires_grad=True)
-    tokens = torch.zeros(4096, dtype=torch.long, device=device)
-    torch.nn.functional.embedding(tokens, weight).bfloat16().sum().backward()
-    if weight.grad[0] < 2048:
-        return f"weight.grad is {weight.grad[0].item():.0f}, not 4096"
+def start(device):
+    return torch.zeros(4096, dtype=torch.long, device=device)
+
+
+def check(embedding, hidden):
+    hidden.sum().backward()
+    if embedding.weight.grad[0] != 4096:
+        return f"weight.grad is {embedding.weight.grad[0].item():.0f}, not 4096"
+    if hidden.dtype != torch.bfloat16 or embedding.weight.grad[1] != 0:
+        return f"the output is {hidden.dtype}, the gradient {embedding.weight.grad.tolist()}"
 
 
 def reproduce(device):
-    return train(device, torch.bfloat16)
+    tokens = start(device)
+    embedding = torch.nn.Embedding(2, 1).bfloat16()
+    hidden = embedding(tokens)
+    return check(embedding, hidden)
 
 
 def control(device):
-    return train(device, torch.float32)
+    tokens = start(device)
+    embedding = torch.nn.Embedding(2, 1)  # the weight and its gradient in float32
+    hidden = embedding(tokens).bfloat16()
+    return check(embedding, hidden)
 
 
 if __name__ == "__main__":

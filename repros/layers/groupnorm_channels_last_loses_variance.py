@@ -30,10 +30,10 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# y = torch.nn.GroupNorm(2, 8)(x)  # x is channels_last
+# y = norm(x)  # x is channels_last
 # '''
 # right = '''
-# y = torch.nn.GroupNorm(2, 8)(x.contiguous())
+# y = norm(x.contiguous()).contiguous(memory_format=torch.channels_last)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
@@ -51,25 +51,31 @@ contiguous inputs this was a bug (pytorch#54293), which Welford's algorithm ende
 import torch
 
 
-def normalize(x):
-    y = torch.nn.GroupNorm(2, 8, device=x.device)(x)
+def start(device):
+    plus_minus_one = torch.arange(256, device=device).remainder(2) * 2 - 1.0
+    means = torch.linspace(1000, 20000, 16, device=device).round()
+    x = (means[:, None, None, None] + plus_minus_one.view(16, 16)).repeat(1, 8, 1, 1)
+    return torch.nn.GroupNorm(2, 8, device=device), x.contiguous(memory_format=torch.channels_last)
+
+
+def check(y):
     error = (y.abs() - 1).abs().max().item()  # each value is one deviation from its mean
     if not error < 0.1:
         return f"channels_last output is off by {error:.1f}"
-
-
-def batch(device):
-    plus_minus_one = torch.arange(256, device=device).remainder(2) * 2 - 1.0
-    means = torch.linspace(1000, 20000, 16, device=device).round()
-    return (means[:, None, None, None] + plus_minus_one.view(16, 16)).repeat(1, 8, 1, 1)
+    if not y.is_contiguous(memory_format=torch.channels_last):
+        return f"the output is not channels_last: strides {y.stride()}"
 
 
 def reproduce(device):
-    return normalize(batch(device).contiguous(memory_format=torch.channels_last))
+    norm, x = start(device)
+    y = norm(x)  # x is channels_last
+    return check(y)
 
 
 def control(device):
-    return normalize(batch(device))
+    norm, x = start(device)
+    y = norm(x.contiguous()).contiguous(memory_format=torch.channels_last)
+    return check(y)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "LayerNorm under CPU autocast gives its bias a fraction of the gradient"
+# title = "LayerNorm under CPU autocast gives its weight and bias a fraction of their gradients"
 # kind = "silent"
 # symptom = "bias.grad is \\d+, not 262144"
 # keywords = [
@@ -27,19 +27,20 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# norm(x @ torch.eye(2)).sum().backward()  # under autocast, x @ ... is bfloat16
+# y = norm(hidden)  # under autocast: hidden is bfloat16
 # '''
 # right = '''
-# norm((x @ torch.eye(2)).float()).sum().backward()
+# y = norm(hidden.float()).to(hidden.dtype)
 # '''
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0" }
 # ///
-"""The gradient of the float32 bias is 256 for each thread; the rows sum up to 262144.
+"""The gradients of the float32 bias and weight are 256 for each thread; the rows sum up to 262144.
 
 The backward adds the rows up in a buffer of the input's dtype, one for each thread
 (`buffer` in aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones
-ends at 256, as 256 + 1 is 256 there. That the parameters are float32 does not help.
+ends at 256, as 256 + 1 is 256 there, and in float16 at 2048. That the parameters are float32
+does not help, and a LayerNorm in bfloat16 does the same. GroupNorm and BatchNorm1d sum right.
 
 The bias of Conv2d had the same fault (pytorch#68048).
 """
@@ -49,21 +50,37 @@ import torch
 ROWS = 262144
 
 
-def train(device, convert):
+def train(device, normalize):
     norm = torch.nn.LayerNorm(2, device=device)
     x = torch.tensor([[0.0, 1.0]], device=device).expand(ROWS, 2)
     with torch.autocast(device, dtype=torch.bfloat16):
-        norm(convert(x @ torch.eye(2, device=device))).sum().backward()
-    if norm.bias.grad[0] < ROWS / 2:
-        return f"bias.grad is {norm.bias.grad[0]:.0f}, not {ROWS}"
+        hidden = x @ torch.eye(2, device=device)
+        y = normalize(norm, hidden)
+    y.sum().backward()
+    for name, parameter in (("bias", norm.bias), ("weight", norm.weight)):
+        seen = parameter.grad[1].item()  # of the ones, which are normalized to 1
+        if not abs(seen - ROWS) < 100:
+            return f"{name}.grad is {seen:.0f}, not {ROWS}"
+    if y.dtype != torch.bfloat16:
+        return f"the output is {y.dtype}"
+
+
+def as_it_is(norm, hidden):
+    y = norm(hidden)  # under autocast: hidden is bfloat16
+    return y
+
+
+def in_float32(norm, hidden):
+    y = norm(hidden.float()).to(hidden.dtype)
+    return y
 
 
 def reproduce(device):
-    return train(device, lambda x: x)
+    return train(device, as_it_is)
 
 
 def control(device):
-    return train(device, lambda x: x.float())
+    return train(device, in_float32)
 
 
 if __name__ == "__main__":

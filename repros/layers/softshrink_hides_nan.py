@@ -43,21 +43,27 @@ import torch
 import torch.nn.functional as F
 
 
-def shrink(device, propagate):
-    x = torch.tensor(float("nan"), device=device)
-    y = F.softshrink(x)
-    if propagate:
-        y = torch.where(x.isnan(), x, y)
-    if not y.isnan():
-        return f"softshrink of nan is {y.item()}"
+def start(device):
+    return torch.tensor([float("nan"), 2.0, 0.1, -2.0], device=device)
+
+
+def check(y):
+    if not y[0].isnan():
+        return f"softshrink of nan is {y[0].item()}"
+    if y[1:].tolist() != [1.5, 0.0, -1.5]:  # nearer to 0 by 0.5
+        return f"softshrink of 2, 0.1 and -2 is {y[1:].tolist()}"
 
 
 def reproduce(device):
-    return shrink(device, propagate=False)
+    x = start(device)
+    y = F.softshrink(x)
+    return check(y)
 
 
 def control(device):
-    return shrink(device, propagate=True)
+    x = start(device)
+    y = torch.where(x.isnan(), x, F.softshrink(x))
+    return check(y)
 
 
 if __name__ == "__main__":

@@ -25,16 +25,21 @@
 #     "https://github.com/pytorch/pytorch/pull/105101",
 #     "https://github.com/pytorch/pytorch/pull/184018",
 # ]
-# upstream = "unreported"
 # fixed_by = "pytorch#184018"
+# upstream = "unreported"
 # wrong = '''
-# try: loss = checkpoint(forward, batch, use_reentrant=False)
-# except MemoryError: loss = forward(next_batch)
+# try:
+#     loss = checkpoint(forward, batch, use_reentrant=False)
+# except MemoryError:
+#     loss = forward(next_batch)
 # '''
 # right = '''
-# try: loss = checkpoint(forward, batch, use_reentrant=False)
-# except MemoryError: loss = None
-# loss = forward(next_batch) if loss is None else loss  # the handler has ended
+# try:
+#     loss = checkpoint(forward, batch, use_reentrant=False)
+# except MemoryError:
+#     loss = None
+# if loss is None:  # the handler has ended
+#     loss = forward(next_batch)
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.1,<2.13", cuda = ">=2.1,<2.13" }
@@ -54,7 +59,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 
-def train(device, inside_handler):
+def start(device):
     weight = torch.zeros(2, device=device, requires_grad=True)
     batch, next_batch = torch.tensor([[1.0, 1.0], [5.0, 5.0]], device=device)
     memory_is_short = [True]
@@ -65,25 +70,36 @@ def train(device, inside_handler):
             raise MemoryError
         return (weight * batch).sum()
 
-    loss = None
-    try:
-        loss = checkpoint(forward, batch, use_reentrant=False)
-    except MemoryError:
-        if inside_handler:
-            loss = forward(next_batch)
-    if loss is None:
-        loss = forward(next_batch)
-    loss.backward()
+    return weight, batch, next_batch, forward
+
+
+def check(weight, batch, next_batch):
     if torch.equal(weight.grad, batch):
         return "the gradient is that of the failed batch"
+    if not torch.equal(weight.grad, next_batch):
+        return f"the gradient is {weight.grad.tolist()}"
 
 
 def reproduce(device):
-    return train(device, inside_handler=True)
+    weight, batch, next_batch, forward = start(device)
+    try:
+        loss = checkpoint(forward, batch, use_reentrant=False)
+    except MemoryError:
+        loss = forward(next_batch)
+    loss.backward()
+    return check(weight, batch, next_batch)
 
 
 def control(device):
-    return train(device, inside_handler=False)
+    weight, batch, next_batch, forward = start(device)
+    try:
+        loss = checkpoint(forward, batch, use_reentrant=False)
+    except MemoryError:
+        loss = None
+    if loss is None:  # the handler has ended
+        loss = forward(next_batch)
+    loss.backward()
+    return check(weight, batch, next_batch)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,8 @@
 # [tool.repro]
 # title = "Checkpointing an attention that appends to a cache raises: recomputed tensors have other shapes"
 # kind = "error"
-# symptom = "Recomputed values for the following tensors have different metadata|The size of tensor a \\(3\\) must match the size of tensor b \\(6\\)|the gradient of the keys is"
-# messages = [
-#     "Recomputed values for the following tensors have different metadata than during the forward pass",
-#     "The size of tensor a \\(3\\) must match the size of tensor b \\(6\\) at non-singleton dimension 0",
-# ]
+# symptom = "Recomputed values for the following tensors have different metadata|invalid gradient at index|the gradient is off by"
+# messages = ["Recomputed values for the following tensors have different metadata than during the forward pass"]
 # keywords = [
 #     "gradient checkpointing with use_cache",
 #     "CheckpointError different metadata",
@@ -21,7 +18,10 @@
 #     "gradient checkpointing breaks my transformer with kv cache",
 # ]
 # origin = "design"
-# reports = ["https://github.com/pytorch/pytorch/issues/155171"]
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/155171",
+#     "https://github.com/shihao1895/MemoryVLA/issues/18",
+# ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/checkpoint.html",
 #     "https://github.com/2U1/Phi3-Vision-Finetune/issues/32",
@@ -29,55 +29,73 @@
 # wrong = '''
 # def attend(x):
 #     cache.append(x)
-#     return torch.cat(cache).tanh().sum()
+#     return attention(x, torch.cat(cache))
+# y = checkpoint(attend, x, use_reentrant=False)
 # '''
 # right = '''
-# def attend(x):
-#     return torch.cat(cache + [x]).tanh().sum()
+# cache.append(x)  # outside of what runs twice
+# y = checkpoint(attention, x, torch.cat(cache), use_reentrant=False)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The second run of the block, in backward(), finds what the first has left in the cache and
-appends once more: tensors have twice the length, as in pytorch#155171, and the check of their
+appends once more: tensors have twice the length, as in pytorch#155171 and
+shihao1895/MemoryVLA#18, and the check of their
 shapes fails (torch/utils/checkpoint.py). Before 2.1 there was no check, and backward() itself
-failed.
+failed, with a plain error about sizes.
 
-use_reentrant=True, the usual advice (2U1/Phi3-Vision-Finetune#32), compares nothing: no
-error, and the gradient of another sum.
+Append before the block, and hand it the whole. A transformer of a library that keeps a cache by
+itself is told not to while it trains (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
+
+use_reentrant=True, which is advised there too, compares nothing: no error, and the gradient of
+another attention.
 """
 
 import torch
 from torch.utils.checkpoint import checkpoint
 
 
-def train(device, keep, use_reentrant=False):
-    x = torch.zeros(3, device=device, requires_grad=True)
-    cache = []
+def attention(x, keys):
+    return x @ keys.T @ keys
+
+
+def start(device):
+    x = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]], device=device, requires_grad=True)
+    return x, [], torch.tensor([1.0, 3.0], device=device)
+
+
+def difference(x, y, weight):
+    (y * weight).sum().backward()
+    found, x.grad = x.grad, None
+    (attention(x, x) * weight).sum().backward()
+    off = (found - x.grad).abs().max().item()
+    if off > 1e-4:
+        return f"the gradient is off by {off:.1g}"
+
+
+def reproduce(device, use_reentrant=False):
+    x, cache, weight = start(device)
 
     def attend(x):
-        if keep:
-            cache.append(x)
-            return torch.cat(cache).tanh().sum()
-        return torch.cat(cache + [x]).tanh().sum()
+        cache.append(x)
+        return attention(x, torch.cat(cache))
 
+    y = checkpoint(attend, x, use_reentrant=use_reentrant)
     try:
-        checkpoint(attend, x, use_reentrant=use_reentrant).backward()
+        return difference(x, y, weight)
     except RuntimeError as error:
         return str(error)
-    if x.grad[0].item() != 1.0:  # the derivative of tanh at 0
-        return f"the gradient of the keys is {x.grad[0].item():g}, not 1"
-
-
-def reproduce(device):
-    return train(device, keep=True)
 
 
 def control(device):
-    return train(device, keep=False)
+    x, cache, weight = start(device)
+    cache.append(x)  # outside of what runs twice
+    y = checkpoint(attention, x, torch.cat(cache), use_reentrant=False)
+    return difference(x, y, weight)
 
 
 def popular_fix(device):
-    return train(device, keep=True, use_reentrant=True)
+    return reproduce(device, use_reentrant=True)
 
 
 if __name__ == "__main__":

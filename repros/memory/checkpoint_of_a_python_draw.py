@@ -26,10 +26,12 @@
 #     "https://github.com/2U1/Phi3-Vision-Finetune/issues/32",
 # ]
 # wrong = '''
-# def block(x): return layer(x).tanh() if random.random() < 0.5 else x
+# def block(x):
+#     return layer(x).tanh() if random.random() < 0.5 else x
 # '''
 # right = '''
-# def block(x): return layer(x).tanh() if torch.rand(()) < 0.5 else x
+# def block(x):
+#     return layer(x).tanh() if torch.rand(()) < 0.5 else x
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -37,7 +39,7 @@
 
 checkpoint() restores the state of torch's generators for the second run and knows of no other
 (torch/utils/checkpoint.py), such as Python's random, NumPy's, a counter, or a flag
-that was changed in between.
+that was changed in between. With preserve_rng_state=False it does not restore them either.
 
 use_reentrant=True, the usual advice for errors of the recomputation
 (2U1/Phi3-Vision-Finetune#32), compares nothing: it trains the path of the second run, silently.
@@ -49,33 +51,49 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 
-def train(device, draw, use_reentrant=False):
-    layer = torch.nn.Linear(2, 2).to(device)
-    paths = []
+class Layer(torch.nn.Linear):
+    def forward(self, x):
+        self.was_used = True
+        return super().forward(x)
 
-    def block(x):
-        paths.append(draw() < 0.5)
-        return layer(x).tanh() if paths[-1] else x * 2
 
+def run(device, block, layer, use_reentrant=False):
+    layer.was_used, layer.weight.grad = False, None
     x = torch.ones(1, 2, device=device, requires_grad=True)
     try:
-        checkpoint(block, x, use_reentrant=use_reentrant).sum().backward()
+        y = checkpoint(block, x * 2, use_reentrant=use_reentrant)
+        was_used = layer.was_used
+        y.sum().backward()
     except RuntimeError as error:
         return str(error).partition("\n")[0]
-    if paths[0] and layer.weight.grad is None:
+    if was_used and layer.weight.grad is None:
         return "the layer ran in the forward and has no gradient"
 
 
-def reproduce(device):
-    return train(device, random.Random(1).random)  # draws 0.13, then 0.85
+def reproduce(device, use_reentrant=False):
+    layer, state = Layer(2, 2).to(device), random.getstate()
+    random.seed(1)  # draws 0.13, then 0.85
+
+    def block(x):
+        return layer(x).tanh() if random.random() < 0.5 else x
+
+    try:
+        return run(device, block, layer, use_reentrant)
+    finally:
+        random.setstate(state)
 
 
 def control(device):
-    return train(device, lambda: torch.rand(()))
+    layer = Layer(2, 2).to(device)
+
+    def block(x):
+        return layer(x).tanh() if torch.rand(()) < 0.5 else x
+
+    return next(filter(None, (run(device, block, layer) for _ in range(20))), None)
 
 
 def popular_fix(device):
-    return train(device, random.Random(1).random, use_reentrant=True)
+    return reproduce(device, use_reentrant=True)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@
 # title = "`except torch.cuda.OutOfMemoryError` does not catch running out of memory on CPU or MPS"
 # kind = "error"
 # symptom = "can't allocate memory|not enough memory|Invalid buffer size|out of memory"
-# messages = [
-#   "DefaultCPUAllocator: (can.t allocate|not enough) memory",
-#   "MPS backend out of memory",
-#   "Invalid buffer size",
-#   "CUBLAS_STATUS_ALLOC_FAILED",
-#   "CUDNN_STATUS_ALLOC_FAILED",
-#   "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED",
+# messages = ["DefaultCPUAllocator: can.t allocate memory"]
+# elsewhere = [
+#     "DefaultCPUAllocator: not enough memory",
+#     "MPS backend out of memory",
+#     "Invalid buffer size",
+#     "CUBLAS_STATUS_ALLOC_FAILED",
+#     "CUDNN_STATUS_ALLOC_FAILED",
+#     "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED",
 # ]
 # keywords = [
 #     "my except for out of memory is not reached",
@@ -28,15 +29,31 @@
 #     "https://github.com/pytorch/pytorch/issues/48365",
 # ]
 # wrong = '''
-# try: torch.empty(2**50, device=device)
-# except torch.cuda.OutOfMemoryError: ...  # try a smaller batch
+# try:
+#     loss = step(batch)
+# except torch.cuda.OutOfMemoryError:
+#     loss = None  # left out
 # '''
 # right = '''
-# try: torch.empty(2**50, device=device)
-# except RuntimeError as error:
-#     if not is_out_of_memory(error): raise
+# try:
+#     loss = step(batch)
+# except (RuntimeError, MemoryError) as error:
+#     texts = ("out of memory", "allocate memory", "not enough memory", "Invalid buffer size")
+#     if not isinstance(error, MemoryError) and not any(text in str(error) for text in texts):
+#         raise
+#     loss = None  # left out
 # '''
 # fix = "memory.is_out_of_memory"
+# use = '''
+# from memory import is_out_of_memory
+# try:
+#     loss = step(batch)
+# except (RuntimeError, MemoryError) as error:
+#     if not is_out_of_memory(error):
+#         raise
+#     loss = None  # left out
+# '''
+# choice = "Take the fix, which knows the texts of the libraries too, such as cuBLAS; the lines for the CPU and MPS alone"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
 """The handler, say one that lowers the batch size, never runs on CPU: the error is a plain
@@ -49,28 +66,50 @@ memory" or "not enough memory" (pytorch#20618).
 
 import torch
 
-TEXTS = ("out of memory", "can't allocate memory", "not enough memory", "Invalid buffer size")
 
-
-def unrecognised(device, recognise):
+def start(device):
     torch.empty(1, device=device)  # the device works
-    try:
-        torch.empty(2**50, device=device)
-    except RuntimeError as error:
-        if not recognise(error):
-            return str(error)
+
+    def step(batch):
+        return torch.empty(batch, device=device)
+
+    return step
 
 
 def reproduce(device):
-    return unrecognised(device, lambda error: isinstance(error, torch.cuda.OutOfMemoryError))
+    step, batch = start(device), 2**50
+    try:
+        try:
+            loss = step(batch)
+        except torch.cuda.OutOfMemoryError:
+            loss = None  # left out
+    except RuntimeError as error:
+        return str(error)
+    if loss is not None:
+        return "the batch fits"
 
 
 def control(device):
-    return unrecognised(device, lambda error: any(text in str(error) for text in TEXTS))
+    step = start(device)
+    for batch, fits in ((2**50, False), (2, True)):
+        try:
+            loss = step(batch)
+        except (RuntimeError, MemoryError) as error:
+            texts = ("out of memory", "allocate memory", "not enough memory", "Invalid buffer size")
+            if not isinstance(error, MemoryError) and not any(text in str(error) for text in texts):
+                raise
+            loss = None  # left out
+        if (loss is not None) != fits:
+            return f"the batch of {batch} was {'left out' if fits else 'not left out'}"
 
 
 def popular_fix(device):
-    return unrecognised(device, lambda error: "out of memory" in str(error))
+    step, batch = start(device), 2**50
+    try:
+        step(batch)
+    except RuntimeError as error:
+        if "out of memory" not in str(error):
+            return str(error)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Dropped models that refer to themselves stay in memory until the collector runs"
+# title = "Dropped models that refer to themselves, say by a hook, stay in memory until the collector runs"
 # kind = "leak"
 # symptom = "dropped models are still in memory"
-# messages = [
-#     "DefaultCPUAllocator: can.t allocate memory",
+# messages = ["DefaultCPUAllocator: can.t allocate memory"]
+# elsewhere = [
 #     "CUDA out of memory",
 #     "CUDA error: out of memory",
-#     "cuda runtime error \\(2\\) ?: out of memory",
+#     "cuda runtime error \\(\\d\\) ?: out of memory",
 #     "THCudaCheck FAIL .{0,150}?out of memory",
 #     "Unable to find a valid cuDNN algorithm to run convolution",
 #     "(torch|cuda)\\.OutOfMemoryError",
@@ -31,7 +31,6 @@
 #     "memory goes up each time I create a new model",
 #     "function returned but the model is still on the gpu",
 #     "grid search dies after several runs, first ones fine",
-#     "model deleted, nvidia-smi still shows it",
 # ]
 # origin = "design"
 # reports = [
@@ -44,18 +43,29 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.empty_cache.html",
 # ]
 # wrong = '''
-# self.cycle = self
+# train(model)
+# del model
 # '''
 # right = '''
+# import gc
+# train(model)
 # del model
 # gc.collect()
 # '''
 # fix = "memory.free_memory"
+# use = '''
+# from memory import free_memory
+# train(model)
+# del model
+# free_memory()
+# '''
+# choice = "Take the lines; the fix where another process needs the memory, as it empties the cache too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """Every dropped model keeps its memory until the next one no longer fits (pytorch#50185).
 
-Only the garbage collector frees what is in a reference cycle, and it starts after a
+A hook that is a method of the model, a closure or a callback that knows the model: each makes a
+reference cycle. Only the garbage collector frees what is in one, and it starts after a
 number of new objects, whatever their size (pytorch#20199): a few models never start it.
 empty_cache() frees nothing that a tensor still uses (docs: torch.cuda.memory.empty_cache),
 though people call it after `del` (pytorch/benchmark#830).
@@ -67,35 +77,59 @@ import weakref
 import torch
 
 
-class Model:
-    def __init__(self, device):
-        self.weight = torch.ones(3, device=device)
-        self.cycle = self  # a bound method or a closure that is kept does the same
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Linear(3, 3)
+        self.body.register_forward_hook(self.keep)
+
+    def keep(self, module, args, output):
+        self.features = output.detach()
+
+    def forward(self, x):
+        return self.body(x)
 
 
-def drop_models(device, clean_up):
+def start(device):
     gc.collect()
     weights = []
-    for _ in range(5):
-        model = Model(device)
-        weights.append(weakref.ref(model.weight))
-        del model
-        clean_up()
-    alive = sum(weight() is not None for weight in weights)
-    if alive:
+
+    def train(model):
+        model(torch.ones(1, 3, device=device)).sum().backward()
+        weights.append(weakref.ref(model.body.weight))
+
+    return weights, train
+
+
+def check(weights):
+    if alive := sum(weight() is not None for weight in weights):
         return f"{alive} of 5 dropped models are still in memory"
 
 
 def reproduce(device):
-    return drop_models(device, lambda: None)
+    weights, train = start(device)
+    for _ in range(5):
+        model = Net().to(device)
+        train(model)
+        del model
+    return check(weights)
 
 
 def control(device):
-    return drop_models(device, gc.collect)
+    weights, train = start(device)
+    for _ in range(5):
+        model = Net().to(device)
+        train(model)
+        del model
+        gc.collect()
+    return check(weights)
 
 
-def popular_fix(device):
-    return drop_models(device, torch.cuda.empty_cache)
+def messages(device):
+    try:
+        torch.empty(2**50, device=device)
+    except RuntimeError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -103,7 +137,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

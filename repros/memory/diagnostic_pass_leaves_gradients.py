@@ -29,40 +29,66 @@
 #     "https://github.com/karpathy/nanoGPT/pull/71",
 # ]
 # wrong = '''
-# model(x).sum().backward()  # only to look at something
+# criterion(model(x), y).backward()
+# norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
 # '''
 # right = '''
-# model(x).sum().backward()
-# model.zero_grad(set_to_none=True)
+# trained = [p for p in model.parameters() if p.requires_grad]
+# gradients = torch.autograd.grad(criterion(model(x), y), trained, allow_unused=True)
+# norm = sum(g.norm() ** 2 for g in gradients if g is not None) ** 0.5
+# del gradients
 # '''
 # fix = "memory.scratch_gradients"
+# use = '''
+# from memory import scratch_gradients
+# with scratch_gradients(model):
+#     criterion(model(x), y).backward()
+#     norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
+# '''
+# choice = "Take the lines; the fix where the backward() stands in code of others, such as a summary or a profiler"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """After the pass, the gradients take as much memory as the parameters, and the next backward
-adds to them (docs: torch.Tensor.backward).
+adds to them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) drops them
+(karpathy/nanoGPT#71), which also drops what a window has accumulated so far.
 
-They stay until zero_grad(set_to_none=True) drops them (karpathy/nanoGPT#71).
+torch.autograd.grad() returns the gradients and leaves .grad as it is. Such a pass still moves the
+running statistics of BatchNorm in training mode.
 """
 
 import torch
 
 
-def held_after(device, clean_up):
+def start(device):
     model = torch.nn.Linear(1024, 1024).to(device)
-    x = torch.ones(1, 1024, device=device)
-    model(x).sum().backward()  # the diagnostic pass
-    clean_up(model)
+    x, y = torch.ones(1, 1024, device=device), torch.zeros(1, 1024, device=device)
+    return model, x, y, torch.nn.functional.mse_loss
+
+
+def check(model, x, y, norm):
     held = sum(4 * one.grad.numel() for one in model.parameters() if one.grad is not None)
     if held:
         return f"{held / 2**20:.0f} MiB of gradients held"
+    error = 2 * (model(x) - y) / 1024  # the gradient of the bias, and of each column of the weight
+    expected = (error.norm() * 1025**0.5).item()
+    if abs(norm.item() - expected) > 1e-3 * expected:
+        return f"the norm of the gradient is {norm.item()}, not {expected}"
 
 
 def reproduce(device):
-    return held_after(device, lambda model: None)
+    model, x, y, criterion = start(device)
+    criterion(model(x), y).backward()
+    norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
+    return check(model, x, y, norm)
 
 
 def control(device):
-    return held_after(device, lambda model: model.zero_grad(set_to_none=True))
+    model, x, y, criterion = start(device)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    gradients = torch.autograd.grad(criterion(model(x), y), trained, allow_unused=True)
+    norm = sum(g.norm() ** 2 for g in gradients if g is not None) ** 0.5
+    del gradients
+    return check(model, x, y, norm)
 
 
 if __name__ == "__main__":

@@ -30,10 +30,16 @@
 # gc.collect()
 # '''
 # right = '''
+# import gc
 # gc.collect()
 # torch.cuda.empty_cache()
 # '''
 # fix = "memory.free_memory"
+# use = '''
+# from memory import free_memory
+# free_memory()
+# '''
+# choice = "Take the lines; the fix where they stand in the handler of an error, whose frames it clears first"
 # affected = { cuda = ">=1.13" }
 # ///
 """nvidia-smi still shows the memory, and other processes cannot have it, after both calls.
@@ -47,26 +53,33 @@ import gc
 import torch
 
 
-def reserved_after(*steps):
+def start():
     gc.collect()
     torch.cuda.empty_cache()
     before = torch.cuda.memory_reserved()
     cycle = [torch.empty(64 * 2**20, dtype=torch.uint8, device="cuda")]
     cycle.append(cycle)
-    del cycle
-    for step in steps:
-        step()
+    return before
+
+
+def check(before):
     kept = torch.cuda.memory_reserved() - before
     if kept > 0:
         return f"{kept / 2**20:.0f} MiB still reserved"
 
 
 def reproduce(device):
-    return reserved_after(torch.cuda.empty_cache, gc.collect)
+    before = start()
+    torch.cuda.empty_cache()
+    gc.collect()
+    return check(before)
 
 
 def control(device):
-    return reserved_after(gc.collect, torch.cuda.empty_cache)
+    before = start()
+    gc.collect()
+    torch.cuda.empty_cache()
+    return check(before)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A batch size that fits without optimizer.step() runs out of memory in the second step"
 # kind = "oom"
-# symptom = "the second step starts with 4000 numbers held, the trial with 2000"
+# symptom = "the trial ran without the state of the optimizer"
 # keywords = [
 #     "out of memory in the second iteration",
 #     "first step fits and second does not",
@@ -39,11 +39,17 @@
 #     "https://github.com/NVIDIA/Megatron-LM/pull/4638",
 # ]
 # wrong = '''
-# weight.sum().backward()  # it fits
+# criterion(model(x), y).backward()  # it fits
+# optimizer.zero_grad()
 # '''
 # right = '''
-# weight.sum().backward()
-# optimizer.step()  # and then another batch: that one has to fit
+# import copy
+# trial, trained = copy.deepcopy((model, optimizer))
+# for _ in range(2):  # the second starts with the state of the optimizer
+#     criterion(trial(x), y).backward()
+#     trained.step()
+#     trained.zero_grad()
+# del trial, trained
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -52,36 +58,62 @@ optimizer's state, for Adam twice the size of the parameters, and keeps it
 (torch/optim/adam.py, pytorch#18643, NVIDIA/Megatron-LM#4638).
 
 Parameters, gradients and state are what every later step starts with. A search of the
-batch size that never steps measures without the state (roboflow/rf-detr#1342).
+batch size that never steps measures without the state (roboflow/rf-detr#1342). Two steps of a copy
+measure with it, and with the weights a second time, so that what fits then fits in training; they
+leave model and optimizer as they are, and draw from the random generators like any step.
 """
+
+import copy
+import gc
 
 import torch
 
 
-def held(weight, optimizer):
-    state = [each for each in optimizer.state[weight].values() if torch.is_tensor(each)]
-    return sum(each.numel() for each in (weight, weight.grad, *state) if each.numel() > 1)
+def state():
+    """How many numbers all optimizers hold besides the parameters."""
+    optimizers = [one for one in gc.get_objects() if isinstance(one, torch.optim.Adam)]
+    tensors = [each for one in optimizers for kept in one.state.values() for each in kept.values()]
+    return sum(each.numel() for each in tensors if torch.is_tensor(each) and each.numel() > 1)
 
 
-def search(device, trial_steps):
-    weight = torch.ones(1000, device=device, requires_grad=True)
-    optimizer = torch.optim.Adam([weight])
-    weight.sum().backward()
-    if trial_steps:
-        optimizer.step()
-    trial = held(weight, optimizer)
-    optimizer.step()
-    second = held(weight, optimizer)
-    if second > trial:
-        return f"the second step starts with {second} numbers held, the trial with {trial}"
+def start(device):
+    gc.collect()
+    seen, before = [], state()
+
+    def criterion(output, y):
+        seen.append(state() - before)
+        return (output - y).square().sum()
+
+    model = torch.nn.Linear(1000, 1, bias=False).to(device)
+    x, y = torch.ones(1, 1000, device=device), torch.zeros(1, 1, device=device)
+    return model, torch.optim.Adam(model.parameters()), criterion, x, y, seen
+
+
+def check(model, optimizer, seen, weight):
+    if seen[-1] < 2000:
+        return f"the trial ran without the state of the optimizer, {seen[-1]} of 2000 numbers"
+    if optimizer.state or model.weight.grad is not None or not torch.equal(model.weight, weight):
+        return "the trial has trained the model"
 
 
 def reproduce(device):
-    return search(device, trial_steps=False)
+    model, optimizer, criterion, x, y, seen = start(device)
+    weight = model.weight.detach().clone()
+    criterion(model(x), y).backward()  # it fits
+    optimizer.zero_grad()
+    return check(model, optimizer, seen, weight)
 
 
 def control(device):
-    return search(device, trial_steps=True)
+    model, optimizer, criterion, x, y, seen = start(device)
+    weight = model.weight.detach().clone()
+    trial, trained = copy.deepcopy((model, optimizer))
+    for _ in range(2):  # the second starts with the state of the optimizer
+        criterion(trial(x), y).backward()
+        trained.step()
+        trained.zero_grad()
+    del trial, trained
+    return check(model, optimizer, seen, weight)
 
 
 if __name__ == "__main__":

@@ -29,12 +29,27 @@
 # ]
 # documents = ["https://docs.python.org/3/library/traceback.html#traceback.clear_frames"]
 # wrong = '''
-# errors.append(error)
+# try:
+#     step(batch)
+# except RuntimeError as error:
+#     errors.append(error)
 # '''
 # right = '''
-# errors.append(str(error))
+# import traceback
+# try:
+#     step(batch)
+# except RuntimeError:
+#     errors.append(traceback.format_exc())
 # '''
 # fix = "memory.drop_frames"
+# use = '''
+# from memory import drop_frames
+# try:
+#     step(batch)
+# except RuntimeError as error:
+#     errors.append(drop_frames(error))
+# '''
+# choice = "Take the lines, which keep the text; the fix where the exception itself is to be raised or sent on later"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The tensors of a failed step are not freed while its exception is kept in a list or a
@@ -44,34 +59,47 @@ error.__traceback__ refers to the frames of the step, and they to its local vari
 """
 
 import gc
+import traceback
 import weakref
 
 import torch
 
 
-def failed_step(device, seen):
-    activations = torch.ones(3, device=device)
-    seen.append(weakref.ref(activations))
-    raise ValueError("no such class")
+def start(device):
+    seen = []
+
+    def step(batch):
+        activations = torch.ones(batch, device=device)
+        seen.append(weakref.ref(activations))
+        raise RuntimeError("no such class")
+
+    return step, seen, []
 
 
-def log(device, entry):
-    seen, errors = [], []
-    try:
-        failed_step(device, seen)
-    except ValueError as error:
-        errors.append(entry(error))
+def check(seen, errors):
     gc.collect()
     if seen[0]() is not None:
         return "the kept exception holds the activations of the failed step"
+    if "no such class" not in errors[0] or "in step" not in errors[0]:
+        return f"the log does not say what failed where: {errors[0]}"
 
 
 def reproduce(device):
-    return log(device, lambda error: error)
+    (step, seen, errors), batch = start(device), 3
+    try:
+        step(batch)
+    except RuntimeError as error:
+        errors.append(error)
+    return check(seen, errors)
 
 
 def control(device):
-    return log(device, lambda error: str(error))
+    (step, seen, errors), batch = start(device), 3
+    try:
+        step(batch)
+    except RuntimeError:
+        errors.append(traceback.format_exc())
+    return check(seen, errors)
 
 
 if __name__ == "__main__":

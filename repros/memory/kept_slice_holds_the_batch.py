@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Collecting one slice of each output keeps the whole outputs in memory"
 # kind = "leak"
-# symptom = "5 kept rows of 100 hold 500 rows"
+# symptom = "5 kept tokens of 100 hold 500 tokens"
 # keywords = [
 #     "memory grows although only a small part is kept",
 #     "cls token features run out of memory",
@@ -35,10 +35,10 @@
 #     "https://docs.pytorch.org/docs/stable/tensor_view.html",
 # ]
 # wrong = '''
-# kept.append(output[0])
+# features.append(output[:, 0])
 # '''
 # right = '''
-# kept.append(output[0].clone())
+# features.append(output[:, 0].detach().clone())
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -46,33 +46,51 @@
 (ViCCo-Group/thingsvision#150): a slice is a view, and a view keeps the storage of its base
 (docs: tensor_view, pytorch#50432); pytorch#33101 met it in saved files.
 
-detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), makes another view.
+detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), makes another view, and clone()
+alone makes a copy that keeps the graph: it takes both. Under no_grad clone() is enough.
 """
+
+import weakref
 
 import torch
 
 
-def collect(device, keep):
-    kept = []
-    for _ in range(5):
-        output = torch.ones(100, 8, device=device)
-        kept.append(keep(output))
-    storages = [getattr(each, "untyped_storage", each.storage)() for each in kept]
-    rows = sum(storage.nbytes() for storage in storages) // (8 * 4)
-    if rows > 5:
-        return f"5 kept rows of 100 hold {rows} rows"
+def outputs(device, hidden):
+    layer = torch.nn.Linear(8, 8).to(device)
+    for n in range(5):  # one sample of 100 tokens
+        inner = layer(torch.full((1, 100, 8), float(n), device=device))
+        hidden.append(weakref.ref(inner))  # square() saves it for the backward
+        yield inner.square()
+
+
+def held(features, hidden):
+    storages = [getattr(each, "untyped_storage", each.storage)() for each in features]
+    tokens = sum(storage.nbytes() for storage in storages) // (8 * 4)
+    if tokens > 5:
+        return f"5 kept tokens of 100 hold {tokens} tokens"
+    if alive := sum(inner() is not None for inner in hidden[:-1]):
+        return f"the graphs of {alive} of 4 kept tokens are alive"
 
 
 def reproduce(device):
-    return collect(device, lambda output: output[0])
+    features, hidden = [], []
+    for output in outputs(device, hidden):
+        features.append(output[:, 0])
+    return held(features, hidden)
 
 
 def control(device):
-    return collect(device, lambda output: output[0].clone())
+    features, hidden = [], []
+    for output in outputs(device, hidden):
+        features.append(output[:, 0].detach().clone())
+    return held(features, hidden)
 
 
 def popular_fix(device):
-    return collect(device, lambda output: output[0].detach())
+    features, hidden = [], []
+    for output in outputs(device, hidden):
+        features.append(output[:, 0].detach())
+    return held(features, hidden)
 
 
 if __name__ == "__main__":

@@ -30,14 +30,35 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/notes/faq.html"]
 # wrong = '''
-# try: step(batch)
+# try:
+#     output = model(batch)
 # except RuntimeError:
-#     torch.cuda.empty_cache(); step(smaller)
+#     torch.cuda.empty_cache()
+#     output = torch.cat([model(half) for half in batch.chunk(2)])
 # '''
 # right = '''
-# find_batch_size(step, largest=1024)
+# try:
+#     output = model(batch)
+# except RuntimeError as error:
+#     if "memory" not in str(error):
+#         raise
+#     output = None
+# if output is None:  # the handler has ended, and lets go of what the failed call holds
+#     torch.cuda.empty_cache()
+#     output = torch.cat([model(half) for half in batch.chunk(2)])
 # '''
-# fix = "memory.find_batch_size"
+# fix = "memory.free_memory"
+# use = '''
+# from memory import free_memory, is_out_of_memory
+# try:
+#     output = model(batch)
+# except RuntimeError as error:
+#     if not is_out_of_memory(error):
+#         raise
+#     free_memory()  # clears the frames of the failed call first
+#     output = torch.cat([model(half) for half in batch.chunk(2)])
+# '''
+# choice = "Take the lines; the fix where the retry has to stay in the handler, or the error may come from a library such as cuBLAS"
 # rule = "warning"
 # when = "the first run ran out of memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -47,6 +68,9 @@
 Inside the except block the exception refers to the frames of the failed step, and they to
 its tensors; leave the block before the retry (docs: Frequently Asked Questions).
 gc.collect() and empty_cache() in the block free none of them (pytorch#26188).
+
+Where backward() failed, some weights may have a gradient of the failed batch already:
+clear them before the retry. To look for a batch size once, before training, has no such trouble.
 """
 
 import gc
@@ -55,38 +79,62 @@ import weakref
 import torch
 
 
-def step(device, seen):
-    activations = torch.ones(3, device=device)
-    seen.append(weakref.ref(activations))
-    torch.empty(2**50, device=device)  # out of memory on every device
+class Model:
+    """Fits one row."""
+
+    def __init__(self, device):
+        self.device, self.activations, self.alive = device, [], None
+
+    def __call__(self, batch):
+        if self.activations and self.alive is None:  # the retry starts
+            self.alive = self.activations[0]() is not None
+        hidden = batch.to(self.device) * 2
+        self.activations.append(weakref.ref(hidden))
+        if len(batch) > 1:
+            torch.empty(2**50, device=self.device)  # out of memory on every device
+        return hidden.cpu()
 
 
-def alive(seen):
-    if seen[0]() is not None:
+def check(model, output):
+    if model.alive:
         return "the activations of the failed step are still alive when the retry starts"
-
-
-def retry(device, inside, clean_up=lambda: None):
-    seen = []
-    try:
-        step(device, seen)
-    except RuntimeError:
-        if inside:
-            clean_up()
-            return alive(seen)
-    return alive(seen)
+    if output.tolist() != [2.0, 4.0]:
+        return f"the output is {output.tolist()} instead of [2.0, 4.0]"
 
 
 def reproduce(device):
-    return retry(device, inside=True)
+    model, batch = Model(device), torch.tensor([1.0, 2.0])
+    try:
+        output = model(batch)
+    except RuntimeError:
+        torch.cuda.empty_cache()
+        output = torch.cat([model(half) for half in batch.chunk(2)])
+    return check(model, output)
 
 
 def control(device):
-    return retry(device, inside=False)
+    model, batch = Model(device), torch.tensor([1.0, 2.0])
+    try:
+        output = model(batch)
+    except RuntimeError as error:
+        if "memory" not in str(error):
+            raise
+        output = None
+    if output is None:  # the handler has ended, and lets go of what the failed call holds
+        torch.cuda.empty_cache()
+        output = torch.cat([model(half) for half in batch.chunk(2)])
+    return check(model, output)
 
 
 def popular_fix(device):
-    return retry(device, inside=True, clean_up=lambda: (gc.collect(), torch.cuda.empty_cache()))
+    model, batch = Model(device), torch.tensor([1.0, 2.0])
+    try:
+        output = model(batch)
+    except RuntimeError:
+        gc.collect()
+        torch.cuda.empty_cache()
+        output = torch.cat([model(half) for half in batch.chunk(2)])
+    return check(model, output)
 
 
 if __name__ == "__main__":

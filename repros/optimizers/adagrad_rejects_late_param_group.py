@@ -24,44 +24,69 @@
 # ]
 # fixed_by = "pytorch#177672"
 # wrong = '''
-# optimizer = torch.optim.Adagrad([head])
-# optimizer.add_param_group({"params": [backbone]})
+# optimizer = torch.optim.Adagrad(head.parameters())
+# optimizer.add_param_group({"params": backbone.parameters()})
 # '''
 # right = '''
-# optimizer = torch.optim.Adagrad([head, backbone])
+# groups = [{"params": head.parameters()}, {"params": backbone.parameters()}]
+# optimizer = torch.optim.Adagrad(groups)
 # '''
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = "<2.12" }
 # ///
 """step() raises once Adagrad was given more parameters, as when layers are unfrozen.
 
 Adagrad alone made its state in the constructor (pytorch#53692), and none for a group
-that came later; now step() makes what is missing (torch/optim/adagrad.py).
+that came later; now step() makes what is missing (torch/optim/adagrad.py). A layer that is
+listed from the start and is frozen has no gradient, and step() leaves it alone.
 """
+
+import traceback
 
 import torch
 
 
-def parameters(device):
-    head = torch.ones(2, device=device, requires_grad=True)
-    backbone = torch.ones(2, device=device, requires_grad=True)
-    (head + backbone).sum().backward()
+def start(device):
+    head, backbone = (torch.nn.Linear(1, 1, bias=False, device=device) for _ in range(2))
     return head, backbone
 
 
-def reproduce(device):
-    head, backbone = parameters(device)
-    optimizer = torch.optim.Adagrad([head])
-    optimizer.add_param_group({"params": [backbone]})
-    try:
+def check(head, backbone, optimizer):
+    before = [layer.weight.item() for layer in (head, backbone)]
+    for thawed in (False, True):
+        optimizer.zero_grad()
+        backbone.requires_grad_(thawed)
+        (head.weight + backbone.weight).sum().backward()
         optimizer.step()
+    moved = [old - layer.weight.item() for old, layer in zip(before, (head, backbone))]
+    if abs(moved[0] - 0.01 * (1 + 0.5**0.5)) > 1e-4 or abs(moved[1] - 0.01) > 1e-4:
+        return f"head and backbone moved by {moved}"
+
+
+def reproduce(device):
+    head, backbone = start(device)
+    optimizer = torch.optim.Adagrad(head.parameters())
+    optimizer.add_param_group({"params": backbone.parameters()})
+    try:
+        return check(head, backbone, optimizer)
     except KeyError as error:
         return repr(error)
 
 
 def control(device):
-    head, backbone = parameters(device)
-    optimizer = torch.optim.Adagrad([head, backbone])
-    optimizer.step()
+    head, backbone = start(device)
+    groups = [{"params": head.parameters()}, {"params": backbone.parameters()}]
+    optimizer = torch.optim.Adagrad(groups)
+    return check(head, backbone, optimizer)
+
+
+def messages(device):
+    head, backbone = start(device)
+    optimizer = torch.optim.Adagrad(head.parameters())
+    optimizer.add_param_group({"params": backbone.parameters()})
+    try:
+        check(head, backbone, optimizer)
+    except KeyError:
+        return traceback.format_exc()
 
 
 if __name__ == "__main__":
@@ -69,7 +94,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

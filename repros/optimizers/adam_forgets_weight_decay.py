@@ -33,10 +33,10 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html",
 # ]
 # wrong = '''
-# optimizer = torch.optim.Adam([weight], lr=0.1, weight_decay=0.1)
+# optimizer = torch.optim.Adam(model.parameters(), lr=0.1, weight_decay=0.1)
 # '''
 # right = '''
-# optimizer = torch.optim.AdamW([weight], lr=0.1, weight_decay=0.1)
+# optimizer = torch.optim.AdamW(model.parameters(), lr=0.1, weight_decay=0.1)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -50,28 +50,37 @@ of the decay is left. AdamW shrinks the weight itself (pytorch#21250).
 import torch
 
 
-def train(device, algorithm, weight_decay):
-    weight = torch.full((1,), 10.0, device=device, requires_grad=True)
-    optimizer = algorithm([weight], lr=0.1, weight_decay=weight_decay)
+def start(device):
+    model = torch.nn.Linear(1, 1, bias=False, device=device)
+    torch.nn.init.constant_(model.weight, 10.0)
+    return model
+
+
+def check(model, optimizer):
     for _ in range(5):
         optimizer.zero_grad()
-        (weight * 1e4).sum().backward()
+        (model.weight * 1e4).sum().backward()
         optimizer.step()
-    return weight.item()
-
-
-def decay(device, algorithm):
-    without, with_it = (train(device, algorithm, each) for each in (0.0, 0.1))
-    if (without - with_it) / without < 0.001:
-        return f"weight decay changed the weight by {abs(1 - with_it / without):.1%}"
+    without, decayed = 9.5, 10.0  # five steps of 0.1
+    for _ in range(5):
+        decayed = decayed * (1 - 0.1 * 0.1) - 0.1
+    seen = model.weight.item()
+    if abs(seen - without) < 0.01:
+        return f"weight decay changed the weight by {abs(1 - seen / without):.1%}"
+    if abs(seen - decayed) > 0.01:
+        return f"the weight is {seen:.2f} instead of {decayed:.2f}"
 
 
 def reproduce(device):
-    return decay(device, torch.optim.Adam)
+    model = start(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, weight_decay=0.1)
+    return check(model, optimizer)
 
 
 def control(device):
-    return decay(device, torch.optim.AdamW)
+    model = start(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1, weight_decay=0.1)
+    return check(model, optimizer)
 
 
 if __name__ == "__main__":

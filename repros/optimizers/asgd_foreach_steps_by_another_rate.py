@@ -30,10 +30,10 @@
 # fixed_by = "pytorch#126375"
 # upstream = "unreported"
 # wrong = '''
-# optimizer = torch.optim.ASGD([weight], lr=0.5, lambd=1.0, foreach=True)
+# optimizer = torch.optim.ASGD(model.parameters(), lr=0.5, lambd=1.0, foreach=True)
 # '''
 # right = '''
-# optimizer = torch.optim.ASGD([weight], lr=0.5, lambd=1.0, foreach=False)
+# optimizer = torch.optim.ASGD(model.parameters(), lr=0.5, lambd=1.0, foreach=False)
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.4", cuda = ">=2.0,<2.4" }
@@ -48,26 +48,34 @@ implementation raised t alone to the power of alpha (pytorch#125440).
 import torch
 
 
-def train(device, foreach):
-    weight = torch.ones(1, device=device, requires_grad=True)
-    optimizer = torch.optim.ASGD([weight], lr=0.5, lambd=1.0, alpha=0.75, foreach=foreach)
+def start(device):
+    model = torch.nn.Linear(1, 1, bias=False, device=device)
+    torch.nn.init.ones_(model.weight)
+    return model
+
+
+def check(model, optimizer):
     expected, eta = 1.0, 0.5
     for step in (1, 2, 3):
         optimizer.zero_grad()
-        weight.sum().backward()
+        model.weight.sum().backward()
         optimizer.step()
         expected -= eta * (expected + 1)
-        eta = 0.5 / (1 + 0.5 * step) ** 0.75
-    if abs(weight.item() - expected) > 1e-3:
-        return f"weight is {weight.item():.4f}, not {expected:.4f}"
+        eta = 0.5 / (1 + 0.5 * step) ** 0.75  # alpha is 0.75 by default
+    if abs(model.weight.item() - expected) > 1e-3:
+        return f"weight is {model.weight.item():.4f}, not {expected:.4f}"
 
 
 def reproduce(device):
-    return train(device, foreach=True)
+    model = start(device)
+    optimizer = torch.optim.ASGD(model.parameters(), lr=0.5, lambd=1.0, foreach=True)
+    return check(model, optimizer)
 
 
 def control(device):
-    return train(device, foreach=False)
+    model = start(device)
+    optimizer = torch.optim.ASGD(model.parameters(), lr=0.5, lambd=1.0, foreach=False)
+    return check(model, optimizer)
 
 
 if __name__ == "__main__":

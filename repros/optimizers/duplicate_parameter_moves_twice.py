@@ -38,9 +38,17 @@
 # optimizer = torch.optim.SGD(parameters, lr=1.0)
 # '''
 # right = '''
-# optimizer = torch.optim.SGD(dict.fromkeys(parameters), lr=1.0)
+# parameters = list(embedding.parameters()) + list(head.parameters())
+# optimizer = torch.optim.SGD(list(dict.fromkeys(parameters)), lr=1.0)
 # '''
 # fix = "optimizers.check_parameters"
+# use = '''
+# from optimizers import check_parameters
+# parameters = list(embedding.parameters()) + list(head.parameters())
+# optimizer = torch.optim.SGD(list(dict.fromkeys(parameters)), lr=1.0)
+# check_parameters(torch.nn.ModuleList([embedding, head]), optimizer)  # raises at one listed twice
+# '''
+# choice = "Take the lines; the check as well where other code makes the list"
 # affected = { cpu = ">=1.13" }
 # ///
 """One warning at the start, "in future, this will cause an error", and the tied weight has
@@ -55,31 +63,38 @@ import warnings
 import torch
 
 
-def train(device, once):
+def start(device):
     embedding = torch.nn.Embedding(3, 2, device=device)
     head = torch.nn.Linear(2, 3, bias=False, device=device)
     head.weight = embedding.weight
-    parameters = list(embedding.parameters()) + list(head.parameters())
+    return embedding, head
+
+
+def check(head, optimizer, caught):
     before = head.weight.detach().clone()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if once:
-            optimizer = torch.optim.SGD(dict.fromkeys(parameters), lr=1.0)
-        else:
-            optimizer = torch.optim.SGD(parameters, lr=1.0)
     head.weight.sum().backward()
     optimizer.step()
     moved = round((before - head.weight).mean().item(), 2)
-    if moved != 1:
-        return f"{caught[0].message}; moved by {moved:g}, not 1"
+    if moved != 1 or caught:
+        return f"{caught[0].message if caught else ''}; moved by {moved:g}, not 1"
 
 
 def reproduce(device):
-    return train(device, once=False)
+    embedding, head = start(device)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        parameters = list(embedding.parameters()) + list(head.parameters())
+        optimizer = torch.optim.SGD(parameters, lr=1.0)
+    return check(head, optimizer, caught)
 
 
 def control(device):
-    return train(device, once=True)
+    embedding, head = start(device)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        parameters = list(embedding.parameters()) + list(head.parameters())
+        optimizer = torch.optim.SGD(list(dict.fromkeys(parameters)), lr=1.0)
+    return check(head, optimizer, caught)
 
 
 if __name__ == "__main__":

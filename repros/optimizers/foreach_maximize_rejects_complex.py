@@ -36,25 +36,44 @@ replaced the complex tensors among them in place (pytorch#118160). AdamW, Adagra
 Adamax and Adadelta did the same (pytorch#118160).
 """
 
+import traceback
+
 import torch
 
 
-def step(device, foreach):
-    weight = torch.ones(2, dtype=torch.complex64, device=device, requires_grad=True)
-    optimizer = torch.optim.Adam([weight], maximize=True, foreach=foreach)
+def start(device):
+    return torch.ones(2, dtype=torch.complex64, device=device, requires_grad=True)
+
+
+def check(weight, optimizer):
     weight.real.sum().backward()
     optimizer.step()
+    if not torch.allclose(weight, torch.full_like(weight, 1.001)):  # the first step is lr long
+        return f"the weight is {weight.tolist()} after the step, not 1.001"
 
 
 def reproduce(device):
+    weight = start(device)
+    optimizer = torch.optim.Adam([weight], maximize=True, foreach=True)
     try:
-        step(device, foreach=True)
+        return check(weight, optimizer)
     except TypeError as error:
         return str(error)
 
 
 def control(device):
-    step(device, foreach=False)
+    weight = start(device)
+    optimizer = torch.optim.Adam([weight], maximize=True, foreach=False)
+    return check(weight, optimizer)
+
+
+def messages(device):
+    weight = start(device)
+    optimizer = torch.optim.Adam([weight], maximize=True, foreach=True)
+    try:
+        check(weight, optimizer)
+    except TypeError:
+        return traceback.format_exc()
 
 
 if __name__ == "__main__":
@@ -62,7 +81,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

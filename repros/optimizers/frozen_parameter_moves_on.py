@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A parameter frozen during training with requires_grad_(False) goes on moving"
+# title = "A parameter frozen with requires_grad_(False) goes on moving after zero_grad(set_to_none=False)"
 # kind = "silent"
 # symptom = "the frozen weight moved from -1\\.0 to -"
 # keywords = [
@@ -34,13 +34,14 @@
 #     "https://github.com/iamwangyabin/S-Prompts/pull/2",
 # ]
 # wrong = '''
+# backbone.requires_grad_(False)
 # optimizer.zero_grad(set_to_none=False)
-# weight.requires_grad_(False)
 # '''
 # right = '''
+# backbone.requires_grad_(False)
+# for parameter in backbone.parameters():
+#     parameter.grad = None
 # optimizer.zero_grad(set_to_none=False)
-# weight.requires_grad_(False)
-# weight.grad = None
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -49,35 +50,51 @@ gradient of zeros, and step() looks at nothing but .grad
 (discuss.pytorch.org/t/153740, torch/optim/sgd.py).
 
 Zeros are enough for momentum, as here, or weight decay (iamwangyabin/S-Prompts#2) to move it.
-zero_grad() removes the gradient since torch 2.0 unless it is told not to, and wrote zeros before
-(docs: torch.optim.Optimizer.zero_grad).
+zero_grad() writes zeros where it is told to, and did by default before torch 2.0; since then it
+removes the gradients (docs: torch.optim.Optimizer.zero_grad). The same happens where nothing
+clears the gradients of the frozen layer, as in a loop over what requires a gradient.
 """
 
 import torch
 
 
-def train(device, drop_gradient):
-    weight, other = (torch.zeros(1, device=device, requires_grad=True) for _ in range(2))
-    optimizer = torch.optim.SGD([weight, other], lr=1.0, momentum=0.9)
-    for frozen in (False, True):
-        optimizer.zero_grad(set_to_none=False)
-        if frozen:
-            before = weight.item()
-            weight.requires_grad_(False)
-            if drop_gradient:
-                weight.grad = None
-        (weight + other).sum().backward()
-        optimizer.step()
-    if weight.item() != before:
-        return f"the frozen weight moved from {before} to {weight.item()}"
+def start(device):
+    backbone, head = (torch.nn.Linear(1, 1, bias=False).to(device) for _ in range(2))
+    optimizer = torch.optim.SGD([backbone.weight, head.weight], lr=1.0, momentum=0.9)
+    for weight in (backbone.weight, head.weight):
+        torch.nn.init.zeros_(weight)
+    step(backbone, head, optimizer)
+    return backbone, head, optimizer
+
+
+def step(backbone, head, optimizer):
+    (backbone.weight + head.weight).sum().backward()
+    optimizer.step()
+
+
+def check(backbone, head):
+    if backbone.weight.item() != -1:
+        return f"the frozen weight moved from -1.0 to {backbone.weight.item()}"
+    if abs(head.weight.item() + 2.9) > 1e-3:  # 1, and then 1 + 0.9 of it
+        return f"the other weight moved to {head.weight.item()} instead of -2.9"
 
 
 def reproduce(device):
-    return train(device, drop_gradient=False)
+    backbone, head, optimizer = start(device)
+    backbone.requires_grad_(False)
+    optimizer.zero_grad(set_to_none=False)
+    step(backbone, head, optimizer)
+    return check(backbone, head)
 
 
 def control(device):
-    return train(device, drop_gradient=True)
+    backbone, head, optimizer = start(device)
+    backbone.requires_grad_(False)
+    for parameter in backbone.parameters():
+        parameter.grad = None
+    optimizer.zero_grad(set_to_none=False)
+    step(backbone, head, optimizer)
+    return check(backbone, head)
 
 
 if __name__ == "__main__":

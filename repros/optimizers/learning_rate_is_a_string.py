@@ -28,10 +28,10 @@
 # ]
 # documents = ["https://github.com/hiyouga/LlamaFactory/issues/4014", "https://github.com/huggingface/trl/pull/1450"]
 # wrong = '''
-# optimizer = torch.optim.Adam([weight], lr=config["lr"])
+# optimizer = torch.optim.Adam(model.parameters(), lr=config["lr"])
 # '''
 # right = '''
-# optimizer = torch.optim.Adam([weight], lr=float(config["lr"]))
+# optimizer = torch.optim.Adam(model.parameters(), lr=float(config["lr"]))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -41,25 +41,41 @@ optimizer's check of the range is the first to stumble over it (funcwj/deep-clus
 SGD's says that '<' is not supported between 'str' and 'float' (torch/optim/sgd.py).
 """
 
+import traceback
+
 import torch
 
 config = {"lr": "1e-4"}  # what a reader of YAML 1.1 returns for "lr: 1e-4"
 
 
-def build(device, read):
-    weight = torch.zeros(1, device=device, requires_grad=True)
+def start(device):
+    model = torch.nn.Linear(1, 1, bias=False, device=device)
+    torch.nn.init.zeros_(model.weight)
+    return model
+
+
+def reproduce(device):
+    model = start(device)
     try:
-        torch.optim.Adam([weight], lr=read(config["lr"]))
+        torch.optim.Adam(model.parameters(), lr=config["lr"])
     except TypeError as error:
         return str(error)
 
 
-def reproduce(device):
-    return build(device, read=str)
-
-
 def control(device):
-    return build(device, read=float)
+    model = start(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=float(config["lr"]))
+    model.weight.sum().backward()
+    optimizer.step()
+    if abs(model.weight.item() + 1e-4) > 1e-6:  # the first step of Adam is lr long
+        return f"the step is {model.weight.item():g} long, not -0.0001"
+
+
+def messages(device):
+    try:
+        torch.optim.SGD(start(device).parameters(), lr=config["lr"])
+    except TypeError:
+        return traceback.format_exc()
 
 
 if __name__ == "__main__":
@@ -67,7 +83,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

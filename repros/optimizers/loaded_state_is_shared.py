@@ -29,12 +29,18 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/optimizer.py",
 # ]
 # wrong = '''
-# copy.load_state_dict(source.state_dict())
+# clone.load_state_dict(source.state_dict())
 # '''
 # right = '''
-# copy.load_state_dict(deepcopy(source.state_dict()))
+# from copy import deepcopy
+# clone.load_state_dict(deepcopy(source.state_dict()))
 # '''
 # fix = "optimizers.load_optimizer_state"
+# use = '''
+# from optimizers import load_optimizer_state
+# load_optimizer_state(clone, source.state_dict())
+# '''
+# choice = "Take the lines where both optimizers hold models of one shape; the fix where the state may not fit"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
 """A step of one optimizer changes the momentum of another one, whose state it once loaded.
@@ -51,27 +57,36 @@ from copy import deepcopy
 import torch
 
 
-def momentum(device, transfer):
+def start(device):
     optimizers = []
     for gradient in (1.0, 100.0):
         weight = torch.zeros(1, device=device, requires_grad=True)
         optimizers.append(torch.optim.SGD([weight], lr=0.1, momentum=0.9))
         (weight * gradient).sum().backward()
-    source, copy = optimizers
+    source, clone = optimizers
     source.step()
-    copy.load_state_dict(transfer(source.state_dict()))
-    copy.step()
-    seen = source.state_dict()["state"][0]["momentum_buffer"].item()
-    if seen != 1.0:  # its own gradient
-        return f"momentum of the source is {seen:.1f} after a step of the copy, not 1.0"
+    return source, clone
+
+
+def check(source, clone):
+    clone.step()
+    momenta = [o.state_dict()["state"][0]["momentum_buffer"].item() for o in (source, clone)]
+    if momenta[0] != 1:  # its own gradient
+        return f"momentum of the source is {momenta[0]:.1f} after a step of the copy, not 1.0"
+    if abs(momenta[1] - 100.9) > 0.01:
+        return f"momentum of the copy is {momenta[1]:.1f}, not 100 + 0.9 * 1"
 
 
 def reproduce(device):
-    return momentum(device, lambda state: state)
+    source, clone = start(device)
+    clone.load_state_dict(source.state_dict())
+    return check(source, clone)
 
 
 def control(device):
-    return momentum(device, deepcopy)
+    source, clone = start(device)
+    clone.load_state_dict(deepcopy(source.state_dict()))
+    return check(source, clone)
 
 
 if __name__ == "__main__":

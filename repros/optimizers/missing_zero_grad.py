@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Without zero_grad() each step adds the gradients of all steps before it"
 # kind = "silent"
-# symptom = "three steps of 1 ended at -6, not -3"
+# symptom = "three steps of 1 ended at 6, not 3"
 # keywords = [
 #     "forgot zero_grad",
 #     "loss explodes after a few steps",
@@ -37,14 +37,15 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
 # ]
 # wrong = '''
-# for _ in range(3):
-#     loss = weight.sum(); loss.backward()
+# for x, y in loader:
+#     loss_fn(model(x), y).backward()
 #     optimizer.step()
 # '''
 # right = '''
-# for _ in range(3):
-#     loss = weight.sum(); loss.backward()
-#     optimizer.step(); optimizer.zero_grad()
+# for x, y in loader:
+#     optimizer.zero_grad()
+#     loss_fn(model(x), y).backward()
+#     optimizer.step()
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -58,25 +59,34 @@ clear it; a warning has been asked for (pytorch#47175).
 import torch
 
 
-def train(device, clear):
-    weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    for _ in range(3):
-        loss = weight.sum()
-        loss.backward()
-        optimizer.step()
-        if clear:
-            optimizer.zero_grad()
-    if weight.item() != -3.0:
-        return f"three steps of 1 ended at {weight.item():g}, not -3"
+def start(device):
+    model = torch.nn.Linear(1, 1, bias=False, device=device)
+    torch.nn.init.zeros_(model.weight)
+    one = torch.ones(1, 1, device=device)
+    loader = 3 * [(one, 10 * one)]  # the gradient is -1 up to a weight of 10
+    return model, loader, torch.nn.L1Loss(), torch.optim.SGD(model.parameters(), lr=1.0)
+
+
+def check(model):
+    if model.weight.item() != 3:
+        return f"three steps of 1 ended at {model.weight.item():g}, not 3"
 
 
 def reproduce(device):
-    return train(device, clear=False)
+    model, loader, loss_fn, optimizer = start(device)
+    for x, y in loader:
+        loss_fn(model(x), y).backward()
+        optimizer.step()
+    return check(model)
 
 
 def control(device):
-    return train(device, clear=True)
+    model, loader, loss_fn, optimizer = start(device)
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss_fn(model(x), y).backward()
+        optimizer.step()
+    return check(model)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A model that is built again after its optimizer does not learn"
 # kind = "silent"
-# symptom = "five steps left the loss at 1\\.0"
+# symptom = "the step moved nothing"
 # keywords = [
 #     "loss stays the same in every epoch",
 #     "optimizer.step has no effect",
@@ -32,14 +32,25 @@
 # wrong = '''
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 # model = Net().to(device)
+# loss_fn(model(x), y).backward()
 # optimizer.step()
 # '''
 # right = '''
 # model = Net().to(device)
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# loss_fn(model(x), y).backward()
 # optimizer.step()
 # '''
 # fix = "optimizers.check_parameters"
+# use = '''
+# from optimizers import check_parameters
+# model = Net().to(device)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# check_parameters(model, optimizer)  # raises where it holds those of another model
+# loss_fn(model(x), y).backward()
+# optimizer.step()
+# '''
+# choice = "Take the lines; the check as well in a notebook, whose cells run in any order"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -54,34 +65,40 @@ It happens where a second cell of a notebook builds the model again
 import torch
 
 
-class Net(torch.nn.Module):
+class Net(torch.nn.Linear):
     def __init__(self):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.ones(1))
-
-    def forward(self):
-        return self.weight.square().sum()
+        super().__init__(1, 1, bias=False)
+        torch.nn.init.zeros_(self.weight)
 
 
-def train(device, again):
-    model = Net().to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    if again:
-        model = Net().to(device)
-    for _ in range(5):
-        optimizer.zero_grad()
-        model().backward()
-        optimizer.step()
-    if model().item() == 1.0:
-        return "five steps left the loss at 1.0"
+def start(device):
+    one = torch.ones(1, 1, device=device)
+    return Net().to(device), one, 10 * one, torch.nn.L1Loss()
+
+
+def check(model):
+    if model.weight.item() == 0:
+        return "the step moved nothing"
+    if abs(model.weight.item() - 0.1) > 1e-6:
+        return f"the step ended at {model.weight.item():g}, not at 0.1"
 
 
 def reproduce(device):
-    return train(device, again=True)
+    model, x, y, loss_fn = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model = Net().to(device)
+    loss_fn(model(x), y).backward()
+    optimizer.step()
+    return check(model)
 
 
 def control(device):
-    return train(device, again=False)
+    model, x, y, loss_fn = start(device)
+    model = Net().to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss_fn(model(x), y).backward()
+    optimizer.step()
+    return check(model)
 
 
 if __name__ == "__main__":

@@ -32,44 +32,60 @@
 # documents = ["https://github.com/pytorch/pytorch/issues/14467"]
 # wrong = '''
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-# model[1] = torch.nn.Linear(2, 3)
+# model[1] = torch.nn.Linear(2, 3).to(device)
 # '''
 # right = '''
-# model[1] = torch.nn.Linear(2, 3)
+# model[1] = torch.nn.Linear(2, 3).to(device)
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 # '''
 # fix = "optimizers.check_parameters"
+# use = '''
+# from optimizers import check_parameters
+# model[1] = torch.nn.Linear(2, 3).to(device)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# check_parameters(model, optimizer)  # raises where it holds others
+# '''
+# choice = "Take the lines; the check as well where other code swaps layers or builds the optimizer"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """backward() fills the gradients of the new layer, and step() passes them by, with no error.
 
 An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py): it
 goes on with those of the old layer. Pruning and surgery that swap layers do the same
-(microsoft/nni#4521).
+(microsoft/nni#4521). Where the optimizer has to be built again, so has its scheduler, which goes
+on with the rates of the old one.
 """
 
 import torch
 
 
-def train(device, build_last):
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)).to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    model[1] = torch.nn.Linear(2, 3).to(device)
-    if build_last:
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    before = model[1].bias.detach().clone()
+def start(device):
+    return torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)).to(device)
+
+
+def check(device, model, optimizer):
+    before = [parameter.detach().clone() for parameter in model.parameters()]
     model(torch.ones(4, 2, device=device)).sum().backward()
     optimizer.step()
-    if model[1].bias.grad.any() and model[1].bias.equal(before):
+    if model[1].bias.grad.any() and model[1].bias.equal(before[3]):
         return "the new layer has a gradient and did not move"
+    for parameter, old in zip(model.parameters(), before):
+        if not torch.allclose(parameter, old - 0.1 * parameter.grad):
+            return f"the step is {old - parameter}, not 0.1 of the gradient"
 
 
 def reproduce(device):
-    return train(device, build_last=False)
+    model = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model[1] = torch.nn.Linear(2, 3).to(device)
+    return check(device, model, optimizer)
 
 
 def control(device):
-    return train(device, build_last=True)
+    model = start(device)
+    model[1] = torch.nn.Linear(2, 3).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return check(device, model, optimizer)
 
 
 if __name__ == "__main__":

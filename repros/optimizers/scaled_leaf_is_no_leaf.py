@@ -6,7 +6,8 @@
 # title = "can't optimize a non-leaf Tensor: the tensor was scaled or moved after requires_grad=True"
 # kind = "error"
 # symptom = "can't optimize a non-leaf Tensor"
-# messages = ["can.t optimize a non-leaf (Tensor|Variable)"]
+# messages = ["can.t optimize a non-leaf Tensor"]
+# elsewhere = ["can.t optimize a non-leaf Variable"]
 # keywords = [
 #     "optimizer does not accept my tensor",
 #     "requires_grad before .cuda or .to",
@@ -28,7 +29,7 @@
 # optimizer = torch.optim.SGD([image], lr=0.1)
 # '''
 # right = '''
-# image = (torch.ones(2, device=device) * 0.01).requires_grad_()
+# image = (torch.ones(2, device=device) * 0.01).detach().requires_grad_()
 # optimizer = torch.optim.SGD([image], lr=0.1)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -38,27 +39,27 @@ leaf that holds the gradient has no name.
 
 A factor of 0.01 does it (pytorch#140469), and so does .cuda() or .to() from the CPU to a
 device (vinsis/ternary-quantization#4, mazzzystar/randomCNN-voice-transfer#16).
-requires_grad_() belongs at the end.
+requires_grad_() belongs at the end. detach() is for a tensor that comes out of a network.
 """
 
 import torch
 
 
-def build(image):
+def reproduce(device):
+    image = torch.ones(2, requires_grad=True, device=device) * 0.01
     try:
         torch.optim.SGD([image], lr=0.1)
     except ValueError as error:
         return str(error)
 
 
-def reproduce(device):
-    image = torch.ones(2, requires_grad=True, device=device) * 0.01
-    return build(image)
-
-
 def control(device):
-    image = (torch.ones(2, device=device) * 0.01).requires_grad_()
-    return build(image)
+    image = (torch.ones(2, device=device) * 0.01).detach().requires_grad_()
+    optimizer = torch.optim.SGD([image], lr=0.1)
+    image.sum().backward()
+    optimizer.step()
+    if not torch.allclose(image, torch.full_like(image, 0.01 - 0.1)):
+        return f"the image is {image.tolist()} after the step, not -0.09"
 
 
 if __name__ == "__main__":

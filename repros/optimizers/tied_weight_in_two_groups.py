@@ -20,12 +20,12 @@
 # reports = ["https://github.com/zhuhanqing/APOLLO/issues/4"]
 # documents = ["https://docs.pytorch.org/docs/stable/optim.html#per-parameter-options"]
 # wrong = '''
-# groups = [{"params": embedding.parameters()}, {"params": head.parameters()}]
+# groups = [{"params": embedding.parameters(), "lr": 0.01}, {"params": head.parameters()}]
 # optimizer = torch.optim.SGD(groups, lr=0.1)
 # '''
 # right = '''
 # own = [p for p in head.parameters() if p is not embedding.weight]
-# groups = [{"params": embedding.parameters()}, {"params": own}]
+# groups = [{"params": embedding.parameters(), "lr": 0.01}, {"params": own}]
 # optimizer = torch.optim.SGD(groups, lr=0.1)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -40,31 +40,37 @@ that are made per layer have to leave it out of all but one.
 import torch
 
 
-def build(device, groups_of):
+def start(device):
     embedding = torch.nn.Embedding(3, 2, device=device)
     head = torch.nn.Linear(2, 3, device=device)
     head.weight = embedding.weight
+    return embedding, head
+
+
+def check(embedding, head, optimizer):
+    before = [p.detach().clone() for p in head.parameters()]
+    head(embedding.weight).sum().backward()
+    optimizer.step()
+    for p, old, rate in zip(head.parameters(), before, (0.01, 0.1)):
+        if not torch.allclose(p, old - rate * p.grad):
+            return f"the step is {old - p}, not {rate} of {p.grad}"
+
+
+def reproduce(device):
+    embedding, head = start(device)
+    groups = [{"params": embedding.parameters(), "lr": 0.01}, {"params": head.parameters()}]
     try:
-        torch.optim.SGD(groups_of(embedding, head), lr=0.1)
+        torch.optim.SGD(groups, lr=0.1)
     except ValueError as error:
         return str(error)
 
 
-def per_layer(embedding, head):
-    return [{"params": embedding.parameters()}, {"params": head.parameters()}]
-
-
-def each_once(embedding, head):
-    own = [p for p in head.parameters() if p is not embedding.weight]
-    return [{"params": embedding.parameters()}, {"params": own}]
-
-
-def reproduce(device):
-    return build(device, per_layer)
-
-
 def control(device):
-    return build(device, each_once)
+    embedding, head = start(device)
+    own = [p for p in head.parameters() if p is not embedding.weight]
+    groups = [{"params": embedding.parameters(), "lr": 0.01}, {"params": own}]
+    optimizer = torch.optim.SGD(groups, lr=0.1)
+    return check(embedding, head, optimizer)
 
 
 if __name__ == "__main__":

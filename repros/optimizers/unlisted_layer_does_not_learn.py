@@ -32,15 +32,25 @@
 # documents = ["https://docs.pytorch.org/docs/stable/optim.html#per-parameter-options"]
 # wrong = '''
 # named = dict(model.named_parameters())
-# groups = [{"params": [p for name, p in named.items() if "weight" in name]}]
+# groups = [{"params": [p for n, p in named.items() if "weight" in n], "weight_decay": 0.01}]
 # optimizer = torch.optim.SGD(groups, lr=0.1)
 # '''
 # right = '''
-# groups += [{"params": [p for name, p in named.items() if "weight" not in name]}]
+# named = dict(model.named_parameters())
+# groups = [{"params": [p for n, p in named.items() if "weight" in n], "weight_decay": 0.01}]
+# groups += [{"params": [p for n, p in named.items() if "weight" not in n]}]
+# optimizer = torch.optim.SGD(groups, lr=0.1)
+# '''
+# fix = "optimizers.check_parameters"
+# use = '''
+# from optimizers import check_parameters
+# named = dict(model.named_parameters())
+# groups = [{"params": [p for n, p in named.items() if "weight" in n], "weight_decay": 0.01}]
+# groups += [{"params": [p for n, p in named.items() if "weight" not in n]}]
 # optimizer = torch.optim.SGD(groups, lr=0.1)
 # check_parameters(model, optimizer)  # raises, and names what is in no group
 # '''
-# fix = "optimizers.check_parameters"
+# choice = "Take the lines for two groups; the check as well wherever groups are made by name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Groups that are put together by name leave out what matches no name, and the optimizer
@@ -52,27 +62,37 @@ In zjunlp/HVPNeT#5 a group was made and never appended to the list.
 import torch
 
 
-def train(device, all_of_them):
-    model = torch.nn.Linear(2, 1).to(device)
-    named = dict(model.named_parameters())
-    groups = [{"params": [p for name, p in named.items() if "weight" in name]}]
-    if all_of_them:
-        groups += [{"params": [p for name, p in named.items() if "weight" not in name]}]
-    optimizer = torch.optim.SGD(groups, lr=0.1)
-    before = {name: p.detach().clone() for name, p in named.items()}
+def start(device):
+    return torch.nn.Linear(2, 1).to(device)
+
+
+def check(device, model, optimizer):
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
     model(torch.ones(4, 2, device=device)).sum().backward()
     optimizer.step()
-    still = [name for name, p in named.items() if p.grad.any() and p.equal(before[name])]
-    if still:
-        return f"{', '.join(still)} has a gradient and did not move"
+    for name, p in model.named_parameters():
+        if p.grad.any() and p.equal(before[name]):
+            return f"{name} has a gradient and did not move"
+        decay = 0.01 * before[name] if name == "weight" else 0
+        if not torch.allclose(p, before[name] - 0.1 * (p.grad + decay)):
+            return f"{name} moved by {p - before[name]}"
 
 
 def reproduce(device):
-    return train(device, all_of_them=False)
+    model = start(device)
+    named = dict(model.named_parameters())
+    groups = [{"params": [p for n, p in named.items() if "weight" in n], "weight_decay": 0.01}]
+    optimizer = torch.optim.SGD(groups, lr=0.1)
+    return check(device, model, optimizer)
 
 
 def control(device):
-    return train(device, all_of_them=True)
+    model = start(device)
+    named = dict(model.named_parameters())
+    groups = [{"params": [p for n, p in named.items() if "weight" in n], "weight_decay": 0.01}]
+    groups += [{"params": [p for n, p in named.items() if "weight" not in n]}]
+    optimizer = torch.optim.SGD(groups, lr=0.1)
+    return check(device, model, optimizer)
 
 
 if __name__ == "__main__":

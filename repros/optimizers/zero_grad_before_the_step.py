@@ -49,26 +49,32 @@
 import torch
 
 
-def train(device, clear_first):
+def start(device):
     weight = torch.ones(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=0.1)
-    loss = weight.sum()
-    if clear_first:
-        optimizer.zero_grad()
-    loss.backward()
-    if not clear_first:
-        optimizer.zero_grad()
-    optimizer.step()
-    if weight.item() == 1.0:
+    return weight, torch.optim.SGD([weight], lr=0.1), weight.sum()
+
+
+def check(weight):
+    if weight.item() == 1:
         return "the step moved nothing"
+    if abs(weight.item() - 0.9) > 1e-6:
+        return f"the step ended at {weight.item():g}, not at 0.9"
 
 
 def reproduce(device):
-    return train(device, clear_first=False)
+    weight, optimizer, loss = start(device)
+    loss.backward()
+    optimizer.zero_grad()
+    optimizer.step()
+    return check(weight)
 
 
 def control(device):
-    return train(device, clear_first=True)
+    weight, optimizer, loss = start(device)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return check(weight)
 
 
 if __name__ == "__main__":

@@ -30,13 +30,15 @@
 # reports = ["https://github.com/bytetriper/RAE/issues/67"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
 # wrong = '''
-# for batch in micro_batches:
-#     optimizer.zero_grad(); (weight * batch).sum().backward()
+# for x, y in micro_batches:
+#     optimizer.zero_grad()
+#     (loss_fn(model(x), y) / len(micro_batches)).backward()
 # optimizer.step()
 # '''
 # right = '''
 # optimizer.zero_grad()
-# for batch in micro_batches: (weight * batch).sum().backward()
+# for x, y in micro_batches:
+#     (loss_fn(model(x), y) / len(micro_batches)).backward()
 # optimizer.step()
 # '''
 # rule = "error"
@@ -52,27 +54,39 @@ the micro-batches before it have added (bytetriper/RAE#67).
 import torch
 
 
-def train(device, each):
-    weight = torch.zeros(4, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    micro_batches = torch.eye(4, device=device)  # one element of the weight each
-    optimizer.zero_grad()
-    for batch in micro_batches:
-        if each:
-            optimizer.zero_grad()
-        (weight * batch).sum().backward()
-    optimizer.step()
-    reached = int((weight != 0).sum())
+def start(device):
+    model = torch.nn.Linear(4, 1, bias=False, device=device)
+    torch.nn.init.zeros_(model.weight)
+    target = torch.ones(1, 1, device=device)
+    rows = torch.eye(4, device=device)  # one element of the weight each
+    micro_batches = [(row[None], target) for row in rows]
+    return model, micro_batches, torch.nn.L1Loss(), torch.optim.SGD(model.parameters(), lr=1.0)
+
+
+def check(model):
+    reached = int((model.weight != 0).sum())
     if reached < 4:
         return f"{reached} of 4 micro-batches reached the weight"
+    if not torch.allclose(model.weight, torch.full_like(model.weight, 0.25)):
+        return f"the weight ended at {model.weight.tolist()}, not at 0.25 four times"
 
 
 def reproduce(device):
-    return train(device, each=True)
+    model, micro_batches, loss_fn, optimizer = start(device)
+    for x, y in micro_batches:
+        optimizer.zero_grad()
+        (loss_fn(model(x), y) / len(micro_batches)).backward()
+    optimizer.step()
+    return check(model)
 
 
 def control(device):
-    return train(device, each=False)
+    model, micro_batches, loss_fn, optimizer = start(device)
+    optimizer.zero_grad()
+    for x, y in micro_batches:
+        (loss_fn(model(x), y) / len(micro_batches)).backward()
+    optimizer.step()
+    return check(model)
 
 
 if __name__ == "__main__":

@@ -373,8 +373,6 @@ def unscaled_for_every_batch_of_a_window(model, loader, optimizer, scaler, args)
             clip_grad_norm_(model.parameters(), args.clip)
         if (step + 1) % args.window == 0 or step + 1 == len(loader):
             scaler.step(optimizer)
-        if (step + 1) % args.window == 0:
-            scaler.step(optimizer)  # finds last_window_is_dropped
             scaler.update()
 
 

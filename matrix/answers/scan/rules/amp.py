@@ -100,14 +100,15 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
                 call, f"{source(call, 40)} raises in the second step: update() is never called"
             )
             continue
-        loops = code.loops(call)
-        for step in code.calls_in(loops[0], "step") if loops else ():
+        around = code.loops(call)[:1] or ([code.tree] if is_fragment(code) else [])
+        for step in [one for inside in around for one in code.calls_in(inside, "step")]:
             test = next(iter(code.conditions(step)), None)
-            if is_scaler(code, receiver(step)) and test is not None and _window(test):
+            counts = test is not None and any(map(_window, _parts(test)))
+            if is_scaler(code, receiver(step)) and test is not None and counts:
                 branch = code.parent[test]
                 same = [ast.dump(code.value(one) or one) for one in code.conditions(call)]
                 own = code.excludes(call, step) or _is_in(code, call, branch)
-                if not own and ast.dump(test) not in same:
+                if not own and not {ast.dump(part) for part in [test, *_parts(test)]} & {*same}:
                     yield Hit(
                         call,
                         f"{source(call, 40)} is called for every batch of a window, and raises for "

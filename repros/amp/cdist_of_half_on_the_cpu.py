@@ -1,0 +1,112 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "cdist() of float16 or bfloat16 tensors raises on the CPU"
+# kind = "error"
+# symptom = "cdist. not implemented for"
+# messages = [
+#     "cdist. not implemented for .Half",
+#     "cdist. not implemented for .BFloat16",
+#     "ctc_loss_cpu. not implemented for .Half",
+#     "linalg_svd_cpu. not implemented for .Half",
+#     "compute_index_ranges_weights. not implemented for .Half",
+#     "nll_loss_out_frame. not implemented for .Half",
+#     "nll_loss2d_forward_out_frame. not implemented for .Half",
+#     "binary_cross_entropy. not implemented for .Half",
+#     "reflection_pad2d. not implemented for .Half",
+# ]
+# keywords = [
+#     "nearest neighbours in half precision on CPU fail",
+#     "pairwise distances of fp16 embeddings without a GPU",
+#     "loss in float16 on CPU is not implemented",
+#     "cross entropy of half logits raises on CPU",
+#     "antialiased resize of a float16 image on CPU",
+# ]
+# origin = "torch"
+# reports = [
+#     "https://github.com/pytorch/pytorch/issues/136748",
+#     "https://github.com/pytorch/pytorch/issues/123328",
+# ]
+# wrong = '''
+# distances = torch.cdist(queries, keys)
+# '''
+# right = '''
+# distances = torch.cdist(queries.float(), keys.float())
+# '''
+# affected = { cpu = ">=1.13" }
+# ///
+"""Most operations take 16-bit floats on the CPU since torch 2.2 or 2.3; some do not
+(pytorch#136748): cdist(), ctc_loss(), svd() and an antialiased interpolate() of float16 raise on
+2.15 too. cross_entropy() and binary_cross_entropy() of float16 (pytorch#123328), and padding with
+mode="reflect", raise on 2.3 and not on 2.7.
+
+float32 takes all of their numbers unchanged, and its result is the exacter one. With more than 25
+rows cdist() takes a matrix product instead, which has its kernel since 2.2: it does not raise, and
+is less exact (pytorch#136748).
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def start(device, dtype=torch.float16):
+    queries = torch.tensor([[0.0, 0.0], [1.0, 2.0]], dtype=dtype, device=device)
+    return queries, torch.tensor([[3.0, 4.0]], dtype=dtype, device=device)
+
+
+def reproduce(device):
+    queries, keys = start(device)
+    try:
+        distances = torch.cdist(queries, keys)
+    except RuntimeError as error:
+        return str(error)
+    return check(distances)
+
+
+def control(device):
+    queries, keys = start(device)
+    distances = torch.cdist(queries.float(), keys.float())
+    return check(distances)
+
+
+def check(distances):
+    if [round(each, 3) for each in distances.flatten().tolist()] != [5.0, 2.828]:
+        return f"the distances are {distances.tolist()}, not 5 and the root of 8"
+
+
+def messages(device):
+    half = torch.ones(2, 1, 4, 4, dtype=torch.float16, device=device)
+    rows, classes = half[:, 0, 0], torch.zeros(2, dtype=torch.long, device=device)
+    calls = (
+        lambda: torch.cdist(*start(device, torch.bfloat16)),
+        lambda: F.ctc_loss(half[:, 0, :1], classes[:1, None] + 1, classes[:1] + 2, classes[:1] + 1),
+        lambda: torch.linalg.svd(half[0, 0]),
+        lambda: F.interpolate(half, size=(2, 2), mode="bilinear", antialias=True),
+        lambda: F.nll_loss(rows, classes),
+        lambda: F.nll_loss(half, half[:, 0].long() - 1),
+        lambda: F.binary_cross_entropy(rows, rows),
+        lambda: F.pad(half, (1, 1, 1, 1), mode="reflect"),
+    )
+    texts = []
+    for call in calls:
+        try:
+            call()
+        except RuntimeError as error:
+            texts.append(str(error))
+    return "\n".join(texts)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, messages):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

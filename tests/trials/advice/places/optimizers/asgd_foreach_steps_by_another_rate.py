@@ -1,0 +1,28 @@
+"""Five steps of ASGD and its averages, against both written out."""
+
+import torch
+
+SETTINGS = ("plain", "tied", "frozen norm", "dropout")
+
+
+def place(t):
+    model = t.model
+    paste
+    for x, y in t.batches:
+        optimizer.zero_grad()
+        t.loss(model(x), y).backward()
+        optimizer.step()
+    return [p for p in model.parameters() if p.requires_grad]
+
+
+def reference(t):
+    eta = 0.5
+    for number, (x, y) in enumerate(t.batches, start=1):
+        t.model.zero_grad()
+        t.loss(t.model(x), y).backward()
+        with torch.no_grad():
+            for parameter in t.model.parameters():
+                if parameter.requires_grad:
+                    parameter -= eta * (parameter.grad + 1.0 * parameter)
+        eta = 0.5 / (1 + 1.0 * 0.5 * number) ** 0.75
+    return [p for p in t.model.parameters() if p.requires_grad]
