@@ -66,7 +66,10 @@ def pytest_ignore_collect(collection_path, config):
     folder = config.getoption("--fixes")
     if not folder or not collection_path.match("test_*.py"):
         return None
-    tests = {catalog.TESTS / f"test_{family}.py" for family in _vendored(folder)}
+    vendored = _vendored(folder)
+    tests = {catalog.TESTS / f"test_{family}.py" for family in vendored}
+    if vendored == FAMILIES:
+        tests.add(catalog.TESTS / "test_together.py")
     return None if collection_path in tests else True
 
 

@@ -130,6 +130,14 @@ def use(
 # ---- answers worked out independently ----
 
 
+def whole(x: Any) -> int:
+    """A number of steps, 0 or more."""
+    if isinstance(x, torch.Tensor) and (x.dtype.is_floating_point or x.numel() != 1):
+        raise OnlyAnError
+    number = operator.index(x)
+    return number if number >= 0 else only_an_error(x)
+
+
 def values_of(x: Any) -> torch.Tensor:
     """The numbers of a tensor, dense and in float64."""
     if not isinstance(x, torch.Tensor) or x.device.type == "meta" or x.is_quantized:
@@ -284,9 +292,9 @@ def _(x: Any) -> Any:
     return amp.load_scaler_state(scaler, x)
 
 
-def windowed(batches: Any = (3.0,), size: Any = 2, weight: Any = 1.0) -> list[Any]:
+def windowed(batches: Any = (3.0,), size: Any = 2, **options: Any) -> list[Any]:
     """The batches with their shares and the mark of the last."""
-    given = amp.windows(batches, size, weight=lambda batch: weight)
+    given = amp.windows(batches, size, **options)
     return [item for window in given for item in window]
 
 
@@ -313,7 +321,12 @@ def _(x: Any) -> Any:
     ),
 )
 def _(x: Any) -> Any:
-    return windowed(weight=x)
+    return windowed(weight=lambda batch: x)
+
+
+@use("amp.windows", "group", lambda x: [(3.0, 1.0, True)] if x is None else only_an_error(x))
+def _(x: Any) -> Any:
+    return windowed(group=x)
 
 
 def stepped(gradient: Any = (3.0, 4.0), wrap: Any = None, **options: Any) -> torch.Tensor:
@@ -469,6 +482,11 @@ def _(x: Any) -> Any:
     return mean.compute()
 
 
+@use("loss.RunningMean.merge", "other", only_an_error)
+def _(x: Any) -> Any:
+    return loss.RunningMean().merge(x)
+
+
 def fine_gradient(x: Any) -> Any:
     values = values_of(x)
     if not values.isfinite().all() or not (values != 0).any():
@@ -609,6 +627,45 @@ def _(x: Any) -> Any:
 )
 def _(x: Any) -> Any:
     return list(data_loading.shard(x))
+
+
+@use("data_loading.shard", "rank", lambda x: [whole(x)] if whole(x) < 5 else only_an_error(x))
+def _(x: Any) -> Any:
+    return list(data_loading.shard(range(5), x, 5))
+
+
+@use(
+    "data_loading.shard",
+    "world_size",
+    lambda x: list(range(0, 5, whole(x))) if whole(x) else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return list(data_loading.shard(range(5), 0, x))
+
+
+def lists_of_indices(x: Any) -> Any:
+    if not hasattr(x, "__iter__") or any(not hasattr(type(each), "__len__") for each in x):
+        raise OnlyAnError
+    flat = isinstance(x, torch.Tensor) and x.dim() < 2 and x.numel()
+    return only_an_error(x) if flat else list(x)
+
+
+@use("data_loading.ResumableBatches", "batches", lists_of_indices)
+def _(x: Any) -> Any:
+    batches = data_loading.ResumableBatches(x)
+    return list(batches.counted(batches))
+
+
+@use("data_loading.ResumableBatches", "state", only_an_error)
+def _(x: Any) -> Any:
+    return data_loading.ResumableBatches([[0], [1]]).load_state_dict(x)
+
+
+@use("data_loading.ResumableBatches", "consumed", lambda x: [[0], [1]][whole(x) :])
+def _(x: Any) -> Any:
+    batches = data_loading.ResumableBatches([[0], [1]])
+    batches.load_state_dict({"consumed": x, "length": 2, "generator": None})
+    return list(batches.counted(batches))
 
 
 @use(
@@ -988,6 +1045,11 @@ def _(x: Any) -> Any:
     return model.weight
 
 
+@use("checkpoints.load_matching", "prefix", only_an_error)
+def _(x: Any) -> Any:
+    return checkpoints.load_matching(nn.Linear(2, 2), {"weight": torch.zeros(2, 2)}, x)
+
+
 def a_path(x: Any) -> bool:
     return isinstance(x, str) or only_an_error(x)
 
@@ -1023,14 +1085,6 @@ def _(x: Any) -> Any:
 @use("checkpoints.restore", "object", only_an_error)
 def _(x: Any) -> Any:
     return checkpoints.restore(checkpoints.capture(model=nn.Linear(2, 2)), model=x)
-
-
-def whole(x: Any) -> int:
-    """A number of steps, 0 or more."""
-    if isinstance(x, torch.Tensor) and (x.dtype.is_floating_point or x.numel() != 1):
-        raise OnlyAnError
-    number = operator.index(x)
-    return number if number >= 0 else only_an_error(x)
 
 
 def factor(x: Any) -> float:
@@ -1104,6 +1158,42 @@ def _(x: Any) -> Any:
 def _(x: Any) -> Any:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
     return schedulers.ScheduleLR(optimizer, schedulers.linear(2, 0.0, 1.0)).load_state_dict(x)
+
+
+def momentum(schedule: Any, step: Any = 0) -> float:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0, momentum=0.125)
+    schedulers.ScheduleMomentum(optimizer, schedule, step)
+    return float(optimizer.param_groups[0]["momentum"])
+
+
+@use("schedulers.ScheduleMomentum", "optimizer", only_an_error)
+def _(x: Any) -> Any:
+    return schedulers.ScheduleMomentum(x, schedulers.linear(2, 0.0, 1.0))
+
+
+@use("schedulers.ScheduleMomentum", "schedule", only_an_error)
+def _(x: Any) -> Any:
+    return momentum(x)
+
+
+@use(
+    "schedulers.ScheduleMomentum",
+    "factor",
+    lambda x: 0.125 * factor(x) if factor(x) < 8 else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    return momentum(lambda step: x)
+
+
+@use("schedulers.ScheduleMomentum", "step", lambda x: 0.125 * whole(x))
+def _(x: Any) -> Any:
+    return momentum(float, x)
+
+
+@use("schedulers.ScheduleMomentum", "state", only_an_error)
+def _(x: Any) -> Any:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0, momentum=0.125)
+    return schedulers.ScheduleMomentum(optimizer, schedulers.linear(2, 0.0, 1.0)).load_state_dict(x)
 
 
 # ---- judging ----

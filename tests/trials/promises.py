@@ -24,10 +24,11 @@ _DOCTEST = re.compile(r"^ *>>> .*?(?=\n\s*\n|\Z)", re.M | re.S)
 
 
 def sentences(docstring: str) -> list[str]:
-    """The sentences, of which an entry of Args or Raises is one or more; without doctests."""
+    """The sentences, of which a list's entry (Args, Raises) is one or more; without doctests."""
     found = []
-    for paragraph in re.split(r"\n\s*\n|\n(?=\s+\w[\w, ]*: )", _DOCTEST.sub("", docstring)):
-        text = re.sub(r"^(?:Args|Raises|Returns|Yields):\s*", "", " ".join(paragraph.split()))
+    parts = re.split(r"\n\s*\n|\n(?=\s*- )|\n(?=\s+\w[\w, ]*: )", _DOCTEST.sub("", docstring))
+    for part in parts:
+        text = re.sub(r"^(?:(?:Args|Raises|Returns|Yields):|-)\s*", "", " ".join(part.split()))
         found += re.split(r"(?<=[.!?])\s+(?=[A-Z`(])", text)
     return [sentence for sentence in found if sentence]
 

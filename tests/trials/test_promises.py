@@ -16,6 +16,12 @@ Args:
 
 Returns: a number.
 
+It takes
+
+- one thing - or none;
+- another,
+  on two lines. A sentence of its own.
+
 >>> f(1)
 2
 
@@ -36,6 +42,10 @@ def test_a_docstring_is_taken_apart_into_sentences() -> None:
         "More is slower.",
         "other, two: named together.",
         "a number.",
+        "It takes",
+        "one thing - or none;",
+        "another, on two lines.",
+        "A sentence of its own.",
         "Last, with `code`.",
         "`code` begins another.",
     ]
