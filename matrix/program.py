@@ -16,6 +16,7 @@ from collections.abc import Iterator
 MAX_LINES = 25  # of code, which a program should not exceed
 FINE = "ok"  # printed where there is no symptom
 LABELS = {"control": "control", "reproduce": "seen"}  # role -> what its line starts with
+FUNCTIONS = {"control": "without_the_cause", "reproduce": "with_the_cause"}  # that stay functions
 CONTROL = "# The control: the same without the cause."
 FAILURE = {  # kind -> the comment above the failure; of the others what is printed says enough
     "crash": "# The failure: it ends the process by a signal.",
@@ -217,7 +218,9 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
     last = [node for node, _ in _ends(role.body)]
     if any(node not in last for node in returns):  # lines after it would run
         function = b"".join(lines[role.lineno - 1 : end]).decode().splitlines()
-        call = f'{role.name}("{device}")'
+        name = FUNCTIONS[role.name]
+        function[0] = function[0].replace(f"def {role.name}(", f"def {name}(", 1)
+        call = f'{name}("{device}")'
         return [*function, "", "", f'print("{label}:", {call} or "{FINE}")']
     falls = bool(returns) and not all(returned for _, returned in _ends(role.body))
     edits: list[tuple[int, int, int, str]] = []  # line, column, bytes that go, what comes
@@ -225,7 +228,9 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
     names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "device"]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     passed = [value for call in calls for value in (*call.args, *(k.value for k in call.keywords))]
-    if all(name in passed for name in names):
+    texts = [node for node in nodes if isinstance(node, ast.JoinedStr)]
+    quoted = [node for text in texts for node in ast.walk(text)]  # no quotation marks fit in there
+    if all(name in passed and name not in quoted for name in names):
         edits += [(name.lineno, name.col_offset, len("device"), f'"{device}"') for name in names]
     for node in returns:
         gone = len("return ") if node.value else len("return")

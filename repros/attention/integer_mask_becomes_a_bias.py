@@ -10,6 +10,7 @@
 #     "Expected attn_mask dtype to be bool or (?:float or )?to match query dtype, but got attn_mask\\.dtype: (?:(?:long|short) )?int",
 #     "Expected attn_mask dtype to be bool or (?:float or )?to match query dtype, but got attn_mask\\.dtype: (?:un)?signed char",
 # ]
+# elsewhere = ["Expected attn_mask dtype to be bool or (?:float or )?to match query dtype, but got attn_mask\\.dtype: long\\b"]
 # keywords = [
 #     "got attn_mask.dtype: long int",
 #     "attention_mask of the tokenizer in SDPA",

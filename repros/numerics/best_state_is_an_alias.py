@@ -39,13 +39,29 @@
 # ]
 # wrong = '''
 # best = model.state_dict()
-# model(torch.ones(1, 1, device=device)).sum().backward()
-# optimizer.step()
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     optimizer.step()
 # '''
 # right = '''
+# import copy
 # best = copy.deepcopy(model.state_dict())
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     optimizer.step()
 # '''
 # fix = "numerics.Snapshot"
+# use = '''
+# from numerics import Snapshot
+# best = Snapshot(model)
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     optimizer.step()
+# '''
+# choice = "Take the lines; the fix to go back with an optimizer, a scheduler or an average, by best.restore()"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -62,27 +78,54 @@ import copy
 import torch
 
 
-def train(device, keep):
-    model = torch.nn.Linear(1, 1).to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    best = keep(model.state_dict())
-    before = best["bias"].item()
-    model(torch.ones(1, 1, device=device)).sum().backward()
-    optimizer.step()  # the gradient of the bias is 1
-    if best["bias"].item() != before:
+def start(device):
+    model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.BatchNorm1d(1)).to(device)
+    batches = [(torch.tensor([[1.0], [3.0]], device=device), 1.0)]
+    return model, torch.optim.SGD(model.parameters(), lr=1.0), batches
+
+
+def criterion(output, y):
+    return y * output.sum()  # the gradient of the last bias is 2
+
+
+def check(best, model):
+    if best["1.bias"].item() == -2.0:
         return "the best state changed with training"
+    model.load_state_dict(best)
+    if model[1].bias.item() != 0 or model[1].running_mean.item() != 0:
+        return "the restored model is not the one that was kept"
+    if model[1].num_batches_tracked != 0:
+        return "the restored model counts a batch"
 
 
 def reproduce(device):
-    return train(device, keep=lambda state: state)
+    model, optimizer, batches = start(device)
+    best = model.state_dict()
+    for x, y in batches:
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        optimizer.step()
+    return check(best, model)
 
 
 def control(device):
-    return train(device, keep=copy.deepcopy)
+    model, optimizer, batches = start(device)
+    best = copy.deepcopy(model.state_dict())
+    for x, y in batches:
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        optimizer.step()
+    return check(best, model)
 
 
 def popular_fix(device):
-    return train(device, keep=lambda state: state.copy())
+    model, optimizer, batches = start(device)
+    best = model.state_dict().copy()
+    for x, y in batches:
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        optimizer.step()
+    return check(best, model)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "clip_grad_norm_ clips nothing when its iterator of parameters was used before"
 # kind = "silent"
-# symptom = "norm 0, gradient still 2000"
+# symptom = "nothing was clipped: the gradient is 2000 long"
 # keywords = [
 #     "clip_grad_norm_ has no effect",
 #     "gradient clipping has no effect",
@@ -34,12 +34,21 @@
 # wrong = '''
 # parameters = filter(lambda p: p.requires_grad, model.parameters())
 # optimizer = torch.optim.SGD(parameters, lr=0.1)
-# torch.nn.utils.clip_grad_norm_(parameters, 1.0)  # in each step
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+#     optimizer.step()
 # '''
 # right = '''
 # parameters = list(filter(lambda p: p.requires_grad, model.parameters()))
+# optimizer = torch.optim.SGD(parameters, lr=0.1)
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+#     optimizer.step()
 # '''
-# fix = "numerics.clip_or_skip"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -57,24 +66,52 @@ import warnings
 import torch
 
 
-def clip(device, collect):
-    model = torch.nn.Linear(4, 1).to(device)
-    parameters = collect(filter(lambda p: p.requires_grad, model.parameters()))
-    torch.optim.SGD(parameters, lr=0.1)
-    model(torch.full((1, 4), 1000.0, device=device)).sum().backward()
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-    if not warned and model.weight.grad.norm() > 1.1:
-        return f"norm {norm:g}, gradient still {model.weight.grad.norm():g}"
+def start(device):
+    model = torch.nn.Linear(4, 1, bias=False).to(device)
+    ones = torch.full((1, 4), 1000.0, device=device)
+    return model, [(ones, -1.0), (ones, 1.0)]
+
+
+def criterion(output, y):
+    return y * output.sum()
+
+
+def check(model, warned):
+    if warned:
+        return f"a warning: {warned[0].message}"
+    length = model.weight.grad.norm().item()
+    if length > 1.1:
+        return f"nothing was clipped: the gradient is {length:.0f} long"
+    if not torch.allclose(model.weight.grad, torch.full_like(model.weight, 0.5), atol=1e-4):
+        return f"the clipped gradient is {model.weight.grad.tolist()}"
 
 
 def reproduce(device):
-    return clip(device, collect=lambda parameters: parameters)
+    model, batches = start(device)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        parameters = filter(lambda p: p.requires_grad, model.parameters())
+        optimizer = torch.optim.SGD(parameters, lr=0.1)
+        for x, y in batches:
+            optimizer.zero_grad()
+            criterion(model(x), y).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+    return check(model, warned)
 
 
 def control(device):
-    return clip(device, collect=list)
+    model, batches = start(device)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        parameters = list(filter(lambda p: p.requires_grad, model.parameters()))
+        optimizer = torch.optim.SGD(parameters, lr=0.1)
+        for x, y in batches:
+            optimizer.zero_grad()
+            criterion(model(x), y).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+    return check(model, warned)
 
 
 if __name__ == "__main__":

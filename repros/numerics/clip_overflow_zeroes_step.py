@@ -37,6 +37,7 @@
 # '''
 # fix = "numerics.clip_or_skip"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
+# retired = "the norm is inf and the factor 0 as in numerics/clip_spreads_one_inf, which holds gradients that overflow as well as infinite ones"
 # ///
 """Loss and gradients are finite, and after clip_grad_norm_() every gradient is 0: the step
 does nothing.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "clip_grad_norm_() raises on the gradient of a sparse Embedding, which 1.13 clipped"
+# title = "clip_grad_norm_() raises on the gradient of a sparse Embedding"
 # kind = "error"
 # symptom = "Could not run 'aten::(_foreach_norm.Scalar|linalg_vector_norm)'"
 # messages = [
@@ -29,13 +29,34 @@
 # ]
 # fixed_by = "pytorch#185309"
 # wrong = '''
-# embedding = torch.nn.Embedding(4, 2, sparse=True)
-# torch.nn.utils.clip_grad_norm_(embedding.parameters(), 0.1)
+# model = torch.nn.EmbeddingBag(100, 4, sparse=True)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.1)
+#     optimizer.step()
 # '''
 # right = '''
-# embedding = torch.nn.Embedding(4, 2, sparse=False)
+# model = torch.nn.EmbeddingBag(100, 4)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.1)
+#     optimizer.step()
 # '''
-# fix = "upgrade"
+# fix = "numerics.clip_or_skip"
+# use = '''
+# from numerics import clip_or_skip
+# model = torch.nn.EmbeddingBag(100, 4, sparse=True)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# for x, y in batches:
+#     optimizer.zero_grad()
+#     criterion(model(x), y).backward()
+#     clip_or_skip(optimizer, max_norm=0.1)
+# '''
+# choice = "Take the lines, or torch 2.14; the fix where a dense gradient of the table is too large"
 # affected = { cpu = ">=2.0,<2.14" }
 # ///
 """Training that clips the gradients of a sparse Embedding stops at the first step since 2.0.
@@ -43,28 +64,51 @@
 On the CPU clip_grad_norm_() calls torch._foreach_norm() in 2.0 to 2.3 and
 torch.linalg.vector_norm() since then (torch/nn/utils/clip_grad.py). Neither had a kernel
 for sparse tensors until vector_norm() got one (pytorch#185309); torch.norm(), which 1.13
-called, has one (amzn/pecos#288 went back to it). clip_grad_value_() raises on every
-release up to 2.15.
+called, has one (amzn/pecos#288 went back to it). But 1.13 only returns the norm: the
+gradient is as long after the call as before. clip_grad_value_() raises on every release up to 2.15.
+
+SparseAdam takes no dense gradients: with the lines use Adam, whose moments then decay for every
+row in each step.
 """
 
 import torch
 
+batches = [(torch.tensor([[0, 1], [0, 2]]), 3.0), (torch.tensor([[0, 3], [0, 0]]), 5.0)]
 
-def clip(device, sparse):
-    embedding = torch.nn.Embedding(4, 2, sparse=sparse).to(device)
-    embedding(torch.tensor([0, 1], device=device)).sum().backward()
-    torch.nn.utils.clip_grad_norm_(embedding.parameters(), 0.1)
+
+def criterion(output, y):
+    return y * output.sum()
 
 
 def reproduce(device):
+    def train():
+        model = torch.nn.EmbeddingBag(100, 4, sparse=True)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x, y in batches:
+            optimizer.zero_grad()
+            criterion(model(x), y).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.1)
+            optimizer.step()
+
     try:
-        clip(device, sparse=True)
+        train()
     except NotImplementedError as error:
         return str(error)
 
 
 def control(device):
-    clip(device, sparse=False)
+    model = torch.nn.EmbeddingBag(100, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in batches:
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.1)
+        optimizer.step()
+    gradient = model.weight.grad.double()
+    counts = torch.tensor([3.0, 0, 0, 1]).double()  # of the second batch, the first row in bags
+    expected = 0.1 * (counts / counts.norm()).view(4, 1).expand(4, 4) / 2
+    if not torch.allclose(gradient[:4], expected, atol=1e-5):
+        return f"the clipped gradient is {gradient[:4].tolist()}"
 
 
 if __name__ == "__main__":

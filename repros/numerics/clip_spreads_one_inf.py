@@ -19,6 +19,19 @@
 #     "clip_grad_norm_ gives nan and zeros",
 #     "gradient clipping is on and I still get nan",
 #     "model becomes nan after one weird batch",
+#     "loss stays constant although gradients are large",
+#     "step is skipped silently",
+#     "gradients are zero after clipping",
+#     "weights stop moving when the gradients get big",
+#     "no update although loss is finite and large",
+#     "clip_grad_norm_ returns inf but loss is fine",
+#     "all gradients vanish after clip_grad_norm_",
+#     "loss stays at a large constant, grad norm inf",
+#     "huge loss and the model does not recover",
+#     "grad norm printed as inf, every grad finite",
+#     "clipping kills the whole gradient",
+#     "model stuck at a high loss with gradient clipping",
+#     "training frozen after a very large loss value",
 # ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/46849"]
@@ -29,41 +42,104 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/utils/clip_grad.py",
 # ]
 # wrong = '''
-# torch.nn.utils.clip_grad_norm_([weight], 1.0)  # one gradient is inf
+# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+# optimizer.step()
 # '''
 # right = '''
-# clip_or_skip(optimizer, max_norm=1.0)
+# max_norm = 1.0
+# gradients = [p.grad for p in model.parameters() if p.grad is not None]
+# largest = torch.stack([gradient.abs().max() for gradient in gradients]).max()
+# if largest.isfinite():
+#     for gradient in gradients:
+#         gradient.div_((largest / max_norm).clamp(min=1))  # so that no square overflows
+#     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+#     optimizer.step()
 # '''
 # fix = "numerics.clip_or_skip"
+# use = '''
+# from numerics import clip_or_skip
+# clip_or_skip(optimizer, max_norm=1.0)
+# '''
+# choice = "Take the fix, which passes over the gradients once; the lines where a file cannot be added"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite and one gradient is inf; after clip_grad_norm_() that one is NaN and
-all others are 0.
+all others are 0. Where all are finite, and large (1e20), all are 0, and the step does nothing.
 
-The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0, and
-inf * 0 is NaN (torch/nn/utils/clip_grad.py). error_if_nonfinite=True raises; it became
-the default and was taken back (pytorch#53843, pytorch#55169).
+The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0, and inf * 0 is
+NaN (torch/nn/utils/clip_grad.py). The norm of finite gradients is inf where their squares
+overflow. error_if_nonfinite=True raises; it became the default and was taken back
+(pytorch#53843, pytorch#55169).
+
+A step with an infinite gradient has to be skipped; finite ones keep their direction once they are
+divided by the largest, which leaves a norm of at least max_norm to clip.
 """
 
 import torch
 
 
-def clip(device, weight):
-    weight = torch.tensor(weight, device=device, requires_grad=True)
-    loss = weight.sqrt().sum()
-    loss.backward()
-    before = weight.grad.tolist()
-    torch.nn.utils.clip_grad_norm_([weight], 1.0)
-    if loss.isfinite() and weight.grad.isnan().any():
-        return f"gradient {before} became {weight.grad.tolist()}"
+class Root(torch.nn.Module):
+    def __init__(self, device, weight):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor(weight, device=device))
+
+
+def start(device, weight, size=1.0):
+    model = Root(device, weight)
+    (size * model.weight.sqrt().sum()).backward()  # the derivative of sqrt at 0 is inf
+    return model, torch.optim.SGD(model.parameters(), lr=1.0)
 
 
 def reproduce(device):
-    return clip(device, [0.0, 0.0625])  # the derivative of sqrt at 0 is inf
+    seen = []
+    for weight, size in (([0.0, 0.0625], 1.0), ([0.25, 0.0625], 1e20)):
+        model, optimizer = start(device, weight, size)
+        before = model.weight.grad.tolist()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+        optimizer.step()
+        if model.weight.grad.isnan().any() or not model.weight.grad.any():
+            seen.append(f"gradient {before} became {model.weight.grad.tolist()}")
+    return "; ".join(seen) or None
 
 
 def control(device):
-    return clip(device, [0.25, 0.0625])
+    model, optimizer = start(device, [0.25, 0.0625])
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    optimizer.step()
+    return stepped(model, [0.25, 0.0625])
+
+
+def stepped(model, weight):
+    # By a gradient of (1, 2) in direction and of 1 in length.
+    seen, expected = model.weight.tolist(), [weight[0] - 0.2**0.5, weight[1] - 0.8**0.5]
+    if max(abs(a - b) for a, b in zip(seen, expected)) > 1e-4:
+        return f"the weight is {seen} instead of {expected}"
+
+
+def clip(model, optimizer):
+    max_norm = 1.0
+    gradients = [p.grad for p in model.parameters() if p.grad is not None]
+    largest = torch.stack([gradient.abs().max() for gradient in gradients]).max()
+    if largest.isfinite():
+        for gradient in gradients:
+            gradient.div_((largest / max_norm).clamp(min=1))  # so that no square overflows
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        optimizer.step()
+
+
+def right(device):
+    for size in (1e-3, 1.0, 1e20):
+        model, optimizer = start(device, [0.25, 0.0625], size)
+        clip(model, optimizer)
+        if size == 1e-3:  # short enough: as it is
+            if abs(model.weight[1].item() - (0.0625 - 0.002)) > 1e-6:
+                return f"a short gradient gives {model.weight.tolist()}"
+        elif problem := stepped(model, [0.25, 0.0625]):
+            return problem
+    model, optimizer = start(device, [0.0, 0.0625])
+    clip(model, optimizer)
+    if model.weight.tolist() != [0.0, 0.0625]:
+        return f"a step by an infinite gradient, to {model.weight.tolist()}"
 
 
 if __name__ == "__main__":
@@ -71,7 +147,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, right):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

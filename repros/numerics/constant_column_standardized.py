@@ -6,7 +6,14 @@
 # title = "A column that is constant in the training data makes the loss nan from the first step"
 # kind = "silent"
 # symptom = "the first loss is nan"
-# messages = ["loss: nan\\b", "loss = nan\\b", "loss=nan\\b", "loss:nan\\b", "loss': nan\\b", "\\bloss nan\\b"]
+# elsewhere = [
+#     "loss: nan\\b",
+#     "loss = nan\\b",
+#     "loss=nan\\b",
+#     "loss:nan\\b",
+#     "loss': nan\\b",
+#     "\\bloss nan\\b",
+# ]
 # keywords = [
 #     "loss is nan from the start",
 #     "nan after normalizing the features",
@@ -38,8 +45,8 @@
 # x = (x - x.mean(0)) / x.std(0)
 # '''
 # right = '''
-# deviation = x.std(0)
-# x = (x - x.mean(0)) / deviation.where(deviation > 0, torch.ones_like(deviation))
+# mean, std = x.mean(0), x.std(0).masked_fill(x.amax(0) == x.amin(0), 1)
+# x = (x - mean) / std  # validation data too, by the same two
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -47,30 +54,56 @@
 is 0, and 0 / 0 is nan in every row of it (fastai/fastai#889). One such column spoils the
 output of a linear layer.
 
-A trial on a subset, in which a column happens to be constant, meets it (fastai/fastai#889).
+A trial on a subset, in which a column happens to be constant, meets it (fastai/fastai#889). The
+mean of a constant 0.1 is rounded, so that little but not 0 is left of it: divided by 1e-8, which
+is often added to the deviation, it is no longer little, and by 0 it is inf. In a tensor of this
+one column the deviation is about 1e-8 itself, and a test for 0 lets it through.
 """
 
 import torch
 
 
-def first_loss(device, safe):
-    x = torch.tensor([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], device=device)
-    deviation = x.std(0)
-    if safe:
-        deviation = deviation.where(deviation > 0, torch.ones_like(deviation))
-        x = (x - x.mean(0)) / deviation
-    else:
-        x = (x - x.mean(0)) / x.std(0)
-    if torch.nn.Linear(2, 1).to(device)(x).square().mean().isnan():
+def naive(x, later):
+    mean, std = x.mean(0), x.std(0)
+    return (x - mean) / std, (later - mean) / std
+
+
+def guarded(x, later):
+    mean, std = x.mean(0), x.std(0).masked_fill(x.amax(0) == x.amin(0), 1)
+    x = (x - mean) / std  # validation data too, by the same two
+    return x, (later - mean) / std
+
+
+def check(device, standardized):
+    column = torch.linspace(1, 3, 1001, device=device)
+    x = torch.stack([column, 0 * column + 5, 0 * column + 0.1], dim=1)
+    later = torch.tensor([[2.0, 6.0, 0.2]], device=device)
+    x, later = standardized(x, later)
+    if torch.nn.Linear(3, 1).to(device)(x).square().mean().isnan():
         return "the first loss is nan"
+    if abs(x[:, 0].square().mean().item() - 1) > 0.01 or x[:, 1:].abs().max() > 1e-4:
+        return "the columns are not of variance 1 and 0"
+    alone, _ = standardized(torch.full((1000, 1), 0.1, device=device), later)
+    if alone.abs().max() > 1e-4:
+        return f"a column of 0.1 becomes {alone[0].item():g}"
+    if not torch.allclose(later, later.new_tensor([[0.0, 1.0, 0.1]]), atol=1e-4):
+        return f"a later row becomes {later.tolist()}"
 
 
 def reproduce(device):
-    return first_loss(device, safe=False)
+    return check(device, naive)
 
 
 def control(device):
-    return first_loss(device, safe=True)
+    return check(device, guarded)
+
+
+def popular_fix(device):
+    def with_epsilon(x, later):
+        mean, std = x.mean(0), x.std(0) + 1e-8
+        return (x - mean) / std, (later - mean) / std
+
+    return check(device, with_epsilon)
 
 
 if __name__ == "__main__":
@@ -78,7 +111,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

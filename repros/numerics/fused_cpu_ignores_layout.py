@@ -3,9 +3,9 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused SGD on the CPU applies a gradient of another layout to the wrong weights"
+# title = "Fused optimizers on the CPU apply a gradient of another layout to the wrong weights"
 # kind = "silent"
-# symptom = "stepped by the transposed gradient"
+# symptom = "stepped by a gradient whose elements are permuted"
 # keywords = [
 #     "fused optimizer gives different weights than the plain one",
 #     "fused=True training goes wrong on the CPU",
@@ -17,6 +17,8 @@
 #     "transposed gradient assigned, weights change in the wrong places",
 #     "loss gets worse only with the fused optimizer",
 #     "cpu fused SGD mismatch with foreach",
+#     "fused Adam on the CPU differs from plain Adam",
+#     "torch.autograd.grad with channels_last images, wrong step",
 # ]
 # origin = "torch"
 # documents = [
@@ -27,18 +29,36 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# (weight.grad,) = torch.autograd.grad((weight * x.t()).sum(), weight)
-# torch.optim.SGD([weight], lr=1.0, fused=True).step()
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+# gradients = torch.autograd.grad(loss, list(model.parameters()))
+# for parameter, gradient in zip(model.parameters(), gradients):
+#     parameter.grad = gradient
+# optimizer.step()
 # '''
 # right = '''
-# torch.optim.SGD([weight], lr=1.0, fused=False).step()
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+# gradients = torch.autograd.grad(loss, list(model.parameters()))
+# for parameter, gradient in zip(model.parameters(), gradients):
+#     parameter.grad = torch.empty_like(parameter).copy_(gradient)
+# optimizer.step()
 # '''
 # fix = "numerics.clip_or_skip"
+# use = '''
+# from numerics import clip_or_skip
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+# gradients = torch.autograd.grad(loss, list(model.parameters()))
+# for parameter, gradient in zip(model.parameters(), gradients):
+#     parameter.grad = gradient
+# clip_or_skip(optimizer, max_norm=float("inf"))
+# '''
+# choice = "Take the lines, which copy each gradient; the fix copies those alone that have another layout"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
-"""With fused=True weights are stepped by the gradients of others where the
-strides of parameter and gradient differ; with fused=False (control) the step is right.
+"""With fused=True weights are stepped by the gradients of others where the strides of parameter and
+gradient differ, as those of a convolution do after channels_last images; with fused=False, or a
+copy in the parameter's layout (control), the step is right. Fused Adam, AdamW and Adagrad fail
+too.
 
 The kernel makes a contiguous copy of the gradient, leaves it unused and walks over the
 memory of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a
@@ -52,26 +72,53 @@ not measured here).
 import torch
 
 
-def step(device, fused):
-    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
-    weight = torch.zeros(2, 2, device=device, requires_grad=True)
-    (weight.grad,) = torch.autograd.grad((weight * x.t()).sum(), weight)
+def start(device):
+    model = torch.nn.Conv2d(2, 1, 2).to(device)
+    torch.nn.init.zeros_(model.weight)
+    x = torch.arange(18.0, device=device).view(1, 2, 3, 3).to(memory_format=torch.channels_last)
+    return model, model(x).sum()
+
+
+def assign(model, loss):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+    gradients = torch.autograd.grad(loss, list(model.parameters()))
+    for parameter, gradient in zip(model.parameters(), gradients):
+        parameter.grad = gradient
+    optimizer.step()
+
+
+def copy(model, loss):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+    gradients = torch.autograd.grad(loss, list(model.parameters()))
+    for parameter, gradient in zip(model.parameters(), gradients):
+        parameter.grad = torch.empty_like(parameter).copy_(gradient)
+    optimizer.step()
+
+
+def check(device, step):
+    model, loss = start(device)
     try:
-        torch.optim.SGD([weight], lr=1.0, fused=fused).step()
+        step(model, loss)
     except RuntimeError as error:
         if "check_fast_path_restrictions" not in str(error):
             raise
         return None  # refused: nothing silent about that
-    if torch.equal(weight, -x):  # and not -x.t()
-        return "stepped by the transposed gradient"
+    seen = (model.weight.detach() / -0.1).flatten()
+    # Sums over the four windows of 0 to 8, then of 9 to 17.
+    expected = torch.tensor([8.0, 12, 20, 24, 44, 48, 56, 60], device=device)
+    if torch.allclose(seen, expected):
+        return None
+    if torch.allclose(seen.sort().values, expected):
+        return "stepped by a gradient whose elements are permuted"
+    return f"stepped by {seen.tolist()}"
 
 
 def reproduce(device):
-    return step(device, fused=True)
+    return check(device, assign)
 
 
 def control(device):
-    return step(device, fused=False)
+    return check(device, copy)
 
 
 if __name__ == "__main__":

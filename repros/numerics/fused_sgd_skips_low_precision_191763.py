@@ -29,11 +29,14 @@
 # ]
 # fixed_by = "pytorch#192545"
 # wrong = '''
-# weight = torch.zeros(65, dtype=torch.bfloat16, device=device, requires_grad=True)
-# torch.optim.SGD([weight], lr=1.0, fused=True).step()
+# optimizer = torch.optim.SGD(model.parameters(), lr=1.0, fused=True)
+# loss.backward()
+# optimizer.step()
 # '''
 # right = '''
-# torch.optim.SGD([weight], lr=1.0, fused=False).step()
+# optimizer = torch.optim.SGD(model.parameters(), lr=1.0, fused=False)
+# loss.backward()
+# optimizer.step()
 # '''
 # fix = "upgrade"
 # requires = ">=2.4"
@@ -50,21 +53,34 @@ float16 is skipped too, float32 and float64 are right (pytorch#191763).
 import torch
 
 
-def step(device, fused):
-    weight = torch.zeros(65, dtype=torch.bfloat16, device=device, requires_grad=True)
-    weight.sum().backward()
-    torch.optim.SGD([weight], lr=1.0, fused=fused).step()
-    stayed = int((weight == 0).sum())
+def start(device):
+    model = torch.nn.Linear(65, 1, bias=False).to(device, torch.bfloat16)
+    torch.nn.init.zeros_(model.weight)
+    return model, model(torch.ones(1, 65, device=device, dtype=torch.bfloat16)).sum()
+
+
+def check(model):
+    stayed = int((model.weight == 0).sum())
     if stayed:
         return f"{stayed} weights of 65 did not move"
+    if not (model.weight == -1).all():
+        return f"the weights are {model.weight.tolist()}, not -1"
 
 
 def reproduce(device):
-    return step(device, fused=True)
+    model, loss = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, fused=True)
+    loss.backward()
+    optimizer.step()
+    return check(model)
 
 
 def control(device):
-    return step(device, fused=False)
+    model, loss = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, fused=False)
+    loss.backward()
+    optimizer.step()
+    return check(model)
 
 
 if __name__ == "__main__":

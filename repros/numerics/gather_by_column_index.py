@@ -28,10 +28,10 @@
 # documents = ["https://github.com/pytorch/pytorch/pull/99709"]
 # fixed_by = "pytorch#99709"
 # wrong = '''
-# picked = x.gather(0, torch.tensor([[1], [2], [2]]))
+# picked = x.gather(0, index)  # an index of shape (n, 1)
 # '''
 # right = '''
-# picked = x.gather(0, torch.tensor([[1, 2, 2]]).t())
+# picked = x.gather(0, index.t().clone(memory_format=torch.contiguous_format).t())
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.1" }
@@ -48,19 +48,27 @@ aten/src/ATen/native/TensorAdvancedIndexing.h, aten/src/ATen/native/cpu/radix_so
 import torch
 
 
-def gather(device, index):
-    x = torch.arange(12.0, device=device).reshape(3, 4)
-    seen = x.gather(0, index.to(device)).flatten().tolist()
+def check(picked):
+    seen = picked.flatten().tolist()
     if seen != [4.0, 8.0, 8.0]:  # x[1, 0], x[2, 0], x[2, 0]
         return f"gathered {seen}, not [4.0, 8.0, 8.0]"
 
 
+def start(device):
+    x = torch.arange(12.0, device=device).reshape(3, 4)
+    return x, torch.tensor([[1], [2], [2]], device=device)
+
+
 def reproduce(device):
-    return gather(device, torch.tensor([[1], [2], [2]]))
+    x, index = start(device)
+    picked = x.gather(0, index)  # an index of shape (n, 1)
+    return check(picked)
 
 
 def control(device):
-    return gather(device, torch.tensor([[1, 2, 2]]).t())
+    x, index = start(device)
+    picked = x.gather(0, index.t().clone(memory_format=torch.contiguous_format).t())
+    return check(picked)
 
 
 if __name__ == "__main__":

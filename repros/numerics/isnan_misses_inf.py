@@ -27,43 +27,87 @@
 #     "https://github.com/inferno-pytorch/inferno/pull/119",
 # ]
 # wrong = '''
+# loss.backward()
 # if not loss.isnan():
 #     optimizer.step()
+# model.zero_grad()
 # '''
 # right = '''
-# if loss.isfinite():
+# loss.backward()
+# if all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None):
 #     optimizer.step()
+# model.zero_grad()
 # '''
 # fix = "numerics.clip_or_skip"
+# use = '''
+# from numerics import clip_or_skip
+# loss.backward()
+# clip_or_skip(optimizer, max_norm=float("inf"))
+# model.zero_grad()
+# '''
+# choice = "Take the lines; the fix on a GPU, where it reads the device once and the lines once for each parameter, and for sparse gradients"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The check passes, the step is taken and the weight is -inf, because the loss is inf and
 isnan(inf) is False.
 
-isfinite() is False for both (docs: torch.isfinite); a NaN detector was changed to it
-for that reason (inferno-pytorch/inferno#119).
+isfinite() is False for both (docs: torch.isfinite); a NaN detector was changed to it for that
+reason (inferno-pytorch/inferno#119). But it is the gradients that the step uses. Of the loss
+alone even isfinite() misses the inf of an earlier batch that is accumulated, the inf of another
+rank, and a finite loss whose gradient is not, such as a root at 0.
 """
 
 import torch
 
 
-def step(device, check):
-    weight = torch.ones((), device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=0.1)
-    loss = (weight * 100).exp()  # overflows in float32
-    loss.backward()
-    if check(loss):
-        optimizer.step()
-    if not weight.isfinite():
-        return f"the loss was {loss.item()}, the weight is {weight.item()}"
+def start(device):
+    model = torch.nn.Linear(1, 1, bias=False).to(device)
+    torch.nn.init.ones_(model.weight)
+    return model, torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def losses(model):
+    yield (model.weight * 100).exp().sum()  # overflows in float32
+    yield 1 + (model.weight * 0).sqrt().sum()  # finite, and its gradient is not
+    yield model.weight.sum()
+
+
+def check(model, loss):
+    if not model.weight.isfinite().all():
+        return f"the loss was {loss.item()}, the weight is {model.weight.item()}"
 
 
 def reproduce(device):
-    return step(device, check=lambda loss: not loss.isnan())
+    model, optimizer = start(device)
+    for loss in losses(model):
+        loss.backward()
+        if not loss.isnan():
+            optimizer.step()
+        model.zero_grad()
+        if problem := check(model, loss):
+            return problem
 
 
 def control(device):
-    return step(device, check=lambda loss: loss.isfinite())
+    model, optimizer = start(device)
+    for loss in losses(model):
+        loss.backward()
+        if all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None):
+            optimizer.step()
+        model.zero_grad()
+    if not abs(model.weight.item() - 0.9) < 1e-6:
+        return f"the weight is {model.weight.item()} after one good step instead of 0.9"
+
+
+def popular_fix(device):
+    model, optimizer = start(device)
+    for loss in losses(model):
+        loss.backward()
+        if loss.isfinite():
+            optimizer.step()
+        model.zero_grad()
+        if problem := check(model, loss):
+            return problem
 
 
 if __name__ == "__main__":
@@ -71,7 +115,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -30,13 +30,23 @@
 #     "https://github.com/pytorch/pytorch/issues/90342",
 # ]
 # wrong = '''
-# output = model(x)  # x holds a NaN; the step of this batch is skipped later
+# for x, y in batches:
+#     loss = criterion(model(x), y)
+#     if not loss.isfinite():
+#         continue  # so that no step is taken
+#     optimizer.zero_grad()
+#     loss.backward()
+#     optimizer.step()
 # '''
 # right = '''
-# if x.isfinite().all():
-#     output = model(x)
+# for x, y in batches:
+#     if not x.isfinite().all():
+#         continue
+#     loss = criterion(model(x), y)
+#     optimizer.zero_grad()
+#     loss.backward()
+#     optimizer.step()
 # '''
-# fix = "numerics.find_nonfinite"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Output in train mode is finite again, and in eval mode it is NaN even after 100 clean
@@ -44,27 +54,57 @@ batches.
 
 The forward in train mode writes the batch's statistics into running_mean and
 running_var, moving averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a
-NaN out of an average. Skipping the step does not help: here no step is ever taken.
+NaN out of an average. Skipping the step does not help, as the forward is over by then: the inputs
+are to be checked before it. In a model that is poisoned already call reset_running_stats() on
+each BatchNorm, and run some clean batches in train mode. With DistributedDataParallel all ranks
+have to skip together.
 """
 
 import torch
 
 
-def train(device, first):
-    model = torch.nn.BatchNorm1d(1).to(device)
+def start(device):
+    model = torch.nn.Sequential(torch.nn.BatchNorm1d(1), torch.nn.Linear(1, 1)).to(device)
     clean = torch.tensor([[0.0], [1.0]], device=device)
-    for x in [clean * first] + 100 * [clean]:
-        output = model(x)
-    if output.isfinite().all() and model.eval()(clean).isnan().any():
+    batches = [(clean * first, clean) for first in [float("nan")] + 100 * [1.0]]
+    return model, torch.optim.SGD(model.parameters(), lr=0.1), batches
+
+
+def criterion(output, y):
+    return (output - y).square().mean()
+
+
+def check(model, batches):
+    clean = batches[-1][0]
+    if model(clean).isfinite().all() and model.eval()(clean).isnan().any():
         return "eval output is nan after 100 clean batches"
+    mean = model[0].running_mean.item()
+    if abs(mean - 0.5) > 1e-3:
+        return f"the running mean is {mean:g} instead of 0.5"
 
 
 def reproduce(device):
-    return train(device, first=float("nan"))
+    model, optimizer, batches = start(device)
+    for x, y in batches:
+        loss = criterion(model(x), y)
+        if not loss.isfinite():
+            continue  # so that no step is taken
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return check(model, batches)
 
 
 def control(device):
-    return train(device, first=1.0)
+    model, optimizer, batches = start(device)
+    for x, y in batches:
+        if not x.isfinite().all():
+            continue
+        loss = criterion(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return check(model, batches)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Weights restored after a NaN step are NaN again one step later"
+# title = "Weights restored after a NaN step are NaN again one step later, with Adam or momentum"
 # kind = "silent"
-# symptom = "nan again after one clean step"
+# symptom = "2 of 2 clean steps gave nan again"
 # keywords = [
 #     "nan comes back after loading the checkpoint",
 #     "restored good weights and next step is nan",
@@ -27,20 +27,41 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html",
 # ]
 # wrong = '''
-# weight.fill_(1.0)  # back to the good weights, under no_grad()
+# good = copy.deepcopy(model.state_dict())
+# for x, y in batches:
+#     train_step(model, optimizer, x, y)
+#     if not all(p.isfinite().all() for p in model.parameters()):
+#         model.load_state_dict(good)
 # '''
 # right = '''
-# weight.fill_(1.0)
-# optimizer.load_state_dict(good)
+# import copy
+# good = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
+# for x, y in batches:
+#     train_step(model, optimizer, x, y)
+#     if not all(p.isfinite().all() for p in model.parameters()):
+#         model.load_state_dict(good[0])
+#         optimizer.load_state_dict(copy.deepcopy(good[1]))
 # '''
 # fix = "numerics.Snapshot"
+# use = '''
+# from numerics import Snapshot
+# good = Snapshot(model, optimizer)
+# for x, y in batches:
+#     train_step(model, optimizer, x, y)
+#     if not all(p.isfinite().all() for p in model.parameters()):
+#         good.restore()
+# '''
+# choice = "Take the lines for a model and its optimizer; the fix where a scheduler or an average of the weights has to go back too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """After a NaN step the weights are set back to good values, and the next step, with a
 clean gradient, makes them NaN again.
 
 Adam's moments went NaN in the bad step too, and every later step is computed from them
-(docs: torch.optim.Adam).
+(docs: torch.optim.Adam). SGD with momentum fails alike, plain SGD keeps nothing and does not. Both
+copies of the optimizer's state are needed: state_dict() refers to the live moments, and on torch
+2.3 and later load_state_dict() takes over the tensors that it is given, so that training
+would write into the kept ones and a second restore would bring back nothing.
 """
 
 import copy
@@ -48,29 +69,55 @@ import copy
 import torch
 
 
-def recover(device, restore):
-    weight = torch.ones((), device=device, requires_grad=True)
-    optimizer = torch.optim.Adam([weight], lr=0.1)
-    good = copy.deepcopy(optimizer.state_dict())
-    (weight * float("nan")).backward()
-    optimizer.step()
-    with torch.no_grad():
-        weight.fill_(1.0)  # noticed: back to the good weights
-    if restore:
-        optimizer.load_state_dict(good)
-    optimizer.zero_grad()
-    (weight * 1.0).backward()
-    optimizer.step()
-    if weight.isnan():
-        return "nan again after one clean step"
+def start(device):
+    model = torch.nn.Linear(1, 1).to(device)
+    torch.nn.init.ones_(model.weight)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    ruined = []
+    factors = torch.tensor([1.0, float("nan"), 2.0, float("nan"), 3.0], device=device)
+
+    def train_step(model, optimizer, x, y):
+        optimizer.zero_grad()
+        (model(x) * y).sum().backward()
+        optimizer.step()
+        if y.isfinite() and model.weight.isnan().any():
+            ruined.append(y)
+
+    batches = [(factor.new_ones(1, 1), factor) for factor in factors]
+    train_step(model, optimizer, *batches.pop(0))  # the state that is kept is not empty
+    return model, optimizer, batches, train_step, ruined
+
+
+def check(device, model, ruined):
+    if ruined:
+        return f"{len(ruined)} of 2 clean steps gave nan again"
+    expected, optimizer, batches, train_step, _ = start(device)
+    train_step(
+        expected, optimizer, *batches[-1]
+    )  # each bad step took back the one before it as well
+    if not torch.allclose(model.weight, expected.weight):
+        return f"the weight is {model.weight.item():g} instead of {expected.weight.item():g}"
 
 
 def reproduce(device):
-    return recover(device, restore=False)
+    model, optimizer, batches, train_step, ruined = start(device)
+    good = copy.deepcopy(model.state_dict())
+    for x, y in batches:
+        train_step(model, optimizer, x, y)
+        if not all(p.isfinite().all() for p in model.parameters()):
+            model.load_state_dict(good)
+    return check(device, model, ruined)
 
 
 def control(device):
-    return recover(device, restore=True)
+    model, optimizer, batches, train_step, ruined = start(device)
+    good = copy.deepcopy((model.state_dict(), optimizer.state_dict()))
+    for x, y in batches:
+        train_step(model, optimizer, x, y)
+        if not all(p.isfinite().all() for p in model.parameters()):
+            model.load_state_dict(good[0])
+            optimizer.load_state_dict(copy.deepcopy(good[1]))
+    return check(device, model, ruined)
 
 
 if __name__ == "__main__":

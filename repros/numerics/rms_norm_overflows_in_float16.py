@@ -28,10 +28,10 @@
 # fixed_by = "pytorch#134106"
 # upstream = "unreported"
 # wrong = '''
-# y = torch.nn.functional.rms_norm(x, (4,))
+# y = torch.nn.functional.rms_norm(x, weight.shape, weight)
 # '''
 # right = '''
-# y = torch.nn.functional.rms_norm(x.float(), (4,)).half()
+# y = torch.nn.functional.rms_norm(x.float(), weight.shape, weight.float()).to(x.dtype)
 # '''
 # fix = "upgrade"
 # requires = ">=2.4"
@@ -47,19 +47,34 @@ largest float16. It computes in float32 since 2.6. CUDA was not measured.
 import torch
 
 
-def normalize(device, rms_norm):
+def naive(x, weight):
+    y = torch.nn.functional.rms_norm(x, weight.shape, weight)
+    return y
+
+
+def wide(x, weight):
+    y = torch.nn.functional.rms_norm(x.float(), weight.shape, weight.float()).to(x.dtype)
+    return y
+
+
+def check(device, normalize):
     x = torch.full((1, 4), 300.0, dtype=torch.float16, device=device)
-    seen = rms_norm(x).max().item()
+    weight = torch.ones(4, dtype=torch.float16, device=device)
+    seen = normalize(x, weight).max().item()
     if not abs(seen - 1) < 0.1:
         return f"the norm of a row of 300s is {seen:.1f}, not 1.0"
+    y = normalize(x * torch.arange(-1, 3, device=device) / 300, 2 * weight).double()
+    expected = torch.arange(-1, 3, device=device).double() * 2 / 1.5**0.5  # of squares 1, 0, 1, 4
+    if not torch.allclose(y, expected.expand(1, 4), atol=1e-2):
+        return f"{y.tolist()} instead of {expected.tolist()}"
 
 
 def reproduce(device):
-    return normalize(device, lambda x: torch.nn.functional.rms_norm(x, (4,)))
+    return check(device, naive)
 
 
 def control(device):
-    return normalize(device, lambda x: torch.nn.functional.rms_norm(x.float(), (4,)).half())
+    return check(device, wide)
 
 
 if __name__ == "__main__":

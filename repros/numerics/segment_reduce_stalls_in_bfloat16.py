@@ -27,10 +27,10 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# torch.segment_reduce(x, "mean", lengths=lengths)  # x in bfloat16
+# mean = torch.segment_reduce(x, "mean", lengths=lengths)
 # '''
 # right = '''
-# torch.segment_reduce(x.float(), "mean", lengths=lengths)
+# mean = torch.segment_reduce(x.float(), "mean", lengths=lengths).to(x.dtype)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
@@ -38,27 +38,39 @@
 
 The kernel adds the values up in `scalar_t initial_value`, which is bfloat16
 (aten/src/ATen/native/SegmentReduce.cpp): 256 + 1 is 256 there. The sum of the segment
-is 256, and the mean 256 / 4096. index_reduce counts its rows in bfloat16, and is wrong
-for the same reason (pytorch#139242).
+is 256, and the mean 256 / 4096. float16 stops at 2048, so that its mean is 1/2; "sum" fails alike.
+index_reduce counts its rows in bfloat16, and is wrong for the same reason (pytorch#139242).
 """
 
 import torch
 
 
-def average(device, convert):
-    x = torch.ones(4096, dtype=torch.bfloat16, device=device)
-    lengths = torch.tensor([4096], device=device)
-    mean = torch.segment_reduce(convert(x), "mean", lengths=lengths).item()
-    if mean < 0.5:
-        return f"the mean is {mean}, not 1.0"
+def check(device, average):
+    x = torch.ones(4098, dtype=torch.bfloat16, device=device, requires_grad=True)
+    mean = average(x, torch.tensor([4096, 2], device=device))
+    if mean[0] < 0.5:
+        return f"the mean is {mean[0].item()}, not 1.0"
+    mean[1].backward()
+    if mean.tolist() != [1.0, 1.0] or x.grad[-2:].tolist() != [0.5, 0.5] or mean.dtype != x.dtype:
+        return f"means {mean.tolist()} in {mean.dtype}, gradient {x.grad[-2:].tolist()}"
+
+
+def naive(x, lengths):
+    mean = torch.segment_reduce(x, "mean", lengths=lengths)
+    return mean
+
+
+def wide(x, lengths):
+    mean = torch.segment_reduce(x.float(), "mean", lengths=lengths).to(x.dtype)
+    return mean
 
 
 def reproduce(device):
-    return average(device, lambda x: x)
+    return check(device, naive)
 
 
 def control(device):
-    return average(device, lambda x: x.float())
+    return check(device, wide)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,14 @@
 # title = "SGD on unscaled features writes NaN into the weights within a few steps"
 # kind = "silent"
 # symptom = "weight is nan after step"
-# messages = ["loss: nan\\b", "loss = nan\\b", "loss=nan\\b", "loss:nan\\b", "loss': nan\\b", "\\bloss nan\\b"]
+# elsewhere = [
+#     "loss: nan\\b",
+#     "loss = nan\\b",
+#     "loss=nan\\b",
+#     "loss:nan\\b",
+#     "loss': nan\\b",
+#     "\\bloss nan\\b",
+# ]
 # keywords = [
 #     "loss explodes",
 #     "loss explodes to nan",
@@ -33,11 +40,13 @@
 #     "https://forums.fast.ai/t/help-with-simple-celcius-to-f-linear-regression-using-pytorch-gradient-descent-autograd/18783",
 # ]
 # wrong = '''
-# x = torch.linspace(-500, 500, 32, device=device)  # in the unit they came in
-# optimizer = torch.optim.SGD([weight], lr=1e-3)
+# optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+# train(model, optimizer, x, y)  # x in the units it came in
 # '''
 # right = '''
-# x = (x - x.mean()) / x.std()
+# mean, std = x.mean(0), x.std(0).masked_fill(x.amax(0) == x.amin(0), 1)
+# optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+# train(model, optimizer, (x - mean) / std, y)  # later inputs by the same mean and std
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -45,33 +54,47 @@
 the same features normalised (control) it does not.
 
 Features this large make the squared error huge, and each step overshoots; the advice is
-to normalise them (forums.fast.ai/t/18783).
+to normalise them (forums.fast.ai/t/18783). Each column needs its own mean and deviation: with one
+of all columns a small feature next to a large one stays small and trains nothing.
 """
 
 import torch
 
 
-def train(device, normalise):
-    x = torch.linspace(-500, 500, 32, device=device)
-    y = 1.8 * x + 32  # Celsius to Fahrenheit
-    if normalise:
-        x = (x - x.mean()) / x.std()
-    weight = torch.zeros((), device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1e-3)
-    for step in range(1, 101):
+def start(device):
+    x = torch.stack([torch.linspace(-500, 500, 32), torch.linspace(-1, 1, 32).square()], 1)
+    y = 1.8 * x[:, :1] - 40 * x[:, 1:] + 32
+    return torch.nn.Linear(2, 1).to(device), x.to(device), y.to(device)
+
+
+def train(model, optimizer, x, y):
+    for step in range(1, 1001):
         optimizer.zero_grad()
-        (weight * x - y).square().mean().backward()
+        loss = (model(x) - y).square().mean()
+        loss.backward()
         optimizer.step()
-        if weight.isnan():
-            return f"weight is nan after step {step}"
+        if model.weight.isnan().any():
+            raise ArithmeticError(f"weight is nan after step {step}")
 
 
 def reproduce(device):
-    return train(device, normalise=False)
+    model, x, y = start(device)
+    try:
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+        train(model, optimizer, x, y)  # x in the units it came in
+    except ArithmeticError as error:
+        return str(error)
 
 
 def control(device):
-    return train(device, normalise=True)
+    model, x, y = start(device)
+    mean, std = x.mean(0), x.std(0).masked_fill(x.amax(0) == x.amin(0), 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+    train(model, optimizer, (x - mean) / std, y)  # later inputs by the same mean and std
+    later = torch.tensor([[300.0, 0.5]], device=device)
+    predicted = model((later - mean) / std).item()
+    if abs(predicted - 552) > 1:  # 1.8 * 300 - 40 * 0.5 + 32
+        return f"{predicted:.4g} is predicted instead of 552"
 
 
 if __name__ == "__main__":

@@ -34,9 +34,9 @@
 # smape = (2 * error / total).mean()
 # '''
 # right = '''
-# smape = apply_where(total > 0, lambda e, t: 2 * e / t, error, total).mean()
+# error, total = (prediction - target).abs(), prediction.abs() + target.abs()
+# smape = (2 * error / total.masked_fill(total == 0, 1)).mean()
 # '''
-# fix = "numerics.apply_where"
 # rule = "warning"
 # when = "prediction and target are both 0 in one row"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -51,20 +51,46 @@ Such a row is predicted exactly, and the fixes of other libraries count it as 0
 import torch
 
 
-def smape(device, target):
-    prediction = torch.tensor([0.0, 2.0], device=device)
-    target = torch.tensor(target, device=device)
+def naive(prediction, target):
     error, total = (prediction - target).abs(), prediction.abs() + target.abs()
-    if (2 * error / total).mean().isnan():
+    smape = (2 * error / total).mean()
+    return smape
+
+
+def guarded(prediction, target):
+    error, total = (prediction - target).abs(), prediction.abs() + target.abs()
+    smape = (2 * error / total.masked_fill(total == 0, 1)).mean()
+    return smape
+
+
+def check(device, smape_of):
+    prediction = torch.tensor([0.0, 2.0, 0.0], device=device, requires_grad=True)
+    smape = smape_of(prediction, torch.tensor([0.0, 1.0, 3.0], device=device))
+    if smape.isnan():
         return "SMAPE is nan with finite predictions"
+    smape.backward()
+    # (0 + 2 / 3 + 2) / 3; of the second row: 4 * 1 / (2 + 1) ** 2 / 3
+    if abs(smape.item() - 8 / 9) > 1e-5 or abs(prediction.grad[1].item() - 4 / 27) > 1e-5:
+        return f"SMAPE {smape.item():g}, gradient {prediction.grad.tolist()}"
+    if not prediction.grad.isfinite().all():
+        return f"the gradient is {prediction.grad.tolist()}"
 
 
 def reproduce(device):
-    return smape(device, target=[0.0, 1.0])
+    return check(device, naive)
 
 
 def control(device):
-    return smape(device, target=[0.5, 1.0])
+    return check(device, guarded)
+
+
+def messages(device):
+    prediction = torch.zeros(1, device=device, requires_grad=True)
+    try:
+        with torch.autograd.detect_anomaly():
+            naive(prediction, torch.zeros(1, device=device)).backward()
+    except RuntimeError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -72,7 +98,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -41,7 +41,7 @@
 # advantage = (x - x.mean()) / (x.std() + 1e-8)
 # '''
 # right = '''
-# advantage = (x - x.mean()) / (x.std(unbiased=False) + 1e-8)
+# advantage = (x - x.mean()) / (x.std() + 1e-8) if x.numel() > 1 else x
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -50,7 +50,9 @@ everything is nan from there on (DLR-RM/stable-baselines3#1025).
 
 std() divides by n - 1 unless it is told not to, and 0 / 0 is nan (pytorch#29372). The 1e-8
 guards against a standard deviation of zero, not against one of nan
-(DLR-RM/stable-baselines3#325).
+(DLR-RM/stable-baselines3#325). With unbiased=False the deviation is 0, and so is the
+advantage, as x is its own mean: nothing is learned from the sample. It stays as it is in the
+lines.
 """
 
 import warnings
@@ -58,21 +60,47 @@ import warnings
 import torch
 
 
-def standardize(device, deviation):
-    x = torch.tensor([2.0], device=device)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # newer releases warn of the degrees of freedom
-        advantage = (x - x.mean()) / (deviation(x) + 1e-8)
-    if advantage.isnan().all():
-        return "the standardized advantage of one sample is nan"
+def check(device, standardize):
+    values = torch.tensor([2.0, 4.0, 9.0], device=device, dtype=torch.float64)
+    for x in (values, values[:1]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # newer releases warn of the degrees of freedom
+            advantage = standardize(x.float())
+        if advantage.isnan().all():
+            return "the standardized advantage of one sample is nan"
+        expected = (x - 5) / 13**0.5 if len(x) > 1 else x  # variance: (9 + 1 + 16) / 2
+        if not torch.allclose(advantage.double(), expected):
+            return f"advantage {advantage.tolist()} instead of {expected.tolist()}"
+
+
+def naive(x):
+    advantage = (x - x.mean()) / (x.std() + 1e-8)
+    return advantage
+
+
+def guarded(x):
+    advantage = (x - x.mean()) / (x.std() + 1e-8) if x.numel() > 1 else x
+    return advantage
 
 
 def reproduce(device):
-    return standardize(device, lambda x: x.std())
+    return check(device, naive)
 
 
 def control(device):
-    return standardize(device, lambda x: x.std(unbiased=False))
+    return check(device, guarded)
+
+
+def messages(device):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        for of_one in (torch.std, torch.var):
+            of_one(torch.ones(1, device=device))
+    return "\n".join(str(one.message) for one in warned)
+
+
+def popular_fix(device):
+    return check(device, lambda x: (x - x.mean()) / (x.std(unbiased=False) + 1e-8))
 
 
 if __name__ == "__main__":
@@ -80,7 +108,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

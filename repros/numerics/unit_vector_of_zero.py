@@ -36,35 +36,59 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.normalize.html",
 # ]
 # wrong = '''
-# unit = x / x.norm(dim=1, keepdim=True)
+# unit = x / x.norm(dim=-1, keepdim=True)
 # '''
 # right = '''
-# unit = torch.nn.functional.normalize(x, dim=1)
+# norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+# unit = x / norm.masked_fill(norm == 0, 1)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A row of zeros, of an unknown word (huggingface/sentence-transformers#625) or after a ReLU
 (CorentinJ/Real-Time-Voice-Cloning#678), becomes 0 / 0.
 
-normalize() divides by at least 1e-12 (docs: torch.nn.functional.normalize).
+torch.nn.functional.normalize(), the answer of huggingface/sentence-transformers#625, divides by
+at least 1e-12. That cures the value, and where x is not trained it is enough. The gradient of such
+a row is divided by 1e-12 as well: one step of SGD ruins whatever made the row. In float16 the
+1e-12 is 0, and the value is nan again.
 """
 
 import torch
 
 
-def normalized(device, unit_of):
-    x = torch.tensor([[3.0, 4.0], [0.0, 0.0]], device=device)
+def naive(x):
+    unit = x / x.norm(dim=-1, keepdim=True)
+    return unit
+
+
+def guarded(x):
+    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    unit = x / norm.masked_fill(norm == 0, 1)
+    return unit
+
+
+def check(device, unit_of):
+    x = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]], device=device, requires_grad=True)
     unit = unit_of(x)
-    if unit[1].isnan().all():
+    if unit[0, 1].isnan().all():
         return "the unit vector of zeros is nan"
+    (2 * unit[..., 0]).sum().backward()
+    # of 3 / 5: (1 - 0.6 * 0.6) / 5 and -0.6 * 0.8 / 5; a row of zeros is taken as it is
+    expected = torch.tensor([[[0.256, -0.192], [2.0, 0.0]]], device=device)
+    if not torch.allclose(x.grad, expected, atol=1e-4):
+        return f"gradient {x.grad.tolist()} instead of {expected.tolist()}"
 
 
 def reproduce(device):
-    return normalized(device, lambda x: x / x.norm(dim=1, keepdim=True))
+    return check(device, naive)
 
 
 def control(device):
-    return normalized(device, lambda x: torch.nn.functional.normalize(x, dim=1))
+    return check(device, guarded)
+
+
+def popular_fix(device):
+    return check(device, lambda x: torch.nn.functional.normalize(x, dim=-1))
 
 
 if __name__ == "__main__":
@@ -72,7 +96,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -12,21 +12,15 @@
 #     "loss is finite but gradient is nan",
 #     "masked loss nan gradient",
 #     "MulBackward0 returned nan",
-#     "filtering nan does not help backward",
 #     "nan_to_num does not help",
-#     "masking out nan values does not stop nan gradients",
-#     "gradients nan although the loss excludes nan entries",
 #     "torch.where to avoid log(0) still gives nan",
-#     "nan targets masked, weights become nan anyway",
 #     "safe division with torch.where has nan gradient",
 #     "loss value is right, backward yields nan",
-#     "ignoring missing labels in the loss gives nan weights",
 #     "where condition protects the value but not the gradient",
 #     "multiply by mask zero does not remove nan gradient",
 #     "piecewise function has nan gradients",
 #     "sqrt of negative numbers masked, gradient still nan",
 #     "weights nan after one step with finite loss",
-#     "missing values in the target of my regression",
 # ]
 # origin = "design"
 # reports = [
@@ -43,9 +37,16 @@
 # loss = torch.where(x > 0, x.log() * x, torch.zeros_like(x)).sum()
 # '''
 # right = '''
-# loss = (torch.where(x > 0, x, torch.ones_like(x)).log() * x).sum()
+# positive = x > 0
+# safe = torch.where(positive, x, torch.ones_like(x))
+# loss = torch.where(positive, safe.log() * safe, torch.zeros_like(x)).sum()
 # '''
 # fix = "numerics.apply_where"
+# use = '''
+# from numerics import apply_where
+# loss = apply_where(x > 0, lambda x: x.log() * x, x).sum()
+# '''
+# choice = "Take the lines; the fix where the branch has several inputs or stands in many places"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite and the gradient is NaN where torch.where() chose the other branch.
@@ -53,30 +54,55 @@
 The branch not taken gets a gradient of 0, and 0 * inf is NaN on its way through log:
 autograd does not tell "no gradient" from "zero gradient" (pytorch#52248). nan_to_num()
 on the result, tried instead, gives NaN as well; that is expected (pytorch#94700). What
-helps is to replace the *input* of the branch (control).
+helps is to replace the *input* of the branch, in each place where it is used (control).
 """
 
 import torch
 
 
-def gradient(device, safe_log):
-    x = torch.tensor([0.0, 1.0], device=device, requires_grad=True)
-    loss = safe_log(x).sum()
+def naive(x):
+    loss = torch.where(x > 0, x.log() * x, torch.zeros_like(x)).sum()
+    return loss
+
+
+def safe_input(x):
+    positive = x > 0
+    safe = torch.where(positive, x, torch.ones_like(x))
+    loss = torch.where(positive, safe.log() * safe, torch.zeros_like(x)).sum()
+    return loss
+
+
+def check(device, loss_of):
+    x = torch.tensor([0.0, 1.0, -2.0, 2.0, float("-inf")], device=device, requires_grad=True)
+    loss = loss_of(x)
     loss.backward()
     if loss.isfinite() and x.grad.isnan().any():
         return f"loss is finite, gradient {x.grad.tolist()}"
+    log2 = 0.6931472
+    expected = torch.tensor([0.0, 1.0, 0.0, 1 + log2, 0.0], device=device)
+    if abs(loss.item() - 2 * log2) > 1e-5 or not torch.allclose(x.grad, expected):
+        return f"loss {loss.item():g}, gradient {x.grad.tolist()} instead of {expected.tolist()}"
 
 
 def reproduce(device):
-    return gradient(device, lambda x: torch.where(x > 0, x.log() * x, torch.zeros_like(x)))
+    return check(device, naive)
 
 
 def control(device):
-    return gradient(device, lambda x: torch.where(x > 0, x, torch.ones_like(x)).log() * x)
+    return check(device, safe_input)
+
+
+def messages(device):
+    x = torch.zeros(1, device=device, requires_grad=True)
+    try:
+        with torch.autograd.detect_anomaly():
+            naive(x).backward()
+    except RuntimeError as error:
+        return str(error)
 
 
 def popular_fix(device):
-    return gradient(device, lambda x: torch.nan_to_num(x.log() * x))
+    return check(device, lambda x: torch.nan_to_num(x.log() * x, neginf=0.0).sum())
 
 
 if __name__ == "__main__":
@@ -84,7 +110,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control, popular_fix):
+        for role in (reproduce, control, messages, popular_fix):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "LBFGS\\.step\\(\\) missing 1 required positional argument: 'closure'"
 # messages = ["LBFGS\\.step\\(\\) missing 1 required positional argument: .closure."]
-# elsewhere = ["TypeError: step\\(\\) missing 1 required positional argument: .closure."]
+# elsewhere = ["TypeError.{1,3}?step\\(\\) missing 1 required positional argument: .closure."]
 # keywords = [
 #     "how to use LBFGS",
 #     "LBFGS in a normal training loop",

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "A SequentialLR that starts with a ChainedScheduler decays the first learning rate"
 # kind = "silent"
-# symptom = "first learning rate is 0.5, not 1.0"
+# symptom = "first learning rate is 0\\.25, not 0\\.5"
 # keywords = [
 #     "ChainedScheduler in SequentialLR",
 #     "SequentialLR wrong first learning rate",
@@ -28,11 +28,12 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",
 # ]
 # wrong = '''
-# first = ChainedScheduler([ExponentialLR(optimizer, 0.5)])
+# first = ChainedScheduler([LinearLR(optimizer, 0.5, total_iters=2), ExponentialLR(optimizer, 0.5)])
 # scheduler = SequentialLR(optimizer, [first, last], milestones=[3])
 # '''
 # right = '''
-# first = ExponentialLR(optimizer, 0.5)
+# from torch.optim.lr_scheduler import LambdaLR
+# first = LambdaLR(optimizer, lambda n: min(1, 0.5 + 0.25 * n) * 0.5**n)  # the product of both
 # scheduler = SequentialLR(optimizer, [first, last], milestones=[3])
 # '''
 # requires = ">=2.6"
@@ -42,32 +43,56 @@
 
 SequentialLR repeats the first step of the schedule that it starts with. From 2.8 on,
 ExponentialLR and others know such a step by a flag instead of by epoch 0
-(pytorch#149312), and it is set on the ChainedScheduler alone: the schedulers in it
-decay (torch/optim/lr_scheduler.py). Before 2.6 SequentialLR could not hold a
-ChainedScheduler at all (pytorch#132745).
+(pytorch#149312), and it is set on the ChainedScheduler alone: the ExponentialLR in it
+decays (torch/optim/lr_scheduler.py). Before 2.6 SequentialLR could not hold a
+ChainedScheduler at all (pytorch#132745). Of a ChainedScheduler that holds one scheduler, take that
+one alone; the factors of several are multiplied in one LambdaLR.
 """
 
 import torch
-from torch.optim.lr_scheduler import ChainedScheduler, ConstantLR, ExponentialLR, SequentialLR
+from torch.optim.lr_scheduler import (
+    ChainedScheduler,
+    ConstantLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    SequentialLR,
+)
 
 
-def check(device, wrap):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    first = wrap(ExponentialLR(optimizer, 0.5))
-    last = ConstantLR(optimizer, 0.1)
-    SequentialLR(optimizer, [first, last], milestones=[3])
-    rate = optimizer.param_groups[0]["lr"]
-    if rate != 1.0:
-        return f"first learning rate is {rate}, not 1.0"
+    return torch.optim.SGD([weight], lr=1.0)
+
+
+def check(optimizer, scheduler):
+    rates = []
+    for _ in range(4):
+        rates.append(round(optimizer.param_groups[0]["lr"], 4))
+        optimizer.step()
+        scheduler.step()
+    if rates[0] != 0.5:
+        return f"first learning rate is {rates[0]}, not 0.5"
+    if rates != [0.5, 0.375, 0.25, 0.1]:
+        return f"learning rates are {rates}"
 
 
 def reproduce(device):
-    return check(device, lambda scheduler: ChainedScheduler([scheduler]))
+    optimizer = start(device)
+    last = ConstantLR(optimizer, 0.1)
+    first = ChainedScheduler(
+        [LinearLR(optimizer, 0.5, total_iters=2), ExponentialLR(optimizer, 0.5)]
+    )
+    scheduler = SequentialLR(optimizer, [first, last], milestones=[3])
+    return check(optimizer, scheduler)
 
 
 def control(device):
-    return check(device, lambda scheduler: scheduler)
+    optimizer = start(device)
+    last = ConstantLR(optimizer, 0.1)
+    first = LambdaLR(optimizer, lambda n: min(1, 0.5 + 0.25 * n) * 0.5**n)  # the product of both
+    scheduler = SequentialLR(optimizer, [first, last], milestones=[3])
+    return check(optimizer, scheduler)
 
 
 if __name__ == "__main__":

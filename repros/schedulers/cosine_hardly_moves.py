@@ -28,15 +28,24 @@
 #     "lr logged in tensorboard stays the same",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/sthalles/SimCLR/issues/8"]
+# reports = [
+#     "https://github.com/sthalles/SimCLR/issues/8",
+#     "https://github.com/sthalles/SimCLR/issues/43",
+# ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html"]
 # wrong = '''
-# scheduler = CosineAnnealingLR(optimizer, T_max=epochs * batches)
-# for _ in range(epochs): scheduler.step()
+# scheduler = CosineAnnealingLR(optimizer, T_max=epochs * len(loader))
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
+#     scheduler.step()
 # '''
 # right = '''
 # scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
-# for _ in range(epochs): scheduler.step()
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
+#     scheduler.step()
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -51,25 +60,43 @@ cosine (sthalles/SimCLR#8).
 import torch
 from torch.optim.lr_scheduler import CosineAnnealingLR
 
+LOADER = [(torch.ones(1, 1), torch.ones(1, 1))] * 10
 
-def train(device, t_max, epochs):
+
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    scheduler = CosineAnnealingLR(optimizer, T_max=t_max)
-    for _ in range(epochs):
+    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9)
+
+    def train_step(x, y):
         optimizer.step()
-        scheduler.step()
+
+    return optimizer, train_step
+
+
+def check(scheduler):
     rate = scheduler.get_last_lr()[0]
-    if rate > 0.9:
+    if rate > 1e-6:
         return f"the learning rate ended at {rate:.2f}, eta_min is 0"
 
 
-def reproduce(device, epochs=10, batches=10):
-    return train(device, t_max=epochs * batches, epochs=epochs)
+def reproduce(device, epochs=10, loader=LOADER):
+    optimizer, train_step = start(device)
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs * len(loader))
+    for epoch in range(epochs):
+        for x, y in loader:
+            train_step(x, y)
+        scheduler.step()
+    return check(scheduler)
 
 
-def control(device, epochs=10):
-    return train(device, t_max=epochs, epochs=epochs)
+def control(device, epochs=10, loader=LOADER):
+    optimizer, train_step = start(device)
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+    for epoch in range(epochs):
+        for x, y in loader:
+            train_step(x, y)
+        scheduler.step()
+    return check(scheduler)
 
 
 if __name__ == "__main__":

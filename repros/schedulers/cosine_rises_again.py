@@ -32,11 +32,17 @@
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html"]
 # wrong = '''
 # scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
-# for _ in range(epochs * batches): scheduler.step()
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
+#         scheduler.step()
 # '''
 # right = '''
-# scheduler = CosineAnnealingLR(optimizer, T_max=epochs * batches)
-# for _ in range(epochs * batches): scheduler.step()
+# scheduler = CosineAnnealingLR(optimizer, T_max=epochs * len(loader))
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
+#         scheduler.step()
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -51,25 +57,43 @@ epochs, it makes a wave every two times T_max batches (ivadomed/ivadomed#57).
 import torch
 from torch.optim.lr_scheduler import CosineAnnealingLR
 
+LOADER = [(torch.ones(1, 1), torch.ones(1, 1))] * 2
 
-def train(device, t_max, steps):
+
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    scheduler = CosineAnnealingLR(optimizer, T_max=t_max)
-    for _ in range(steps):
+    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9)
+
+    def train_step(x, y):
         optimizer.step()
-        scheduler.step()
+
+    return optimizer, train_step
+
+
+def check(scheduler):
     rate = scheduler.get_last_lr()[0]
-    if rate > 0.9:
+    if rate > 1e-6:
         return f"the learning rate ended at {rate:.2f}, eta_min is 0"
 
 
-def reproduce(device, epochs=4, batches=2):
-    return train(device, t_max=epochs, steps=epochs * batches)
+def reproduce(device, epochs=4, loader=LOADER):
+    optimizer, train_step = start(device)
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+    for epoch in range(epochs):
+        for x, y in loader:
+            train_step(x, y)
+            scheduler.step()
+    return check(scheduler)
 
 
-def control(device, epochs=4, batches=2):
-    return train(device, t_max=epochs * batches, steps=epochs * batches)
+def control(device, epochs=4, loader=LOADER):
+    optimizer, train_step = start(device)
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs * len(loader))
+    for epoch in range(epochs):
+        for x, y in loader:
+            train_step(x, y)
+            scheduler.step()
+    return check(scheduler)
 
 
 if __name__ == "__main__":

@@ -47,25 +47,39 @@ import io
 import torch
 
 
-def save(device, drop):
+def make(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=0.1, momentum=0.9)
-    scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=1.0)
-    state = scheduler.state_dict()
-    if drop:
-        state.pop("_scale_fn_ref", None)
-    torch.save(state, io.BytesIO())
+    return torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=1.0, step_size_up=4)
+
+
+def train(scheduler, steps):
+    for _ in range(steps):
+        scheduler.optimizer.step()
+        scheduler.step()
+    return scheduler.get_last_lr()[0]
 
 
 def reproduce(device):
+    scheduler, file = make(device), io.BytesIO()
     try:
-        save(device, drop=False)
+        torch.save(scheduler.state_dict(), file)
     except TypeError as error:
         return str(error)
 
 
 def control(device):
-    save(device, drop=True)
+    scheduler, file = make(device), io.BytesIO()
+    train(scheduler, 3)
+    state = scheduler.state_dict()
+    state.pop("_scale_fn_ref", None)
+    torch.save(state, file)
+    file.seek(0)
+    resumed = make(device)
+    resumed.load_state_dict(torch.load(file))
+    rate, expected = train(resumed, 3), train(scheduler, 3)
+    if rate != expected:
+        return f"resumed, the learning rate is {rate}, not {expected}"
 
 
 if __name__ == "__main__":

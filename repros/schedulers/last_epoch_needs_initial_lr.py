@@ -20,20 +20,30 @@
 # reports = [
 #     "https://github.com/real-stanford/universal_manipulation_interface/issues/70",
 #     "https://github.com/stefanopini/simple-HRNet/issues/33",
-#     "https://github.com/mozilla/TTS/issues/57",
+#     "https://github.com/svc-develop-team/so-vits-svc/issues/19",
 # ]
 # documents = [
 #     "https://github.com/akamaster/pytorch_resnet_cifar10/pull/14",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LRScheduler.html",
 # ]
 # wrong = '''
-# scheduler = MultiStepLR(optimizer, milestones=[2], gamma=0.1, last_epoch=3)
+# model.load_state_dict(checkpoint["model"])
+# scheduler = MultiStepLR(optimizer, milestones=[2], gamma=0.1, last_epoch=checkpoint["epoch"])
 # '''
 # right = '''
+# model.load_state_dict(checkpoint["model"])
 # scheduler = MultiStepLR(optimizer, milestones=[2], gamma=0.1)
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler.load_state_dict(checkpoint["scheduler"])
 # '''
+# fix = "schedulers.ScheduleLR"
+# use = '''
+# from schedulers import ScheduleLR
+# model.load_state_dict(checkpoint["model"])
+# epoch = checkpoint["epoch"]
+# scheduler = ScheduleLR(optimizer, lambda step: 0.1 if step >= 2 else 1.0, step=epoch + 1)
+# '''
+# choice = "Take the lines; the fix where the checkpoint holds no state of optimizer and scheduler: it continues the learning rate, and the momentum starts again"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A training that is resumed with last_epoch fails while the scheduler is built.
@@ -42,60 +52,68 @@
 last_epoch=-1, and is part of the optimizer's state (torch/optim/lr_scheduler.py). A new
 optimizer has none.
 
-Writing "initial_lr" by hand is the usual advice
-(real-stanford/universal_manipulation_interface#70,
-akamaster/pytorch_resnet_cifar10#14). The error goes; the rate is the undecayed one, since
-get_lr() of most schedulers multiplies the rate of the group
-(torch/optim/lr_scheduler.py), and the milestone has passed.
+Writing "initial_lr" by hand is the usual advice (akamaster/pytorch_resnet_cifar10#14). The
+error goes; the rate is the undecayed one, since get_lr() of most schedulers multiplies the rate
+of the group (torch/optim/lr_scheduler.py), and the milestone has passed. It is right for
+LambdaLR, as in real-stanford/universal_manipulation_interface#70, and for
+CosineAnnealingWarmRestarts; OneCycleLR raises KeyError: 'max_lr' next.
 """
 
 import torch
 from torch.optim.lr_scheduler import MultiStepLR
 
 
-def resume(device, build):
-    weight = torch.zeros(1, device=device, requires_grad=True)
-    first = torch.optim.SGD([weight], lr=1.0)
-    scheduler = MultiStepLR(first, milestones=[2], gamma=0.1)
+def parts(device):
+    model = torch.nn.Linear(1, 1).to(device)
+    return model, torch.optim.SGD(model.parameters(), lr=1.0)
+
+
+def interrupted(device):
+    model, optimizer = parts(device)
+    scheduler = MultiStepLR(optimizer, milestones=[2], gamma=0.1)
     for _ in range(4):
-        first.step()
+        optimizer.step()
         scheduler.step()
-    checkpoint = {"optimizer": first.state_dict(), "scheduler": scheduler.state_dict()}
-    optimizer = torch.optim.SGD([weight], lr=1.0)
+    kept = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
+    return {"epoch": 3, **{name: part.state_dict() for name, part in kept.items()}}
+
+
+def check(optimizer):
+    rate = optimizer.param_groups[0]["lr"]
+    if abs(rate - 0.1) > 1e-6:
+        return f"resumed with learning rate {rate}, stopped with 0.1"
+
+
+def resume(device, checkpoint):
+    model, optimizer = parts(device)
+    for group in optimizer.param_groups:
+        group.update(checkpoint.get("by hand", {}))
     try:
-        build(optimizer, checkpoint)
+        model.load_state_dict(checkpoint["model"])
+        scheduler = MultiStepLR(
+            optimizer, milestones=[2], gamma=0.1, last_epoch=checkpoint["epoch"]
+        )
     except KeyError as error:
         return str(error)
-    rates = [each.param_groups[0]["lr"] for each in (optimizer, first)]
-    if rates[0] != rates[1]:
-        return f"resumed with learning rate {rates[0]}, stopped with {rates[1]}"
-
-
-def from_last_epoch(optimizer, checkpoint):
-    MultiStepLR(optimizer, milestones=[2], gamma=0.1, last_epoch=3)
-
-
-def from_state(optimizer, checkpoint):
-    scheduler = MultiStepLR(optimizer, milestones=[2], gamma=0.1)
-    optimizer.load_state_dict(checkpoint["optimizer"])
-    scheduler.load_state_dict(checkpoint["scheduler"])
-
-
-def by_hand(optimizer, checkpoint):
-    optimizer.param_groups[0]["initial_lr"] = 1.0
-    from_last_epoch(optimizer, checkpoint)
+    return check(scheduler.optimizer)
 
 
 def reproduce(device):
-    return resume(device, from_last_epoch)
+    return resume(device, interrupted(device))
 
 
 def control(device):
-    return resume(device, from_state)
+    checkpoint = interrupted(device)
+    model, optimizer = parts(device)
+    model.load_state_dict(checkpoint["model"])
+    scheduler = MultiStepLR(optimizer, milestones=[2], gamma=0.1)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler.load_state_dict(checkpoint["scheduler"])
+    return check(optimizer)
 
 
 def popular_fix(device):
-    return resume(device, by_hand)
+    return resume(device, {**interrupted(device), "by hand": {"initial_lr": 1.0}})
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@
 # right = '''
 # history.append(float(scheduler.get_last_lr()[0]))
 # '''
-# fix = "schedulers.ScheduleLR"
+# fix = "upgrade"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
 """The history of learning rates is constant: every entry is the same tensor.
@@ -46,25 +46,34 @@ import torch
 from torch.optim.lr_scheduler import ExponentialLR
 
 
-def train(device, read):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer, history = torch.optim.Adam([weight], lr=torch.tensor(1.0)), []
-    scheduler = ExponentialLR(optimizer, 0.5)
-    for _ in range(3):
-        optimizer.step()
-        history.append(read(scheduler.get_last_lr()[0]))
-        scheduler.step()
+    optimizer = torch.optim.Adam([weight], lr=torch.tensor(1.0))
+    return optimizer, ExponentialLR(optimizer, 0.5), []
+
+
+def check(history):
     rates = [float(rate) for rate in history]
     if rates != [1.0, 0.5, 0.25]:
         return f"logged learning rates are {rates}"
 
 
 def reproduce(device):
-    return train(device, read=lambda rate: rate)
+    optimizer, scheduler, history = start(device)
+    for _ in range(3):
+        optimizer.step()
+        history.append(scheduler.get_last_lr()[0])
+        scheduler.step()
+    return check(history)
 
 
 def control(device):
-    return train(device, read=float)
+    optimizer, scheduler, history = start(device)
+    for _ in range(3):
+        optimizer.step()
+        history.append(float(scheduler.get_last_lr()[0]))
+        scheduler.step()
+    return check(history)
 
 
 if __name__ == "__main__":

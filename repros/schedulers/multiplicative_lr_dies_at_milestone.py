@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "MultiplicativeLR applies one factor too many at a milestone of SequentialLR"
 # kind = "silent"
-# symptom = "learning rates are \\[1\\.0, 1\\.0, 0\\.0, 0\\.0, 0\\.0\\]"
+# symptom = "learning rates are \\[1\\.0, 1\\.0, 0\\.5, 0\\.25, 0\\.12\\d\\]"
 # keywords = [
 #     "learning rate is zero after warmup",
 #     "lr stuck at 0",
@@ -28,48 +28,65 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# decay = MultiplicativeLR(optimizer, lambda epoch: epoch / (epoch + 1))
+# decay = MultiplicativeLR(optimizer, lambda epoch: 0.5)
 # scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
 # '''
 # right = '''
-# decay = LambdaLR(optimizer, lambda epoch: 1 / (epoch + 1))
+# from torch.optim.lr_scheduler import LambdaLR
+# decay = LambdaLR(optimizer, lambda epoch: 0.5**epoch)  # the product of the factors
 # scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
 # '''
 # fix = "schedulers.sequence"
+# use = '''
+# from schedulers import ScheduleLR, linear, sequence
+# factor = sequence(linear(2, 1, 1), lambda epoch: 0.5**epoch)
+# scheduler = ScheduleLR(optimizer, factor)
+# '''
+# choice = "Take the lines; the fix for a learning rate that is a tensor, or a schedule of more than two parts"
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""The learning rate is zero from the milestone on, and nothing is learned any more.
+"""The decay begins an epoch early, and stays ahead by one factor. Where the factors begin with
+zero, as t / (t + 1) does for a decay by 1/t, the learning rate is zero from the milestone on.
 
 At the milestone SequentialLR sets the next scheduler to its epoch 0, where
 MultiplicativeLR used to leave the rate alone. Since pytorch#149312 it leaves it alone
 only while it is built, and at the milestone multiplies by the factor of epoch 0, for
-which it is never asked on its own (torch/optim/lr_scheduler.py). The factors of a decay
-by 1/t are t / (t + 1), and the first of them is zero.
+which it is never asked on its own (torch/optim/lr_scheduler.py). ExponentialLR in its place
+is right.
 """
 
 import torch
 from torch.optim.lr_scheduler import ConstantLR, LambdaLR, MultiplicativeLR, SequentialLR
 
 
-def train(device, build):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer, rates = torch.optim.SGD([weight], lr=1.0), []
-    hold, decay = ConstantLR(optimizer, factor=1.0), build(optimizer)
-    scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    return optimizer, ConstantLR(optimizer, factor=1.0)
+
+
+def train(optimizer, scheduler):
+    rates = []
     for _ in range(5):
-        rates.append(round(optimizer.param_groups[0]["lr"], 2))
+        rates.append(optimizer.param_groups[0]["lr"])
         optimizer.step()
         scheduler.step()
-    if rates != [1.0, 1.0, 1.0, 0.5, 0.33]:
+    if rates != [1.0, 1.0, 1.0, 0.5, 0.25]:
         return f"learning rates are {rates}"
 
 
 def reproduce(device):
-    return train(device, lambda optimizer: MultiplicativeLR(optimizer, lambda t: t / (t + 1)))
+    optimizer, hold = start(device)
+    decay = MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
+    return train(optimizer, scheduler)
 
 
 def control(device):
-    return train(device, lambda optimizer: LambdaLR(optimizer, lambda t: 1 / (t + 1)))
+    optimizer, hold = start(device)
+    decay = LambdaLR(optimizer, lambda epoch: 0.5**epoch)  # the product of the factors
+    scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
+    return train(optimizer, scheduler)
 
 
 if __name__ == "__main__":

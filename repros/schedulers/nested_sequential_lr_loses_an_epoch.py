@@ -6,6 +6,11 @@
 # title = "A SequentialLR inside of a SequentialLR has other learning rates than on its own"
 # kind = "silent"
 # symptom = "learning rates are \\[(0\\.5, 0\\.2|1\\.0, 1\\.0), 0\\.2"
+# messages = [
+#     "SequentialLR\\.step\\(\\) takes 1 positional argument but 2 were given",
+#     "ChainedScheduler\\.step\\(\\) takes 1 positional argument but 2 were given",
+#     "scheduler\\._update_lr\\(.{0,900}?NotImplementedError",
+# ]
 # keywords = [
 #     "SequentialLR wrong learning rate",
 #     "nested learning rate schedulers",
@@ -19,6 +24,9 @@
 #     "lr differs when SequentialLR is put in another one",
 #     "first learning rate skipped in composite schedule",
 #     "schedule changes when wrapped in another scheduler",
+#     "SequentialLR as the second scheduler raises at the milestone",
+#     "NotImplementedError from SequentialLR in the middle of training",
+#     "ChainedScheduler after a warmup in SequentialLR fails",
 # ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196243"]
@@ -27,13 +35,19 @@
 #     "https://github.com/pytorch/pytorch/issues/132745",
 # ]
 # wrong = '''
-# scheduler = SequentialLR(optimizer, [warmup, hold], milestones=[2])
-# scheduler = SequentialLR(optimizer, [scheduler, cooldown], milestones=[4])
+# inner = SequentialLR(optimizer, [warmup, hold], milestones=[2])
+# scheduler = SequentialLR(optimizer, [inner, cooldown], milestones=[4])
 # '''
 # right = '''
 # scheduler = SequentialLR(optimizer, [warmup, hold, cooldown], milestones=[2, 4])
 # '''
 # fix = "schedulers.sequence"
+# use = '''
+# from schedulers import ScheduleLR, linear, sequence
+# inner = sequence(linear(2, 0.5, 0.5), linear(2, 0.2, 0.2))
+# scheduler = ScheduleLR(optimizer, sequence(inner, linear(1, 0.1, 0.1)))
+# '''
+# choice = "Take the lines, with the milestones of the inner schedule counted from the start of the training; the fix where parts that are made elsewhere have to be nested"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The inner schedule runs one epoch early.
@@ -43,16 +57,25 @@ and repeats it for the first one. For an inner SequentialLR it repeats it with s
 which advances that one by an epoch (pytorch#196242). Before 2.6 it took back the first
 step of the inner one alone, not those of the schedulers in it (pytorch#132745), and the
 rate of the warmup was never set.
+
+As a later part an inner SequentialLR, or ChainedScheduler, raises at its milestone: a TypeError
+on 2.7, and on 2.13 and 2.15 a NotImplementedError without a text, as neither has a get_lr().
 """
 
+import traceback
+
 import torch
-from torch.optim.lr_scheduler import ConstantLR, SequentialLR
+from torch.optim.lr_scheduler import ChainedScheduler, ConstantLR, SequentialLR
 
 
-def train(device, build):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer, rates = torch.optim.SGD([weight], lr=1.0), []
-    scheduler = build(optimizer, *(ConstantLR(optimizer, f, 9) for f in (0.5, 0.2, 0.1)))
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    return optimizer, *(ConstantLR(optimizer, factor, 9) for factor in (0.5, 0.2, 0.1))
+
+
+def train(optimizer, scheduler):
+    rates = []
     for _ in range(5):
         rates.append(round(optimizer.param_groups[0]["lr"], 2))
         optimizer.step()
@@ -61,21 +84,32 @@ def train(device, build):
         return f"learning rates are {rates}"
 
 
-def nested(optimizer, warmup, hold, cooldown):
-    inner = SequentialLR(optimizer, [warmup, hold], milestones=[2])
-    return SequentialLR(optimizer, [inner, cooldown], milestones=[4])
-
-
-def flat(optimizer, *schedulers):
-    return SequentialLR(optimizer, [*schedulers], milestones=[2, 4])
-
-
 def reproduce(device):
-    return train(device, nested)
+    optimizer, warmup, hold, cooldown = start(device)
+    inner = SequentialLR(optimizer, [warmup, hold], milestones=[2])
+    scheduler = SequentialLR(optimizer, [inner, cooldown], milestones=[4])
+    return train(optimizer, scheduler)
 
 
 def control(device):
-    return train(device, flat)
+    optimizer, warmup, hold, cooldown = start(device)
+    scheduler = SequentialLR(optimizer, [warmup, hold, cooldown], milestones=[2, 4])
+    return train(optimizer, scheduler)
+
+
+def messages(device):
+    seen = []
+    for nest in (
+        lambda optimizer, hold: SequentialLR(optimizer, [hold], milestones=[]),
+        lambda _, hold: ChainedScheduler([hold]),
+    ):
+        optimizer, warmup, hold, _ = start(device)
+        try:
+            later = nest(optimizer, hold)
+            train(optimizer, SequentialLR(optimizer, [warmup, later], milestones=[2]))
+        except (AttributeError, TypeError, NotImplementedError):
+            seen.append(traceback.format_exc())
+    return "\n".join(seen)
 
 
 if __name__ == "__main__":
@@ -83,7 +117,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -21,11 +21,17 @@
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.OneCycleLR.html"]
 # wrong = '''
 # scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs)
-# for _ in range(epochs * batches): scheduler.step()
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
+#         scheduler.step()
 # '''
 # right = '''
-# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
-# for _ in range(epochs * batches): scheduler.step()
+# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * len(loader))
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
+#         scheduler.step()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -39,25 +45,45 @@ A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smalle
 import torch
 from torch.optim.lr_scheduler import OneCycleLR
 
+LOADER = [(torch.ones(1, 1), torch.ones(1, 1))] * 3
 
-def train(device, total_steps, steps):
+
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9)
-    scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=total_steps)
+    optimizer, rates = torch.optim.SGD([weight], lr=1.0, momentum=0.9), []
+
+    def train_step(x, y):
+        rates.extend(group["lr"] for group in optimizer.param_groups)
+        optimizer.step()
+
+    return optimizer, train_step, rates
+
+
+def check(rates):
+    if max(rates) < 0.9 or rates[-1] > 0.01:
+        return f"the learning rates are {rates}, not up to 1 and down to 0"
+
+
+def reproduce(device, epochs=2, loader=LOADER):
+    optimizer, train_step, rates = start(device)
     try:
-        for _ in range(steps):
-            optimizer.step()
-            scheduler.step()
+        scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs)
+        for epoch in range(epochs):
+            for x, y in loader:
+                train_step(x, y)
+                scheduler.step()
     except ValueError as error:
         return str(error)
 
 
-def reproduce(device, epochs=2, batches=3):
-    return train(device, total_steps=epochs, steps=epochs * batches)
-
-
-def control(device, epochs=2, batches=3):
-    return train(device, total_steps=epochs * batches, steps=epochs * batches)
+def control(device, epochs=2, loader=LOADER):
+    optimizer, train_step, rates = start(device)
+    scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * len(loader))
+    for epoch in range(epochs):
+        for x, y in loader:
+            train_step(x, y)
+            scheduler.step()
+    return check(rates)
 
 
 if __name__ == "__main__":

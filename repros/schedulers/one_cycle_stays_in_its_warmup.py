@@ -34,14 +34,18 @@
 #     "https://github.com/espnet/espnet/pull/3319",
 # ]
 # wrong = '''
-# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
-# for _ in range(epochs):
+# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * len(loader))
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
 #     scheduler.step()
 # '''
 # right = '''
-# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
-# for _ in range(epochs):
-#     for _ in range(batches): scheduler.step()
+# scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * len(loader))
+# for epoch in range(epochs):
+#     for x, y in loader:
+#         train_step(x, y)
+#         scheduler.step()
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -56,30 +60,45 @@ see a fraction of the schedule (pytorch#65417, espnet/espnet#3319).
 import torch
 from torch.optim.lr_scheduler import OneCycleLR
 
+LOADER = [(torch.ones(1, 1), torch.ones(1, 1))] * 10
 
-def train(device, per_epoch, epochs=4, batches=10):
+
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([weight], lr=1.0, momentum=0.9)
-    scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * batches)
-    rates = []
-    for _ in range(epochs):
-        for _ in range(batches):
-            optimizer.step()
-            rates += scheduler.get_last_lr()
-            if not per_epoch:
-                scheduler.step()
-        if per_epoch:
-            scheduler.step()
+    optimizer, rates = torch.optim.SGD([weight], lr=1.0, momentum=0.9), []
+
+    def train_step(x, y):
+        rates.extend(group["lr"] for group in optimizer.param_groups)
+        optimizer.step()
+
+    return optimizer, train_step, rates
+
+
+def check(rates):
     if max(rates) < 0.9:
         return f"the highest learning rate was {max(rates):.2f}, max_lr is 1"
+    if rates[-1] > 0.01:
+        return f"the last learning rate was {rates[-1]:.2f}, not near 0"
 
 
-def reproduce(device):
-    return train(device, per_epoch=True)
+def reproduce(device, epochs=4, loader=LOADER):
+    optimizer, train_step, rates = start(device)
+    scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * len(loader))
+    for epoch in range(epochs):
+        for x, y in loader:
+            train_step(x, y)
+        scheduler.step()
+    return check(rates)
 
 
-def control(device):
-    return train(device, per_epoch=False)
+def control(device, epochs=4, loader=LOADER):
+    optimizer, train_step, rates = start(device)
+    scheduler = OneCycleLR(optimizer, max_lr=1.0, total_steps=epochs * len(loader))
+    for epoch in range(epochs):
+        for x, y in loader:
+            train_step(x, y)
+            scheduler.step()
+    return check(rates)
 
 
 if __name__ == "__main__":

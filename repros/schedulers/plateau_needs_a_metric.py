@@ -26,13 +26,18 @@
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.ReduceLROnPlateau.html"]
 # wrong = '''
 # scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
-# optimizer.step()
-# scheduler.step()
+# for epoch in range(epochs):
+#     validation_loss = train_and_validate(epoch)
+#     scheduler.step()
 # '''
 # right = '''
 # scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
-# optimizer.step()
-# scheduler.step(validation_loss)
+# for epoch in range(epochs):
+#     validation_loss = train_and_validate(epoch)
+#     if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+#         scheduler.step(validation_loss)
+#     else:
+#         scheduler.step()
 # '''
 # rule = "error"
 # when = "the scheduler is ReduceLROnPlateau"
@@ -42,29 +47,48 @@
 
 It decides by a number whether to lower the rate, so its step() takes that number
 (docs: torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without one
-need a case for it (ContinualAI/avalanche#692, victoresque/pytorch-template#89).
+need a case for it (ContinualAI/avalanche#692, victoresque/pytorch-template#89). Where no other
+scheduler is used, the case is not needed.
 """
 
 import torch
 
 
-def train(device, *metrics):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=1.0)
-    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
-    optimizer.step()
+
+    def train_and_validate(epoch):
+        optimizer.step()
+        return 1.0
+
+    return optimizer, train_and_validate
+
+
+def reproduce(device, epochs=12):
+    optimizer, train_and_validate = start(device)
     try:
-        scheduler.step(*metrics)
+        scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+        for epoch in range(epochs):
+            validation_loss = train_and_validate(epoch)
+            scheduler.step()
     except TypeError as error:
         return str(error)
+    return f"took a step without {validation_loss}"
 
 
-def reproduce(device):
-    return train(device)
-
-
-def control(device, validation_loss=1.0):
-    return train(device, validation_loss)
+def control(device, epochs=12):
+    optimizer, train_and_validate = start(device)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+    for epoch in range(epochs):
+        validation_loss = train_and_validate(epoch)
+        if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+            scheduler.step(validation_loss)
+        else:
+            scheduler.step()
+    rate = optimizer.param_groups[0]["lr"]
+    if abs(rate - 0.1) > 1e-6:
+        return f"the learning rate is {rate} after 12 epochs without progress, not 0.1"
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@
 # right = '''
 # scheduler = ReduceLROnPlateau(optimizer, patience=0)
 # optimizer.add_param_group({"params": [backbone]})
-# scheduler.min_lrs.append(0.0)
+# scheduler.min_lrs.append(scheduler.min_lrs[0])
 # '''
 # affected = { cpu = "<2.6", cuda = "<2.6", mps = "<2.6" }
 # ///
@@ -47,30 +47,52 @@ after its cause: only a step that reduces the learning rate reads the minima
 (torch/optim/lr_scheduler.py).
 """
 
+import traceback
+
 import torch
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 
-def train(device, add_minimum):
+def start(device):
     head, backbone = (torch.ones(1, device=device, requires_grad=True) for _ in range(2))
-    optimizer = torch.optim.SGD([head], lr=0.1)
+    return torch.optim.SGD([head], lr=0.1), backbone
+
+
+def check(optimizer, scheduler):
+    for _ in range(2):
+        scheduler.step(1.0)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    if any(abs(rate - 0.01) > 1e-6 for rate in rates):
+        return f"the learning rates are {rates}, not 0.01"
+
+
+def plateau(device):
+    optimizer, backbone = start(device)
     scheduler = ReduceLROnPlateau(optimizer, patience=0)
     optimizer.add_param_group({"params": [backbone]})
-    if add_minimum:
-        scheduler.min_lrs.append(0.0)
+    return check(optimizer, scheduler)
+
+
+def reproduce(device):
     try:
-        for _ in range(2):
-            scheduler.step(1.0)
+        return plateau(device)
     except IndexError as error:
         return str(error)
 
 
-def reproduce(device):
-    return train(device, add_minimum=False)
-
-
 def control(device):
-    return train(device, add_minimum=True)
+    optimizer, backbone = start(device)
+    scheduler = ReduceLROnPlateau(optimizer, patience=0)
+    optimizer.add_param_group({"params": [backbone]})
+    scheduler.min_lrs.append(scheduler.min_lrs[0])
+    return check(optimizer, scheduler)
+
+
+def messages(device):
+    try:
+        plateau(device)
+    except IndexError:
+        return traceback.format_exc()
 
 
 if __name__ == "__main__":
@@ -78,7 +100,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

@@ -28,53 +28,66 @@
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/163098",
 #     "https://docs.pytorch.org/tutorials/recipes/compiling_optimizer_lr_scheduler.html",
-#     "https://github.com/pytorch/pytorch/pull/106916",
 # ]
 # fixed_by = "pytorch#163098"
 # wrong = '''
+# optimizer.step()
 # scheduler.step(loss)
 # '''
 # right = '''
+# optimizer.step()
+# tensors = [group["lr"] for group in optimizer.param_groups]
 # scheduler.step(loss)
-# lr.fill_(optimizer.param_groups[0]["lr"])
-# optimizer.param_groups[0]["lr"] = lr
+# for lr, group in zip(tensors, optimizer.param_groups):
+#     group["lr"] = lr.fill_(group["lr"])
 # '''
 # fix = "upgrade"
-# requires = ">=2.1"
-# affected = { cpu = ">=2.1,<2.10", cuda = ">=2.1,<2.10", mps = ">=2.1,<2.10" }
+# affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
 """Whoever holds the tensor keeps the old learning rate after the first reduction.
 
 A tensor is what keeps a compiled optimizer from being compiled again
 (docs: recipes/compiling_optimizer_lr_scheduler); ReduceLROnPlateau put a float in its
-place, and the step was compiled again (pytorch#163093). Adam takes a tensor since 2.1
-(pytorch#106916).
+place, and the step was compiled again (pytorch#163093). The lines put the tensor back with its
+new value. They do so for every optimizer: Adam and AdamW lose their tensor too.
 """
 
 import torch
 
 
-def train(device, keep):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    lr = torch.tensor(1.0)
-    optimizer = torch.optim.Adam([weight], lr=lr)
-    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
-    for loss in (1.0, 1.0):
-        scheduler.step(loss)
-    group = optimizer.param_groups[0]
-    if keep:
-        lr.fill_(group["lr"])
-        group["lr"] = lr
-    if isinstance(group["lr"], float):
-        return f"the learning rate is a float now, and the tensor still says {lr.item()}"
+    optimizer = torch.optim.SGD([weight], lr=torch.tensor(1.0))
+    return optimizer, torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+
+
+def check(optimizer, tensor):
+    rate = optimizer.param_groups[0]["lr"]
+    if isinstance(rate, float):
+        return f"the learning rate is a float now, and the tensor still says {tensor.item()}"
+    if rate is not tensor or abs(tensor.item() - 0.1) > 1e-6:
+        return f"the learning rate is {rate}, and the tensor says {tensor}, not 0.1"
 
 
 def reproduce(device):
-    return train(device, keep=False)
+    optimizer, scheduler = start(device)
+    tensor = optimizer.param_groups[0]["lr"]
+    for loss in (1.0, 1.0):
+        optimizer.step()
+        scheduler.step(loss)
+    return check(optimizer, tensor)
 
 
 def control(device):
-    return train(device, keep=True)
+    optimizer, scheduler = start(device)
+    tensor = optimizer.param_groups[0]["lr"]
+    for loss in (1.0, 1.0):
+        optimizer.step()
+        tensors = [group["lr"] for group in optimizer.param_groups]
+        scheduler.step(loss)
+        for lr, group in zip(tensors, optimizer.param_groups):
+            group["lr"] = lr.fill_(group["lr"])
+    return check(optimizer, tensor)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,12 @@
 # scheduler.load_state_dict(checkpoint["scheduler"])
 # '''
 # fix = "schedulers.ScheduleLR"
+# use = '''
+# from schedulers import ScheduleLR
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler = ScheduleLR(optimizer, lambda epoch: 0.1 if epoch < 2 else 0.5, step=4)
+# '''
+# choice = "Take the lines where the checkpoint holds the state of the scheduler; the fix where it holds no more than the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The learning rate goes back to that of the warmup.
@@ -48,42 +54,42 @@ import torch
 from torch.optim.lr_scheduler import ConstantLR, SequentialLR
 
 
-def schedule(optimizer, last_epoch=-1):
-    warmup, main = ConstantLR(optimizer, 0.1, 99), ConstantLR(optimizer, 0.5, 99)
-    return SequentialLR(optimizer, [warmup, main], milestones=[2], last_epoch=last_epoch)
-
-
-def resume(device, build):
+def make(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    first = torch.optim.SGD([weight], lr=1.0)
-    scheduler = schedule(first)
-    for _ in range(4):
-        first.step()
-        scheduler.step()
     optimizer = torch.optim.SGD([weight], lr=1.0)
-    build(optimizer, first.state_dict(), scheduler.state_dict())
-    now, then = (each.param_groups[0]["lr"] for each in (optimizer, first))
-    if now != then:
-        return f"resumed with learning rate {now}, stopped with {then}"
+    return optimizer, ConstantLR(optimizer, 0.1, 99), ConstantLR(optimizer, 0.5, 99)
 
 
-def from_last_epoch(optimizer, state, _):
-    optimizer.load_state_dict(state)
-    schedule(optimizer, last_epoch=3)
+def interrupted(device):
+    optimizer, warmup, main = make(device)
+    scheduler = SequentialLR(optimizer, [warmup, main], milestones=[2])
+    for _ in range(4):
+        optimizer.step()
+        scheduler.step()
+    return {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
 
 
-def from_state(optimizer, state, scheduler_state):
-    scheduler = schedule(optimizer)
-    optimizer.load_state_dict(state)
-    scheduler.load_state_dict(scheduler_state)
+def check(optimizer):
+    rate = optimizer.param_groups[0]["lr"]
+    if abs(rate - 0.5) > 1e-6:
+        return f"resumed with learning rate {rate:}, stopped with 0.5"
 
 
 def reproduce(device):
-    return resume(device, from_last_epoch)
+    checkpoint = interrupted(device)
+    optimizer, warmup, main = make(device)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler = SequentialLR(optimizer, [warmup, main], milestones=[2], last_epoch=3)
+    return check(scheduler.optimizer)
 
 
 def control(device):
-    return resume(device, from_state)
+    checkpoint = interrupted(device)
+    optimizer, warmup, main = make(device)
+    scheduler = SequentialLR(optimizer, [warmup, main], milestones=[2])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler.load_state_dict(checkpoint["scheduler"])
+    return check(optimizer)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@
 # scheduler.step()
 # '''
 # right = '''
+# scaler.step(optimizer)
 # scale = scaler.get_scale()
 # scaler.update()
 # if scaler.get_scale() >= scale: scheduler.step()
@@ -64,7 +65,21 @@ import warnings
 import torch
 
 
-def train(device, always, action="always"):
+def follow_every_update(scaler, optimizer, scheduler):
+    scaler.step(optimizer)
+    scaler.update()
+    scheduler.step()
+
+
+def follow_the_steps(scaler, optimizer, scheduler):
+    scaler.step(optimizer)
+    scale = scaler.get_scale()
+    scaler.update()
+    if scaler.get_scale() >= scale:
+        scheduler.step()
+
+
+def train(device, step, action="always"):
     scaler = torch.amp.GradScaler(device)
     weight = torch.zeros(1, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=1.0)
@@ -74,26 +89,24 @@ def train(device, always, action="always"):
         for factor in (1e36, 1.0):  # 65536 * 1e36 is inf
             optimizer.zero_grad()
             scaler.scale(weight.sum() * factor).backward()
-            scaler.step(optimizer)
-            scale = scaler.get_scale()
-            scaler.update()
-            if always or scaler.get_scale() >= scale:
-                scheduler.step()
+            step(scaler, optimizer, scheduler)
     if weight.item() != -1.0:
         seen = [str(each.message) for each in caught] or ["no warning"]
         return f"{seen[0]}; the first update used {-weight.item()}, not 1.0"
+    if scheduler.get_last_lr() != [0.5]:
+        return f"after one step the learning rate is {scheduler.get_last_lr()[0]}, not 0.5"
 
 
 def reproduce(device):
-    return train(device, always=True)
+    return train(device, follow_every_update)
 
 
 def control(device):
-    return train(device, always=False)
+    return train(device, follow_the_steps)
 
 
 def popular_fix(device):
-    return train(device, always=True, action="ignore")
+    return train(device, follow_every_update, action="ignore")
 
 
 if __name__ == "__main__":

@@ -38,14 +38,20 @@
 # scheduler.load_state_dict(checkpoint["scheduler"])
 # '''
 # fix = "schedulers.ScheduleLR"
+# use = '''
+# from schedulers import ScheduleLR
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler = ScheduleLR(optimizer, lambda epoch: 0.5 ** (epoch // 2), step=4)
+# '''
+# choice = "Take the lines where the checkpoint holds the state of the scheduler; the fix where it holds no more than the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A resume at an epoch where StepLR has just decayed decays the learning rate again.
 
 The constructor ends with a step, here the one to epoch 4, and get_lr() multiplies the
 rate that the optimizer has loaded, which has been decayed for that epoch already
-(torch/optim/lr_scheduler.py). ExponentialLR did the same (pytorch#102261); its
-cure left StepLR, MultiStepLR and ConstantLR out (pytorch#149312).
+(torch/optim/lr_scheduler.py). ExponentialLR did the same (pytorch#102261); its fix left StepLR,
+MultiStepLR and ConstantLR out (pytorch#149312).
 
 The documentation says to build the scheduler before the optimizer's load_state_dict()
 (docs: torch.optim.lr_scheduler.LRScheduler). With last_epoch that is a KeyError, as the
@@ -56,37 +62,41 @@ import torch
 from torch.optim.lr_scheduler import StepLR
 
 
-def resume(device, build):
+def make(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    first = torch.optim.SGD([weight], lr=1.0)
-    scheduler = StepLR(first, step_size=2, gamma=0.5)
-    for _ in range(4):
-        first.step()
-        scheduler.step()
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    build(optimizer, first.state_dict(), scheduler.state_dict())
-    now, then = (each.param_groups[0]["lr"] for each in (optimizer, first))
-    if now != then:
-        return f"resumed with learning rate {now}, stopped with {then}"
+    return torch.optim.SGD([weight], lr=1.0)
 
 
-def from_last_epoch(optimizer, state, _):
-    optimizer.load_state_dict(state)
-    StepLR(optimizer, step_size=2, gamma=0.5, last_epoch=3)
-
-
-def from_state(optimizer, state, scheduler_state):
+def interrupted(device):
+    optimizer = make(device)
     scheduler = StepLR(optimizer, step_size=2, gamma=0.5)
-    optimizer.load_state_dict(state)
-    scheduler.load_state_dict(scheduler_state)
+    for _ in range(4):
+        optimizer.step()
+        scheduler.step()
+    return {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+
+
+def check(optimizer):
+    rate = optimizer.param_groups[0]["lr"]
+    if abs(rate - 0.25) > 1e-6:
+        return f"resumed with learning rate {rate:}, stopped with 0.25"
 
 
 def reproduce(device):
-    return resume(device, from_last_epoch)
+    checkpoint = interrupted(device)
+    optimizer = make(device)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler = StepLR(optimizer, step_size=2, gamma=0.5, last_epoch=3)
+    return check(scheduler.optimizer)
 
 
 def control(device):
-    return resume(device, from_state)
+    checkpoint = interrupted(device)
+    optimizer = make(device)
+    scheduler = StepLR(optimizer, step_size=2, gamma=0.5)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler.load_state_dict(checkpoint["scheduler"])
+    return check(optimizer)
 
 
 if __name__ == "__main__":

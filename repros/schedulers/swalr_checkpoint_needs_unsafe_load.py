@@ -31,8 +31,9 @@
 # '''
 # right = '''
 # state = scheduler.state_dict()
-# state.pop("anneal_func", None)
+# state.pop("anneal_func", None)  # a new SWALR has its own
 # torch.save(state, file)
+# state = torch.load(file, weights_only=True)
 # '''
 # fix = "upgrade"
 # requires = ">=2.0"
@@ -42,36 +43,57 @@
 
 The state of SWALR holds its annealing function, and weights_only, the default since
 2.6, does not load functions (pytorch#163105). OneCycleLR had the same fault until
-pytorch#123775. With weights_only, 1.13 loads no floats either and so cannot tell.
+pytorch#123775. With weights_only, 1.13 loads no floats either and so cannot tell. A file of your
+own that was saved with the function loads with weights_only=False.
 """
 
-import io
+import os
 import pickle
+import tempfile
 
 import torch
 
 
-def reload(device, drop):
+def make(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=1.0)
-    state = torch.optim.swa_utils.SWALR(optimizer, swa_lr=0.1).state_dict()
-    if drop:
-        state.pop("anneal_func", None)
-    file = io.BytesIO()
-    torch.save(state, file)
-    file.seek(0)
-    torch.load(file, weights_only=True)
+    return torch.optim.swa_utils.SWALR(optimizer, swa_lr=0.1)
+
+
+def train(scheduler, steps):
+    for _ in range(steps):
+        scheduler.optimizer.step()
+        scheduler.step()
 
 
 def reproduce(device):
-    try:
-        reload(device, drop=False)
-    except pickle.UnpicklingError as error:
-        return str(error)
+    scheduler = make(device)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "scheduler.pt")
+        try:
+            torch.save(scheduler.state_dict(), file)
+            state = torch.load(file, weights_only=True)
+            scheduler.load_state_dict(state)
+        except pickle.UnpicklingError as error:
+            return str(error)
 
 
 def control(device):
-    reload(device, drop=True)
+    scheduler = make(device)
+    train(scheduler, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "scheduler.pt")
+        state = scheduler.state_dict()
+        state.pop("anneal_func", None)  # a new SWALR has its own
+        torch.save(state, file)
+        state = torch.load(file, weights_only=True)
+    resumed = make(device)
+    resumed.optimizer.load_state_dict(scheduler.optimizer.state_dict())
+    resumed.load_state_dict(state)
+    train(resumed, 7)
+    rate = resumed.get_last_lr()[0]
+    if abs(rate - 0.1) > 1e-6:
+        return f"resumed, the learning rate ends at {rate}, not at 0.1"
 
 
 if __name__ == "__main__":

@@ -27,11 +27,13 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
-# scheduler = SWALR(optimizer, 0.1, 10, "linear", last_epoch=scheduler.last_epoch - 1)
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler = SWALR(optimizer, 0.1, 10, "linear", last_epoch=4)
 # '''
 # right = '''
 # scheduler = SWALR(optimizer, 0.1, 10, "linear")
-# scheduler.load_state_dict(state)
+# optimizer.load_state_dict(checkpoint["optimizer"])
+# scheduler.load_state_dict(checkpoint["scheduler"])
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -46,37 +48,46 @@ import torch
 from torch.optim.swa_utils import SWALR
 
 
-def train(device, resume):
+def make(device):
     parameter = torch.zeros(1, device=device, requires_grad=True)
-    optimizer = torch.optim.SGD([parameter], lr=1.0)
-    scheduler = SWALR(optimizer, 0.1, 10, "linear")
-    for epoch in range(10):
-        if epoch == 5:
-            scheduler = resume(optimizer, scheduler)
+    return torch.optim.SGD([parameter], lr=1.0)
+
+
+def train(optimizer, scheduler):
+    for _ in range(5):
         optimizer.step()
         scheduler.step()
+
+
+def interrupted(device):
+    optimizer = make(device)
+    scheduler = SWALR(optimizer, 0.1, 10, "linear")
+    train(optimizer, scheduler)
+    return {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+
+
+def check(optimizer, scheduler):
+    train(optimizer, scheduler)
     lr = optimizer.param_groups[0]["lr"]
-    if abs(lr - 0.1) > 0.01:
+    if abs(lr - 0.1) > 1e-6:
         return f"the learning rate after 10 epochs is {lr:.3f}, not 0.1"
 
 
-def by_epoch(optimizer, scheduler):
-    return SWALR(optimizer, 0.1, 10, "linear", last_epoch=scheduler.last_epoch - 1)
-
-
-def by_state(optimizer, scheduler):
-    state = scheduler.state_dict()
-    scheduler = SWALR(optimizer, 0.1, 10, "linear")
-    scheduler.load_state_dict(state)
-    return scheduler
-
-
 def reproduce(device):
-    return train(device, by_epoch)
+    checkpoint = interrupted(device)
+    optimizer = make(device)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler = SWALR(optimizer, 0.1, 10, "linear", last_epoch=4)
+    return check(optimizer, scheduler)
 
 
 def control(device):
-    return train(device, by_state)
+    checkpoint = interrupted(device)
+    optimizer = make(device)
+    scheduler = SWALR(optimizer, 0.1, 10, "linear")
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler.load_state_dict(checkpoint["scheduler"])
+    return check(optimizer, scheduler)
 
 
 if __name__ == "__main__":

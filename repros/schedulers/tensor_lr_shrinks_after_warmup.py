@@ -29,14 +29,25 @@
 # ]
 # fixed_by = "pytorch#163098"
 # wrong = '''
-# optimizer = torch.optim.Adam([weight], lr=torch.tensor(1.0))
+# optimizer = torch.optim.Adam(model.parameters(), lr=torch.tensor(1.0))
+# warmup, decay = ConstantLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
 # scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
 # '''
 # right = '''
-# optimizer = torch.optim.Adam([weight], lr=1.0)
+# optimizer = torch.optim.Adam(model.parameters(), lr=1.0)
+# warmup, decay = ConstantLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
 # scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+# for group in optimizer.param_groups:
+#     group["lr"] = torch.tensor(group["lr"])  # the schedulers write into it from now on
 # '''
 # fix = "schedulers.ScheduleLR"
+# use = '''
+# from schedulers import ScheduleLR, linear, sequence
+# optimizer = torch.optim.Adam(model.parameters(), lr=torch.tensor(1.0))
+# factor = sequence(linear(2, 0.1, 0.1), lambda step: 0.5**step)
+# scheduler = ScheduleLR(optimizer, factor)
+# '''
+# choice = "Take the lines with the schedulers of torch; the fix where one tensor has to hold the learning rate on every torch, as before 2.4 they replace it"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
 """The learning rate does not rise when the warmup ends, and decays from there.
@@ -52,11 +63,8 @@ import torch
 from torch.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
 
 
-def train(device, lr):
-    weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer, rates = torch.optim.Adam([weight], lr=lr), []
-    warmup, decay = ConstantLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
-    scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+def train(optimizer, scheduler):
+    rates = []
     for _ in range(4):
         rates.append(round(float(optimizer.param_groups[0]["lr"]), 3))
         optimizer.step()
@@ -66,11 +74,21 @@ def train(device, lr):
 
 
 def reproduce(device):
-    return train(device, lr=torch.tensor(1.0))
+    model = torch.nn.Linear(1, 1).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=torch.tensor(1.0))
+    warmup, decay = ConstantLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
+    scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+    return train(optimizer, scheduler)
 
 
 def control(device):
-    return train(device, lr=1.0)
+    model = torch.nn.Linear(1, 1).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1.0)
+    warmup, decay = ConstantLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
+    scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[2])
+    for group in optimizer.param_groups:
+        group["lr"] = torch.tensor(group["lr"])  # the schedulers write into it from now on
+    return train(optimizer, scheduler)
 
 
 if __name__ == "__main__":

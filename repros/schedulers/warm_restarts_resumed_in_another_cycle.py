@@ -38,7 +38,7 @@
 # '''
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""Epochs 2 to 5 are the second cycle; resumed at epoch 4, it starts anew from there.
+"""Epochs 2 to 5 are the second cycle; resumed at epoch 4, it starts again from there.
 
 The constructor takes last_epoch for the position in the first cycle, and its first step
 makes that a position in the second one. It used to subtract the length of the first
@@ -51,37 +51,41 @@ import torch
 from torch.optim.lr_scheduler import CosineAnnealingWarmRestarts
 
 
-def resume(device, build):
+def make(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    first = torch.optim.SGD([weight], lr=1.0)
-    scheduler = CosineAnnealingWarmRestarts(first, 2, T_mult=2)
-    for _ in range(4):
-        first.step()
-        scheduler.step()
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    build(optimizer, first.state_dict(), scheduler.state_dict())
-    now, then = (each.param_groups[0]["lr"] for each in (optimizer, first))
-    if abs(now - then) > 0.01:
-        return f"resumed with learning rate {now:.1f}, stopped with {then:.1f}"
+    return torch.optim.SGD([weight], lr=1.0)
 
 
-def from_last_epoch(optimizer, state, _):
-    optimizer.load_state_dict(state)
-    CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2, last_epoch=3)
-
-
-def from_state(optimizer, state, scheduler_state):
+def interrupted(device):
+    optimizer = make(device)
     scheduler = CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2)
-    optimizer.load_state_dict(state)
-    scheduler.load_state_dict(scheduler_state)
+    for _ in range(4):
+        optimizer.step()
+        scheduler.step()
+    return {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+
+
+def check(optimizer):
+    rate = optimizer.param_groups[0]["lr"]
+    if abs(rate - 0.5) > 1e-6:
+        return f"resumed with learning rate {rate:.1f}, stopped with 0.5"
 
 
 def reproduce(device):
-    return resume(device, from_last_epoch)
+    checkpoint = interrupted(device)
+    optimizer = make(device)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler = CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2, last_epoch=3)
+    return check(scheduler.optimizer)
 
 
 def control(device):
-    return resume(device, from_state)
+    checkpoint = interrupted(device)
+    optimizer = make(device)
+    scheduler = CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    scheduler.load_state_dict(checkpoint["scheduler"])
+    return check(optimizer)
 
 
 if __name__ == "__main__":

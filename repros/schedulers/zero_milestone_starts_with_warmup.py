@@ -31,6 +31,12 @@
 # scheduler = SequentialLR(optimizer, [decay], milestones=[])
 # '''
 # fix = "schedulers.sequence"
+# use = '''
+# from schedulers import ScheduleLR, linear, sequence
+# factor = sequence(linear(0, 0.1, 1), lambda epoch: 0.5**epoch)  # a warmup of 0 epochs
+# scheduler = ScheduleLR(optimizer, factor)
+# '''
+# choice = "Take the lines to train without a warmup once; the fix where its length is a setting that may be 0"
 # affected = { cpu = "<2.13", cuda = "<2.13", mps = "<2.13" }
 # ///
 """Training without warmup starts at the low rate of the warmup and decays from there.
@@ -45,10 +51,14 @@ import torch
 from torch.optim.lr_scheduler import ExponentialLR, LinearLR, SequentialLR
 
 
-def train(device, build):
+def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
-    optimizer, rates = torch.optim.SGD([weight], lr=1.0), []
-    scheduler = build(optimizer)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    return optimizer, LinearLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
+
+
+def train(optimizer, scheduler):
+    rates = []
     for _ in range(3):
         rates.append(optimizer.param_groups[0]["lr"])
         optimizer.step()
@@ -57,20 +67,16 @@ def train(device, build):
         return f"learning rates are {rates}"
 
 
-def without_warmup(optimizer):
-    warmup, decay = LinearLR(optimizer, 0.1), ExponentialLR(optimizer, 0.5)
-    return SequentialLR(optimizer, [warmup, decay], milestones=[0])
-
-
 def reproduce(device):
-    return train(device, without_warmup)
+    optimizer, warmup, decay = start(device)
+    scheduler = SequentialLR(optimizer, [warmup, decay], milestones=[0])
+    return train(optimizer, scheduler)
 
 
 def control(device):
-    return train(
-        device,
-        lambda optimizer: SequentialLR(optimizer, [ExponentialLR(optimizer, 0.5)], milestones=[]),
-    )
+    optimizer, _, decay = start(device)
+    scheduler = SequentialLR(optimizer, [decay], milestones=[])
+    return train(optimizer, scheduler)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,9 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
                 call, f"{source(call, 40)} raises in the second step: update() is never called"
             )
             continue
-        around = code.loops(call)[:1] or ([code.tree] if is_fragment(code) else [])
+        around: list[ast.AST] = list(code.loops(call)[:1])
+        if not around and is_fragment(code):
+            around = [code.tree]
         for step in [one for inside in around for one in code.calls_in(inside, "step")]:
             test = next(iter(code.conditions(step)), None)
             counts = test is not None and any(map(_window, _parts(test)))

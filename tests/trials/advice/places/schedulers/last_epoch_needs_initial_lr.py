@@ -8,7 +8,7 @@ SETTINGS = ("plain", "AdamW", "tensor lr")
 
 def parts(t):
     model = torch.nn.Linear(6, 4)
-    rates = [t.setting.tensor_lr and torch.tensor(lr) or lr for lr in (0.5, 0.25)]
+    rates = [torch.tensor(lr) if t.setting.tensor_lr else lr for lr in (0.5, 0.25)]
     groups = [{"params": [p], "lr": lr} for p, lr in zip((model.weight, model.bias), rates)]
     return model, getattr(torch.optim, t.setting.optimizer)(groups, lr=0.1)
 
@@ -36,5 +36,4 @@ def place(t):
 
 
 def reference(t):
-    torch.nn.Linear(6, 4), torch.nn.Linear(6, 4)  # as many random numbers
     return [[0.5, 0.25]] * 2 + [[0.05, 0.025]] * 3, 5

@@ -1,0 +1,39 @@
+"""Cycles of two and four epochs, resumed in the second; the rates of two groups."""
+
+import math
+
+import torch
+from torch.optim.lr_scheduler import CosineAnnealingWarmRestarts
+
+SETTINGS = ("plain", "AdamW", "tensor lr")
+
+
+def make(t):
+    rates = [torch.tensor(lr) if t.setting.tensor_lr else lr for lr in (0.5, 0.25)]
+    groups = [{"params": [torch.zeros(1, requires_grad=True)], "lr": lr} for lr in rates]
+    return getattr(torch.optim, t.setting.optimizer)(groups, lr=0.1)
+
+
+def train(optimizer, scheduler, epochs):
+    rates = []
+    for _ in range(epochs):
+        rates.append([float(group["lr"]) for group in optimizer.param_groups])
+        optimizer.step()
+        scheduler.step()
+    return rates
+
+
+def place(t):
+    optimizer = make(t)
+    scheduler = CosineAnnealingWarmRestarts(optimizer, 2, T_mult=2)
+    rates = train(optimizer, scheduler, 4)
+    checkpoint = {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+    optimizer = make(t)
+    paste
+    return rates + train(optimizer, scheduler, 4)
+
+
+def reference(t):
+    cycles = [n / 2 for n in range(2)] + [n / 4 for n in range(4)] + [n / 8 for n in range(2)]
+    factors = [(1 + math.cos(math.pi * done)) / 2 for done in cycles]
+    return [[0.5 * factor, 0.25 * factor] for factor in factors]
