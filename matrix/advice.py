@@ -21,7 +21,7 @@ from .evidence.records import Record
 # Reproducers of which `right` or `messages` are not yet held to this: the list only shrinks.
 PENDING = PACKAGE / "pending.txt"
 
-_EVERYWHERE = {*dir(builtins), "torch"}
+_EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two
 _ROLES = ("control", "right")  # that may hold the lines under `right`
 
 

@@ -6,7 +6,7 @@
 # title = "GradScaler on MPS raises in unscale_() on torch before 2.8"
 # kind = "error"
 # symptom = "Cannot convert a MPS Tensor to float64"
-# messages = ["Cannot convert a MPS Tensor to float64 dtype"]
+# elsewhere = ["Cannot convert a MPS Tensor to float64 dtype"]
 # keywords = [
 #     "gradient scaler fails on Apple silicon",
 #     "mixed precision training on a MacBook M1 crashes",

@@ -6,7 +6,7 @@
 # title = "A dataset that touches CUDA fails in a forked DataLoader worker"
 # kind = "error"
 # symptom = "Cannot re-initialize CUDA in forked subprocess"
-# messages = ["Cannot re-initialize CUDA in forked subprocess"]
+# elsewhere = ["Cannot re-initialize CUDA in forked subprocess"]
 # keywords = [
 #     "dataset returns gpu tensors and num_workers crashes",
 #     "loading data on cuda inside __getitem__ with several workers",

@@ -6,7 +6,7 @@
 # title = "Training on several ranks hangs at the end of an epoch: one rank has a batch more"
 # kind = "hang"
 # symptom = "Timed out waiting|Wait timeout|timed out"
-# messages = ["Timed out waiting \\d{1,12}ms for (?:recv|send) operation to complete"]
+# messages = ["Timed out waiting \\d{1,12}ms for \\w{4} operation to complete"]
 # elsewhere = [
 #     "Watchdog caught collective operation timeout",
 #     "Some NCCL operations have failed or timed out",

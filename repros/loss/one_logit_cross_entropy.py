@@ -40,6 +40,7 @@
 # loss = cross_entropy(logits, labels)  # logits and labels: [batch, 1]
 # '''
 # right = '''
+# from torch.nn.functional import binary_cross_entropy_with_logits
 # loss = binary_cross_entropy_with_logits(logits, labels)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

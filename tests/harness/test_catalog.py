@@ -59,7 +59,9 @@ def test_affected_is_read_as_pep_440(root, version, cpu, cuda):
 def test_requirements_give_a_reason(root):
     plant(root, "amp/one", CODE, requires='">=2.3"', platform='"linux"')
     (reproducer,) = catalog.load(root)
-    assert reproducer.unavailable_reason("2.2.2", "linux", "cpu") == "needs torch >=2.3; this is 2.2.2"
+    assert (
+        reproducer.unavailable_reason("2.2.2", "linux", "cpu") == "needs torch >=2.3; this is 2.2.2"
+    )
     assert reproducer.unavailable_reason("2.3.0", "darwin", "cpu") == "needs linux; this is darwin"
     assert reproducer.unavailable_reason("2.3.0", "linux", "cpu") is None
 

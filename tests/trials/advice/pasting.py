@@ -28,6 +28,12 @@ PLACES = Path(__file__).with_name("places")
 HARMFUL = Path(__file__).with_name("harmful.toml")
 RUN = Path(__file__).with_name("run.py")
 KEYS = ("wrong", "right", "use")
+NO_PLACE = {  # reproducers whose lines nothing can run on the CPU
+    "amp/autocast_mps_rejected": "it concerns MPS",
+    "amp/scaler_on_mps_needs_float64": "it concerns MPS",
+    "data_loading/nonblocking_to_host_races": "the race is one with CUDA",
+    "memory/empty_cache_before_collect": "the cache is CUDA's",
+}
 MARK = "paste"
 SECONDS = 60.0
 

@@ -45,7 +45,7 @@ def page() -> str:
             (
                 f"`{one.id}`",
                 "not yet" if one.id in pending else "yes" if one.right or one.use else "no lines",
-                ", ".join(place.settings) if place else "",
+                ", ".join(place.settings) if place else pasting.NO_PLACE.get(one.id, ""),
                 sum(id == one.id for id, _ in old) or "",
                 "; ".join(reading["tried"]).replace("|", "\\|"),
                 reading["reports"].replace("|", "\\|"),
