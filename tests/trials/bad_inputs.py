@@ -487,6 +487,29 @@ def _(x: Any) -> Any:
     return loss.RunningMean().merge(x)
 
 
+@use("loss.RunningMean.load_state_dict", "state_dict", only_an_error)
+def _(x: Any) -> Any:
+    return loss.RunningMean().load_state_dict(x)
+
+
+@use("loss.RunningMean.load_state_dict", "sum", one_number)
+def _(x: Any) -> Any:
+    mean = loss.RunningMean()
+    mean.load_state_dict({"sum": x, "weight": 1.0})
+    return mean.compute()
+
+
+@use(
+    "loss.RunningMean.load_state_dict",
+    "weight",
+    lambda x: 5 / finite_number(x) if finite_number(x) > 0 else only_an_error(x),
+)
+def _(x: Any) -> Any:
+    mean = loss.RunningMean()
+    mean.load_state_dict({"sum": 5.0, "weight": x})
+    return mean.compute()
+
+
 def fine_gradient(x: Any) -> Any:
     values = values_of(x)
     if not values.isfinite().all() or not (values != 0).any():

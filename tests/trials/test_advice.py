@@ -55,13 +55,7 @@ def test_what_is_printed_does_what_the_reference_does(tmp_path: Path) -> None:
 
 @pytest.mark.xdist_group("advice-old")
 def test_advice_that_did_harm_fails_in_its_place(tmp_path: Path) -> None:
-    places = {place.id: place for place in PLACES}
-    old = [
-        Pasted(places[id], "harmful", lines, setting)
-        for id, lines in pasting.harmful()
-        if any(one.key == "right" for one in pasting.printed(places[id], BY_ID[id], VERSION))
-        for setting in places[id].settings
-    ]
+    old = [one for place in PLACES for one in pasting.once_given(place, BY_ID[place.id], VERSION)]
     assert old
     assert unmet(old, tmp_path) == []
 

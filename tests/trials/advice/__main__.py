@@ -39,14 +39,11 @@ def main(names: tuple[str, ...], setting: str | None, verbose: bool) -> None:
         for one in pasting.printed(place, by_id[place.id], version)
         if setting in (None, one.setting)
     ]
-    old = [(id, lines) for id, lines in pasting.harmful() if by_id[id].runs("right", version)]
     pasted += [
-        pasting.Pasted(place, "harmful", lines, name)
+        one
         for place in chosen
-        for id, lines in old
-        if id == place.id
-        for name in place.settings
-        if setting in (None, name)
+        for one in pasting.once_given(place, by_id[place.id], version)
+        if setting in (None, one.setting)
     ]
     click.echo(f"{len(chosen)} places, {len(pasted)} runs on torch {version}", err=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -128,6 +128,14 @@ def harmful(path: Path = HARMFUL) -> list[tuple[str, str]]:
     return [(one["id"], one["lines"]) for one in listed]
 
 
+def once_given(place: Place, reproducer: Reproducer, version: str) -> Iterator[Pasted]:
+    """The advice for it that did harm, in each of its settings, where the failure is there."""
+    if any(one.key == "wrong" for one in printed(place, reproducer, version)):
+        for id, lines in harmful():
+            for setting in place.settings if id == place.id else ():
+                yield Pasted(place, "harmful", lines, setting)
+
+
 def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list[tuple[int, str]]:
     """(exit status, what it says) of each."""
     jobs = []
