@@ -179,7 +179,9 @@ def windows(
     Without a weight, batches that have a length are drawn one at a time. Otherwise a window is
     drawn ahead, and up to `size` batches are held besides that in the loop's own variable: move
     them to the device in the loop, and do not use a loader that fills the same buffer again. That
-    is also so for an iterator, and for a loader of an IterableDataset, whose length is a guess.
+    is also so for an iterator, and for a loader of an IterableDataset, whose length is a guess. For
+    the counted() batches of a ResumableBatches, an iterator too, a drawn batch is one that the loop
+    was given: a checkpoint of it is right only between two windows.
 
     Args:
         weight: how much a batch counts in its window, such as its number of samples or tokens;
@@ -313,7 +315,9 @@ def optimizer_step(
 
     Gradients are not cleared: call zero_grad() before the next backward(). If before_step or the
     step raises, the scale is updated all the same. With a scaler the gradients are then unscaled:
-    to try again takes zero_grad() and backward(), and a call without them raises.
+    to try again takes zero_grad() and backward(), and a call without them raises. It cannot do so
+    where something wrote to them in between, as any backward() does, even in scratch_gradients(),
+    to those of DistributedDataParallel(gradient_as_bucket_view=True).
 
     Args:
         optimizer: one, or all that are to step after the same backward(): all of them step, or

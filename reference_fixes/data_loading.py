@@ -223,12 +223,16 @@ class Prefetcher:
         return len(self.loader)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Any]:
-        if self.device.type != "cuda":
-            yield from map(partial(to_device, device=self.device), self.loader)  # which holds none
-            return
-        torch.cuda.init()  # tells what is missing, which Stream() does not
+        if self.device.type == "cuda":
+            torch.cuda.init()  # tells what is missing, which Stream() does not
+        source = iter(self.loader)  # at once, as counted() puts back what it draws
+        if self.device.type == "cuda":
+            return self._ahead(source)
+        return map(partial(to_device, device=self.device), source)  # which holds none
+
+    def _ahead(self, source: Iterator[Any]) -> Iterator[Any]:
         index = torch.cuda.current_device() if self.device.index is None else self.device.index
-        source, copies = iter(self.loader), _copy_stream(index)
+        copies = _copy_stream(index)
         # Else the thread would go back to device 0 after a copy, and take memory there.
         with ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(index,)) as thread:
             so_far = _so_far(copies)
@@ -426,11 +430,14 @@ class ResumableBatches:
     - the rest of the epoch has the batches that it would have had, and so have the next epochs: the
       sampler draws again from where its generator was at the start of the epoch;
     - batches that the loop was given are skipped without being loaded;
-    - the loader that starts in the middle of an epoch leaves the global random state of torch as it
-      is, if it is the loader itself that is counted.
+    - the loader that starts in the middle of an epoch, or with persistent workers between two,
+      leaves the global random state of torch as it is, if the loader itself or a Prefetcher of it
+      is counted.
 
     Not restored is what the dataset draws in workers: they start with other seeds. An epoch that
-    was left by `break` is not over, and its state goes on with its rest.
+    was left by `break` is not over, and its state goes on with its rest. What draws ahead of the
+    loop has been given its batches: with amp.windows(), which draws a window ahead, a state is
+    right only between two windows.
 
     Args:
         batches: yields lists of indices, such as a BatchSampler. It, or the sampler in it, draws
@@ -469,6 +476,7 @@ class ResumableBatches:
         self._start: torch.Tensor | None = None  # of the generator, in this epoch
         self._pass: object = None  # the running one
         self._loaded = self._announced = False
+        self._begun = False  # the first pass of all
 
     def __len__(self) -> int:
         """Of a whole epoch."""
@@ -501,13 +509,15 @@ class ResumableBatches:
                 or the loader does not give each batch of indices once, such as one that joins them.
         """
         this = self._pass = object()
-        if not self._loaded:
+        resumed, begun, self._begun = self._loaded, self._begun, True
+        if not resumed:
             self._start = None if self.generator is None else self.generator.get_state()
         self._loaded, self._announced = False, True
         self._consumed, self._given = self._skip, 0
         state = torch.get_rng_state()
         iterator = iter(loader)  # which draws a seed for workers, if there are any or not
-        if self._consumed:  # it was drawn when the epoch began
+        # It was drawn when the epoch began, or for workers that would have stayed.
+        if self._consumed or (resumed and begun and _workers_stay(loader)):
             torch.set_rng_state(state)
         for batch in iterator:
             if self._pass is not this:
@@ -533,6 +543,7 @@ class ResumableBatches:
             "consumed": self._consumed,
             "length": _length(self.batches),
             "generator": None if start is None else start.clone(),
+            "begun": self._begun,
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -558,6 +569,12 @@ class ResumableBatches:
             self.generator.set_state(start)  # raises here if it is none
         self._skip = self._consumed = consumed
         self._start, self._loaded, self._pass = start, True, None
+        self._begun = bool(state_dict.get("begun", consumed))  # older states lack it
+
+
+def _workers_stay(loader: Any) -> bool:
+    """Whether a pass, of a Prefetcher too, leaves its workers to the next, which draws no seed."""
+    return bool(getattr(getattr(loader, "loader", loader), "persistent_workers", False))
 
 
 def _generator_of(batches: Any) -> torch.Generator | None:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from fnmatch import fnmatchcase
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 import torch
 
@@ -312,6 +312,31 @@ class RunningMean:
                 "mean of nothing: no value of any weight was added (is the loader empty?)"
             )
         return float(self._sum) / weight
+
+    def state_dict(self) -> dict[str, float]:
+        """What was added so far, as two numbers. Waits for the device."""
+        return {"sum": float(self._sum), "weight": float(self._weight)}
+
+    def load_state_dict(self, state_dict: Mapping[str, float]) -> None:
+        """Goes on from a state, in place of what was added here.
+
+        Raises:
+            TypeError, ValueError: it is no state of this class. Nothing was loaded then.
+
+        >>> mean, again = RunningMean(), RunningMean()
+        >>> mean.update(2.0, weight=3)
+        >>> again.load_state_dict(mean.state_dict())
+        >>> again.compute()
+        2.0
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"state_dict={state_dict!r}: expected what state_dict() returned")
+        if set(state_dict) != {"sum", "weight"}:
+            raise ValueError(f"a state of {list(state_dict)}: expected ['sum', 'weight']")
+        total, weight = _scalar("sum", state_dict["sum"]), _scalar("weight", state_dict["weight"])
+        if weight < 0:
+            raise ValueError(f"weight={weight!r}: expected 0 or more")
+        self._sum, self._weight = total, weight
 
 
 def _plus(total: Any, more: Any) -> Any:

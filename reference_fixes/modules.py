@@ -179,6 +179,7 @@ def _frozen(original: Any) -> Any:
         "train": train,
         "__reduce_ex__": __reduce_ex__,
         "_thawed": original,
+        "_twin_of": staticmethod(_frozen),  # for without_fast_path(), which may change `original`
     }
     frozen = type(original.__name__, (original,), {**names, **methods})
     return frozen

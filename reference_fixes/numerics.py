@@ -247,7 +247,9 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
     comes out of a module, or is in a gradient, each -inf of an input or output before it is named
     first: a mask that hides all keys, or log(0).
 
-    The pass works on copies of all inputs that can be copied and builds no graph. What
+    The pass works on copies of all inputs that can be copied and builds no graph. From torch 2.3
+    on, encoders run in it without the fast path of forwards that have no graph, if gradients are
+    enabled and a parameter trains: call this in no_grad() where the forward is called so. What
     torch.compile has compiled runs uncompiled in it (before torch 2.6 modules in there are not
     seen). Afterwards the buffers are what they were, and so is the random state of Python and of
     torch on the CPU and on the CUDA devices of the parameters.
@@ -321,12 +323,13 @@ def _find_bad_outputs(
     modules = list(model.modules())
     originals = [dict(module._buffers) for module in modules]
     handles = [module.register_forward_hook(hook(name)) for name, module in model.named_modules()]
-    gpus = {tensor.device.index for tensor in model.parameters() if tensor.device.type == "cuda"}
+    on_gpus = {tensor.device.index for tensor in model.parameters() if tensor.device.type == "cuda"}
+    gpus = sorted(on_gpus)
     state = random.getstate()
     for module, copies in zip(modules, _copied(originals)):
         module._buffers.update(copies)
     try:
-        with torch.no_grad(), torch.random.fork_rng(sorted(gpus)), _uncompiled():
+        with _fast_path_of(model), torch.no_grad(), torch.random.fork_rng(gpus), _uncompiled():
             model(*map(own, inputs), **{name: own(value) for name, value in named_inputs.items()})
     except Exception:
         if not explained and all(finding.meant for finding in found):
@@ -340,6 +343,22 @@ def _find_bad_outputs(
         random.setstate(state)
         # Before torch 2.11 autocast would hand the training forward weights without a graph.
         torch.clear_autocast_cache()
+
+
+@contextlib.contextmanager
+def _fast_path_of(model: torch.nn.Module) -> Iterator[None]:
+    """A block where a pass without a graph takes the path of encoders that have one."""
+    mha: Any = getattr(torch.backends, "mha", None)
+    trains = torch.is_grad_enabled() and any(each.requires_grad for each in model.parameters())
+    if not (trains and hasattr(mha, "set_fastpath_enabled")):
+        yield
+        return
+    enabled = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        mha.set_fastpath_enabled(enabled)
 
 
 def _uncompiled() -> ContextManager[Any]:

@@ -42,7 +42,8 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
 
     One saved flag is not enough: train() and eval() also reach a frozen BatchNorm. Where a flag has
     changed, train() is called: LoRA layers, which merge weights in eval(), unmerge them there. If a
-    train() raises, all others are called and all flags restored before the error is raised.
+    train() raises, all others are called and all flags restored before the error is raised. What
+    freeze() or unfreeze() of modules.py changes in the block keeps the mode that they gave it.
 
     Raises:
         TypeError: this is not a module.
@@ -59,19 +60,35 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
             f"expected a torch.nn.Module, got {type(model).__name__}: if it calls a model, give "
             "that model to differentiable_eval() or no_grad_eval() and call it in their block"
         )
-    modes = [(module, module.training) for module in model.modules()]
+    modes = {module: module.training for module in model.modules()}
+    frozen = {module for module in modes if _frozen(module)}
     with contextlib.ExitStack() as stack:  # goes on after a train() that raises; the last is first
         # A train() that does not set the flags, or freezes something of its own accord.
-        for module, training in modes:
-            stack.callback(setattr, module, "training", training)
-        for module, training in reversed(modes):
-            stack.callback(_restore_mode, module, training)
+        for module in modes:
+            stack.callback(_restore_flag, module, modes)
+        for module in reversed(modes):
+            stack.callback(_restore_mode, module, modes)
+        stack.callback(_keep_new_modes, modes, frozen)
         yield
 
 
-def _restore_mode(module: torch.nn.Module, training: bool) -> None:
-    if module.training != training:
-        module.train(training)
+def _frozen(module: torch.nn.Module) -> bool:
+    return "_before_freeze" in vars(module)  # as freeze() in modules.py leaves it
+
+
+def _keep_new_modes(modes: dict[torch.nn.Module, bool], frozen: set[torch.nn.Module]) -> None:
+    for module in modes:
+        if _frozen(module) != (module in frozen):
+            modes[module] = module.training
+
+
+def _restore_flag(module: torch.nn.Module, modes: dict[torch.nn.Module, bool]) -> None:
+    module.training = modes[module]
+
+
+def _restore_mode(module: torch.nn.Module, modes: dict[torch.nn.Module, bool]) -> None:
+    if module.training != modes[module]:
+        module.train(modes[module])
 
 
 @contextlib.contextmanager

@@ -2017,6 +2017,37 @@ def test_the_loss_draws_what_it_would_have_drawn(workers, shared, given):
         torch.set_rng_state(kept)
 
 
+@pytest.mark.usefixtures("limit")
+@pytest.mark.parametrize("finished", [0, 1])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_the_loss_draws_so_after_a_state_from_between_two_epochs_too(persistent, finished):
+    def train(run, count):
+        return [torch.rand(1).item() for _ in range(count) for _ in run.epoch()]
+
+    kept, options = torch.get_rng_state(), {"workers": 1, "persistent_workers": persistent}
+    try:
+        torch.manual_seed(0)
+        run = Resumable(**options)
+        train(run, finished)
+        state, numbers = run.batches.state_dict(), torch.get_rng_state()
+        expected = train(run, 2)
+        again = Resumable(**options, seed=99)
+        again.batches.load_state_dict(state)
+        torch.set_rng_state(numbers)
+        assert train(again, 2) == expected
+    finally:
+        torch.set_rng_state(kept)
+
+
+def test_an_older_state_without_its_last_entry_is_loaded():
+    expected = epochs(Resumable(), 1)[0]
+    state = resumed_after(1)[1].batches.state_dict()
+    del state["begun"]
+    again = Resumable(seed=99)
+    again.batches.load_state_dict(state)
+    assert epochs(again, 1) == [expected[1:]]
+
+
 def test_a_whole_epoch_moves_the_global_random_state_as_the_loader_alone_does():
     kept, drawn = torch.get_rng_state(), []
     try:
@@ -2075,7 +2106,7 @@ def test_a_sampler_of_ranks_keeps_its_own_order():
     running = epoch(first, 0)
     next(running)
     state = first[1].state_dict()
-    assert state == {"consumed": 1, "length": 3, "generator": None}
+    assert state == {"consumed": 1, "length": 3, "generator": None, "begun": True}
     again[1].load_state_dict(state)
     assert [list(epoch(again, number)) for number in range(2)] == [expected[0][1:], expected[1]]
 
@@ -2137,7 +2168,7 @@ def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
     state = run.batches.state_dict()
     with pytest.raises(error, match=f"^{text}"):
         run.batches.load_state_dict({**state, **change})
-    for key in state:
+    for key in ("consumed", "length", "generator"):
         short = {each: value for each, value in state.items() if each != key}
         with pytest.raises(KeyError, match=key):
             run.batches.load_state_dict(short)

@@ -729,6 +729,40 @@ def test_numbers_of_a_second_accelerator_come_to_the_first(merged):
     assert mean.compute() == 1.5
 
 
+def test_a_mean_goes_on_from_its_state(device):
+    mean, again = loss.RunningMean(), loss.RunningMean()
+    mean.update(torch.tensor(2.0, device=device), weight=3)
+    again.update(9.0, weight=5)
+    again.load_state_dict(mean.state_dict())
+    assert again.compute() == 2.0
+    for each in (mean, again):
+        each.update(torch.tensor(6.0, device=device), weight=torch.tensor(1.0, device=device))
+        assert each.compute() == 3.0
+    assert again.state_dict() == {"sum": 12.0, "weight": 4.0}
+    again.load_state_dict(loss.RunningMean().state_dict())
+    with pytest.raises(ValueError, match="mean of nothing"):
+        again.compute()
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "text"),
+    [
+        (None, TypeError, "state_dict=None: expected what state_dict"),
+        ({"sum": 1.0}, ValueError, r"a state of \['sum'\]"),
+        ({"sum": 1.0, "weight": 2.0, "count": 3}, ValueError, "a state of .*'count'"),
+        ({"sum": 1.0, "weight": -2.0}, ValueError, "weight=-2.0: expected 0 or more"),
+        ({"sum": 1.0, "weight": "2"}, TypeError, "weight='2': expected one real number"),
+        ({"sum": torch.ones(2), "weight": 2.0}, ValueError, "a sum of torch.float32 and shape"),
+    ],
+)
+def test_what_is_no_state_of_a_mean_is_refused_and_changes_nothing(state, error, text):
+    mean = loss.RunningMean()
+    mean.update(4.0)
+    with pytest.raises(error, match=text):
+        mean.load_state_dict(state)
+    assert mean.compute() == 4.0
+
+
 @pytest.mark.parametrize("other", [None, 2.0, [1.0]])
 def test_only_means_are_merged(other):
     with pytest.raises(TypeError, match=f"^other is a {type(other).__name__}: expected a Runn"):

@@ -882,6 +882,34 @@ def test_a_loss_that_waits_for_its_backward_survives_the_search(device):
     loss.backward()
 
 
+class Asks(nn.Linear):
+    def forward(self, x):
+        self.fast = torch.backends.mha.get_fastpath_enabled()
+        if self.fails:
+            raise KeyError("no")
+        return super().forward(x)
+
+
+@pytest.mark.skipif(numerics._TORCH < (2, 3), reason="the fast path has no switch before torch 2.3")
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_pass_has_the_fast_path_only_where_the_forward_has_no_graph(enabled, fails):
+    mha = torch.backends.mha
+    model = Asks(1, 1)
+    model.fails = fails
+    kept = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(enabled)
+    try:
+        for trains, graph in [(True, True), (True, False), (False, True)]:
+            model.requires_grad_(trains)
+            with torch.set_grad_enabled(graph), contextlib.suppress(KeyError):
+                numerics.find_nonfinite(model, torch.ones(1, 1))
+            assert model.fast is (enabled and not (trains and graph))
+            assert mha.get_fastpath_enabled() is enabled
+    finally:
+        mha.set_fastpath_enabled(kept)
+
+
 def test_the_pass_builds_no_graph(device):
     model, seen = nn.Linear(2, 2).to(device), []
     model.register_forward_hook(lambda *args: seen.append(args[2].requires_grad))
@@ -1144,7 +1172,8 @@ def test_the_random_state_of_every_gpu_of_the_model_is_kept():
     class Spread(nn.Module):
         def parameters(self):
             return [
-                SimpleNamespace(device=torch.device(name)) for name in ("cuda:1", "cpu", "cuda:0")
+                SimpleNamespace(device=torch.device(name), requires_grad=False)
+                for name in ("cuda:1", "cpu", "cuda:0")
             ]
 
         def forward(self):

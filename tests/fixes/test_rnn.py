@@ -641,6 +641,28 @@ def test_a_train_that_raises_leaves_no_other_module_in_eval_mode(within):
     ]
 
 
+@pytest.mark.parametrize("block", [rnn.restore_modes, rnn.no_grad_eval, rnn.differentiable_eval])
+def test_what_is_frozen_or_unfrozen_in_a_block_keeps_its_mode(block):
+    model = nn.Sequential(nn.BatchNorm1d(2), nn.BatchNorm1d(2), nn.BatchNorm1d(2), nn.LSTM(2, 2))
+    for part in (model[1], model[2]):
+        part._before_freeze = True  # as freeze() does, in another file
+        part.eval()
+    with block(model):
+        model.eval()
+        for part in (model[0], model[3]):
+            part._before_freeze = True
+            part.eval()
+        del model[1]._before_freeze
+        model[1].train()
+        model[2].train()  # by hand: it is still frozen
+    assert [part.training for part in model] == [False, True, False, False]
+    with block(model):
+        model.eval()
+        del model[0]._before_freeze
+    assert not model[0].training  # which train() of the model has not changed
+    assert model.training
+
+
 def test_a_train_that_does_not_obey_is_overruled():
     class Stubborn(nn.Dropout):
         def train(self, mode=True):

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import gc
 import itertools
+import pickle
 import random
 
 import pytest
@@ -370,6 +371,58 @@ def test_blocks_in_any_order_give_the_answer_of_eval_mode_and_leave_no_trace(dev
     assert all(one is other or torch.equal(one, other) for one, other in zip(kept, gradients))
 
 
+@pytest.mark.parametrize("block", sorted(EVALUATED))
+def test_what_is_frozen_or_unfrozen_in_a_block_stays_so(device, block):
+    run = Run(device)
+    modules.freeze(run.model.rnn)
+    with BLOCKS[block](run.model):
+        modules.freeze(run.model.norm)
+        modules.unfreeze(run.model.rnn)
+    assert run.model.training
+    assert run.model.rnn.training
+    assert not run.model.norm.training
+    before = run.model.norm.running_mean.clone()
+    run.loss(run.batches[0]).backward()
+    assert torch.equal(run.model.norm.running_mean, before)
+
+
+class Tuned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(WIDTH, WIDTH)
+        self.encoder = nn.TransformerEncoderLayer(WIDTH, HEADS, 8, batch_first=True)
+
+    def forward(self, vectors, mask):
+        return self.encoder(self.first(vectors), mask)
+
+
+def test_a_frozen_encoder_that_is_finite_in_training_is_so_in_a_search(device):
+    run = Run(device)
+    model = Tuned().to(device)
+    modules.freeze(model.encoder)
+    vectors = torch.ones(2, 3, WIDTH, device=device)
+    assert model(vectors, run.mask).isfinite().all()
+    assert numerics.find_nonfinite(model, vectors, run.mask) is None
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_attention_that_is_frozen_without_its_fast_path_stays_frozen(device, depth):
+    model = Run(device).model.encoder
+    kinds = [type(part) for part in model.modules()]
+    with contextlib.ExitStack() as stack:
+        for _ in range(depth):
+            stack.enter_context(attention.without_fast_path(model))
+        modules.freeze(model)
+    assert not any(part.training for part in model.train().modules())
+    again = pickle.loads(pickle.dumps(model))
+    with attention.without_fast_path(again):
+        assert not any(part.training for part in again.train().modules())
+    for thawed in (model, again):
+        modules.unfreeze(thawed)
+        assert all(part.training for part in thawed.train().modules())
+    assert [type(part) for part in model.modules()] == kinds
+
+
 # --- steps that go wrong, and the ways back ------------------------------------------------------
 
 STEPS = {
@@ -479,6 +532,20 @@ def test_a_window_that_ran_out_of_memory_is_repeated_in_smaller_batches(device, 
                 run.scaler.scale(part * share).backward()
             assert amp.optimizer_step(run.optimizer, run.scaler, max_norm=SHORT)
     torch.testing.assert_close(run.state(), plain.state())
+
+
+def test_a_running_mean_is_a_part_of_a_checkpoint(device):
+    losses = [torch.tensor(value, device=device) for value in (1.0, 2.0, 6.0)]
+    mean, again, whole = loss.RunningMean(), loss.RunningMean(), loss.RunningMean()
+    mean.update(losses[0], weight=3)
+    checkpoint = checkpoints.capture(mean=mean)
+    mean.update(losses[1])
+    for restored in (mean, again):
+        assert checkpoints.restore(checkpoint, mean=restored) == []
+        restored.update(losses[2])
+    whole.update(losses[0], weight=3)
+    whole.update(losses[2])
+    assert mean.compute() == again.compute() == whole.compute()
 
 
 # --- parts that come and go ----------------------------------------------------------------------
@@ -655,6 +722,37 @@ def test_windows_of_an_epoch_go_on_where_they_were_interrupted(device, workers):
     assert list(epoch(other, loader)) == [expected[1][:4], expected[1][4:]]
 
 
+@pytest.mark.parametrize("finished", [0, 1])
+@pytest.mark.parametrize("given", [0, 2])
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("prefetched", [False, True])
+def test_wherever_a_run_is_resumed_it_draws_as_if_it_had_not_been(
+    device, prefetched, persistent, given, finished
+):
+    def start(seed):
+        torch.manual_seed(seed)
+        sampler = RandomSampler(range(11), generator=torch.Generator().manual_seed(3))
+        batches = data_loading.ResumableBatches(BatchSampler(sampler, 2, drop_last=False))
+        loader = loader_of(
+            Rows(), int(persistent), batch_sampler=batches, persistent_workers=persistent
+        )
+        return batches, data_loading.Prefetcher(loader, device) if prefetched else loader
+
+    def drawn(epoch):
+        return [float(torch.rand(1)) for _ in epoch]
+
+    batches, loader = start(0)
+    for _ in range(finished):
+        drawn(batches.counted(loader))
+    epoch = batches.counted(loader)
+    drawn(itertools.islice(epoch, given))
+    checkpoint = checkpoints.capture(batches=batches)
+    expected = [drawn(epoch), drawn(batches.counted(loader))]
+    batches, loader = start(1)
+    assert checkpoints.restore(checkpoint, batches=batches) == []
+    assert [drawn(batches.counted(loader)) for _ in expected] == expected
+
+
 def test_a_row_that_does_not_fit_is_named_before_anything_was_stepped(device):
     rows = [{"x": torch.zeros(2)}] * 5 + [{"x": torch.zeros(3)}]
     loader = DataLoader(rows, batch_size=2, collate_fn=data_loading.collate)
@@ -764,9 +862,9 @@ class Trainer:
         self.batches = data_loading.ResumableBatches(sampler)
         self.loader = loader_of(Sentences(), 2, batch_sampler=self.batches)
         self.step, self.seen, self.means, self.scores = 0, 0, [], scores
-        names = ["model", "optimizer", "scaler", "rates", "momenta", "batches", "noise"]
+        names = ["model", "optimizer", "scaler", "rates", "momenta", "batches", "noise", "mean"]
+        self.mean = loss.RunningMean()
         self.parts = {name: getattr(self, name) for name in names}
-        self.mean, self.weight = loss.RunningMean(), 0
 
     def loss(self, batch, noise=None):
         vectors = self.model.embedding(batch["words"])
@@ -790,7 +888,6 @@ class Trainer:
                 value = self.loss(batch, self.noise)
             self.scaler.scale(value * share).backward()
             self.mean.update(value, weight=known(batch))
-            self.weight += known(batch)
         assert amp.optimizer_step(
             self.optimizer,
             self.scaler,
@@ -805,21 +902,18 @@ class Trainer:
         for window in amp.windows(self.batches.counted(self.loader), 2, weight=known):
             self.window(window, fails)
             if self.step % 3 == 0:
-                mean = [self.mean.compute(), self.weight]
-                values = {"step": self.step, "mean": mean, "means": self.means}
+                values = {"step": self.step, "means": self.means}
                 checkpoints.save(checkpoints.capture(**self.parts, **values), path)
             if self.step % 2 == 0:
                 self.evaluate()
         self.means.append(self.mean.compute())
-        self.mean, self.weight = loss.RunningMean(), 0
+        self.mean.load_state_dict(loss.RunningMean().state_dict())
 
     def resume(self, path):
         checkpoint = torch.load(path)
         assert checkpoints.restore(checkpoint, **self.parts) == []
         values = checkpoint["values"]
         self.step, self.means = values["step"], values["means"]
-        self.mean.update(values["mean"][0], weight=values["mean"][1])
-        self.weight = values["mean"][1]
 
     def evaluate(self):
         """Also all that somebody looks at, or tries, between two steps."""
