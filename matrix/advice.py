@@ -77,7 +77,12 @@ def _lines(one: Reproducer) -> Iterator[str]:
 
 
 def stands_in(lines: str, code: ast.Module, functions: tuple[str, ...]) -> bool:
-    """Whether these statements follow one another in the code that one of the functions runs.
+    """Whether these statements follow one another in the code that one of the functions runs."""
+    return any(True for _ in standing(lines, code, functions))
+
+
+def standing(lines: str, code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:
+    """The statements, wherever they follow one another in the code that the functions run.
 
     Imports may stand apart, where the file has its own.
     """
@@ -86,12 +91,12 @@ def stands_in(lines: str, code: ast.Module, functions: tuple[str, ...]) -> bool:
     wanted = [ast.dump(node) for node in statements if node not in imports]
     there = _imports(code)
     if any(not _imports(ast.Module([node], [])) <= there for node in imports):
-        return False
-    return any(
-        [ast.dump(node) for node in block[start : start + len(wanted)]] == wanted
-        for block in _blocks(code, functions)
-        for start in range(len(block) - len(wanted) + 1)
-    )
+        return
+    for block in _blocks(code, functions):
+        for start in range(len(block) - len(wanted) + 1):
+            nodes = block[start : start + len(wanted)]
+            if [ast.dump(node) for node in nodes] == wanted:
+                yield nodes
 
 
 def _blocks(code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:

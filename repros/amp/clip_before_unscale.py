@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Clipping gradients before unscale_() makes the steps of SGD far too short"
 # kind = "silent"
-# symptom = "step is .* long instead of 1"
+# symptom = "clipped step is .* long instead of 1"
 # keywords = [
 #     "training very slow",
 #     "loss hardly decreases",
@@ -84,7 +84,7 @@ def start(device):
 
 def check(model):
     if abs(model.weight.item() + 1) > 0.01:  # without a scaler: a gradient of 5, clipped to 1
-        return f"the step is {-model.weight.item():.1g} long instead of 1"
+        return f"the clipped step is {-model.weight.item():.1g} long instead of 1"
 
 
 def reproduce(device):

@@ -89,7 +89,7 @@ def reproduce(device):
         scaler.update()
         seen.append(check(weight))
     if all(seen):
-        return "\n".join(seen)
+        return "; ".join(seen)
 
 
 def control(device):

@@ -6,8 +6,9 @@
 # title = "Training on several ranks hangs at the end of an epoch: one rank has a batch more"
 # kind = "hang"
 # symptom = "Timed out waiting|Wait timeout|timed out"
-# messages = ["Timed out waiting \\d{1,12}ms for \\w{4} operation to complete"]
+# messages = ["Timed out waiting \\d{1,12}ms for send operation to complete"]
 # elsewhere = [
+#     "Timed out waiting \\d{1,12}ms for recv operation to complete",
 #     "Watchdog caught collective operation timeout",
 #     "Some NCCL operations have failed or timed out",
 #     "Detected uneven workload distribution",

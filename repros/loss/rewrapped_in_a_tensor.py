@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "loss = torch.tensor(loss, requires_grad=True) trains nothing, and backward() does not object"
 # kind = "silent"
-# symptom = "no parameter has a gradient"
+# symptom = "passed without a gradient"
 # keywords = [
 #     "loss stays constant",
 #     "model does not learn",
@@ -70,7 +70,7 @@ def start(device):
 
 def check(model):
     if model.weight.grad is None:
-        return "backward() passed and no parameter has a gradient"
+        return "backward() passed without a gradient of any parameter"
     if (model.weight.grad + 20).abs().max() > 1e-3:  # 2 (output - y) x
         return f"the gradient is {model.weight.grad.tolist()} instead of -20"
 

@@ -6,7 +6,10 @@
 # title = "Checkpointing an attention that appends to a cache raises: recomputed tensors have other shapes"
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|invalid gradient at index|the gradient is off by"
-# messages = ["Recomputed values for the following tensors have different metadata than during the forward pass"]
+# messages = [
+#     "Recomputed values for the following tensors have different metadata than during the forward pass",
+#     "MmBackward0 returned an invalid gradient at index \\d{1,2} - got \\[.{1,40}?\\] but expected shape compatible with",
+# ]
 # keywords = [
 #     "gradient checkpointing with use_cache",
 #     "CheckpointError different metadata",

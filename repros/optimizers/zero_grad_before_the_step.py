@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "zero_grad() between backward() and step() leaves nothing to learn from"
 # kind = "silent"
-# symptom = "the step moved nothing"
+# symptom = "the step after zero_grad\\(\\) moved nothing"
 # keywords = [
 #     "weights never change",
 #     "loss does not decrease",
@@ -56,7 +56,7 @@ def start(device):
 
 def check(weight):
     if weight.item() == 1:
-        return "the step moved nothing"
+        return "the step after zero_grad() moved nothing"
     if abs(weight.item() - 0.9) > 1e-6:
         return f"the step ended at {weight.item():g}, not at 0.9"
 

@@ -45,7 +45,7 @@ def test_an_everyday_error_is_no_failure_of_the_corpus(text):
             "loss/rewrapped_in_a_tensor",
         ),
         (
-            'RuntimeError: "nll_loss_out_frame" not implemented for \'Half\'',
+            "RuntimeError: \"nll_loss_out_frame\" not implemented for 'Half'",
             "amp/half_linear_on_the_cpu",
         ),
     ],
@@ -61,7 +61,9 @@ def test_a_text_of_another_cause_does_not_lead_to_this_one(text, id):
 def test_causes_name_no_cause_for_a_machine_that_hides_its_card():
     groups = [group for group in causes.load() if "is_available" in group["title"]]
     assert groups
-    assert all(cause.get("see") != "devices/gpu_is_missing" for g in groups for cause in g["causes"])
+    assert all(
+        cause.get("see") != "devices/gpu_is_missing" for g in groups for cause in g["causes"]
+    )
 
 
 def test_a_float_without_backward_is_first_of_all_an_item():

@@ -305,6 +305,9 @@ def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(wh
     ]
     assert len({group.slug for group in groups}) == len(groups)
     for group in groups:
+        if not group.reproducers:  # nothing leads there
+            assert not (whole / f"messages/{group.slug}.html").exists()
+            continue
         page = (whole / f"messages/{group.slug}.html").read_text(encoding="utf-8")
         named = re.findall(r"<h3>(.*?)</h3>", page)
         assert [html.unescape(one) for one in named] == [one["cause"] for one in group.causes]
