@@ -180,6 +180,7 @@ class Ran(ast.NodeTransformer):
 # What runs where no line is seen, or is there because it never runs; lint compares their text.
 UNSEEN = {
     "compile/counter_attribute_recompiles": "its forward runs compiled, where no line is seen",
+    "distributed/collective_on_one_rank": "its ranks are processes of a pool",
     "distributed/summed_loss_shrinks": "its ranks are processes of a pool",
     "distributed/uneven_batches": "its ranks are processes of a pool",
     "modules/init_is_misspelt": "_init_() is never called: that is the failure",

@@ -50,7 +50,7 @@
 #         hint = encoder(x)
 #     loss = criterion(head(encoder(x) + hint), y)
 # '''
-# choice = "Take the lines; the fix where the program meets several releases, as it keeps the cache from 2.11 on"
+# choice = "Take the lines, or an autocast block of its own for the no_grad pass where memory is short; the fix where the program meets several releases, as it keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """Some layers get no gradient, and backward() says nothing: the others get theirs.
@@ -60,6 +60,10 @@ gradient mode it was made in. A copy made under no_grad has no graph, and the la
 forward in the same block uses it again (aten/src/ATen/autocast_mode.cpp,
 pytorch#165068). Where every layer was in the no_grad pass, backward() raises:
 amp/autocast_cache_under_no_grad.
+
+Without the cache the graph keeps a copy of a weight for each use of it: many for a layer that is
+called in a loop. An autocast block of its own for the no_grad pass keeps the cache, unless
+another autocast block is around both.
 """
 
 import torch

@@ -39,7 +39,7 @@
 #         target = model(x)
 #     loss = criterion(model(x + 0.1), target)
 # '''
-# choice = "Take the lines; the fix where the program meets several releases, as it keeps the cache from 2.11 on"
+# choice = "Take the lines, or an autocast block of its own for the no_grad pass where memory is short; the fix where the program meets several releases, as it keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """backward() raises, although the forward of the loss ran with gradients enabled.
@@ -51,6 +51,10 @@ have no graph, and the training forward in the same block uses them
 
 loss.requires_grad_(), which is advised for this message
 (mazurowski-lab/finetune-SAM#26), silences the error, and nothing is trained.
+
+Without the cache the graph keeps a copy of a weight for each use of it: many for a layer that is
+called in a loop. An autocast block of its own for the no_grad pass keeps the cache, unless
+another autocast block is around both.
 """
 
 import torch

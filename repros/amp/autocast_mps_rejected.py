@@ -44,6 +44,10 @@ autocast learned the device type "mps" in torch 2.5 (pytorch#99272); from then o
 block is entered even where there is no MPS at all. The text of the error depends on the
 release: "must be 'cuda' or 'cpu'" in 1.13, "unsupported autocast device_type 'mps'"
 in 2.1, "unsupported scalarType" in 2.4.
+
+choose_precision("mps") takes float32, with every release. Half precision is to be asked for, and
+where the release cannot train in it on a Mac, that raises and says which can: 2.6 for bfloat16,
+2.8 for float16 with a GradScaler.
 """
 
 import torch

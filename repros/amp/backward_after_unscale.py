@@ -27,6 +27,7 @@
 # wrong = '''
 # scaler.scale(loss).backward()
 # scaler.unscale_(optimizer)
+# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
 # scaler.scale(penalty).backward()
 # scaler.step(optimizer)
 # scaler.update()
@@ -35,6 +36,7 @@
 # scaler.scale(loss).backward()
 # scaler.scale(penalty).backward()
 # scaler.unscale_(optimizer)
+# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
 # scaler.step(optimizer)
 # scaler.update()
 # '''
@@ -43,9 +45,9 @@
 # from amp import optimizer_step
 # scaler.scale(loss).backward()
 # scaler.scale(penalty).backward()
-# optimizer_step(optimizer, scaler)
+# optimizer_step(optimizer, scaler, max_norm=1.0)
 # '''
-# choice = "Take the lines; the fix where the gradients are clipped too, as it keeps the order"
+# choice = "Take the lines; the fix where several optimizers step after the last backward(), as it clips their gradients together"
 # rule = "error"
 # when = "AMP is on (float16)"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
@@ -71,35 +73,38 @@ def make_scaler(device):
 
 
 def start(device, kind=torch.optim.SGD):
-    weight = torch.zeros(1, device=device, requires_grad=True)
-    loss, penalty = -weight.sum(), 2 * weight.sum()  # together a gradient of 1
-    return weight, kind([weight], lr=1.0), make_scaler(device), loss, penalty
+    model = torch.nn.Linear(1, 1, bias=False).to(device)
+    torch.nn.init.zeros_(model.weight)
+    loss, penalty = -model.weight.sum(), 2 * model.weight.sum()  # together a gradient of 1
+    return model, kind(model.parameters(), lr=1.0), make_scaler(device), loss, penalty
 
 
-def check(weight):
-    if abs(weight.item() + 1) > 0.01:
-        return f"the step is {-weight.item():.0f} long instead of 1"
+def check(model):
+    if abs(model.weight.item() + 1) > 0.01:
+        return f"the step is {-model.weight.item():.0f} long instead of 1"
 
 
 def reproduce(device):
-    weight, optimizer, scaler, loss, penalty = start(device)
+    model, optimizer, scaler, loss, penalty = start(device)
     scaler.scale(loss).backward()
     scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
     scaler.scale(penalty).backward()
     scaler.step(optimizer)
     scaler.update()
-    return check(weight)
+    return check(model)
 
 
 def control(device):
     for kind in (torch.optim.SGD, torch.optim.Adam):
-        weight, optimizer, scaler, loss, penalty = start(device, kind)
+        model, optimizer, scaler, loss, penalty = start(device, kind)
         scaler.scale(loss).backward()
         scaler.scale(penalty).backward()
         scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
         scaler.step(optimizer)
         scaler.update()
-        if seen := check(weight):
+        if seen := check(model):
             return seen
 
 

@@ -32,6 +32,9 @@ Under autocast nn.Linear returns bfloat16, and the weight of nn.Bilinear is floa
 pytorch#118848). On CUDA autocast promotes them to the widest dtype; the list of the CPU
 does not have bilinear (docs: torch.amp). It did not have prelu, either, until the same
 error was fixed there (pytorch#95366).
+
+Without autocast it raises the same where the module was converted to bfloat16 and its inputs
+were not: give it x.to(bilinear.weight.dtype).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cdist() of float16 or bfloat16 tensors raises on the CPU"
+# title = "cdist() of up to 25 float16 or bfloat16 rows raises on the CPU"
 # kind = "error"
 # symptom = "cdist. not implemented for"
 # messages = [
@@ -33,7 +33,7 @@
 # distances = torch.cdist(queries, keys)
 # '''
 # right = '''
-# distances = torch.cdist(queries.float(), keys.float())
+# distances = torch.cdist(queries.float(), keys.float()).to(queries.dtype)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
@@ -42,9 +42,10 @@
 2.15 too. cross_entropy() and binary_cross_entropy() of float16 (pytorch#123328), and padding with
 mode="reflect", raise on 2.3 and not on 2.7.
 
-float32 takes all of their numbers unchanged, and its result is the exacter one. With more than 25
-rows cdist() takes a matrix product instead, which has its kernel since 2.2: it does not raise, and
-is less exact (pytorch#136748).
+float32 takes all of their numbers unchanged. Give the others float() and convert their result back
+in the same way; leave that out where the next operation may take float32, which is more exact. With
+more than 25 rows on either side cdist() takes a matrix product instead, which has its kernel since
+2.2: it does not raise, and is less exact (pytorch#136748).
 """
 
 import torch
@@ -67,7 +68,7 @@ def reproduce(device):
 
 def control(device):
     queries, keys = start(device)
-    distances = torch.cdist(queries.float(), keys.float())
+    distances = torch.cdist(queries.float(), keys.float()).to(queries.dtype)
     return check(distances)
 
 

@@ -31,7 +31,7 @@
 # optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=True)
 # '''
 # right = '''
-# optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=False)
+# optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9)
 # '''
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
@@ -47,7 +47,11 @@ buffers and takes them for momentum.
 LibreYOLO/libreyolo#771 meets it on CUDA in the routine overflow of the first float16
 steps; it says that the kernel advances the momentum, but here the buffer is left as
 empty_like() made it. In deterministic mode that is NaN
-(docs: torch.utils.deterministic.fill_uninitialized_memory), and so shows every time.
+(docs: torch.utils.deterministic.fill_uninitialized_memory), and so shows every time. Nesterov
+momentum has it too; SGD without momentum, Adam, AdamW and Adagrad do not.
+
+Leave fused out: fused=False also turns off the choice of the foreach loop, which torch makes for
+parameters on CUDA (torch/optim/sgd.py).
 """
 
 import torch
@@ -84,7 +88,7 @@ def reproduce(device):
 
 def control(device):
     model, scaler = start(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9, fused=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9)
     return train(model, optimizer, scaler)
 
 

@@ -55,10 +55,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A matrix product takes two tensors of one dtype; here the weights are bfloat16 and the batch
-is float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast the weights stay float32, and
-each operation converts what it gets (docs: torch.amp). To save the memory of float32 weights where
-nothing is trained, convert the batch instead: model(batch.to(torch.bfloat16)).
+"""A matrix product takes two tensors of one dtype; here the weights are bfloat16 and the batch is
+float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast the weights stay
+float32, and each operation converts what it gets (docs: torch.amp). To save the memory of float32
+weights where nothing is trained, convert the batch instead: model(batch.to(torch.bfloat16)).
+
+Autocast does not convert float64, so take batch.float() of such a batch, nor a write by index:
+where forward() writes what a layer returns into a float32 tensor, the index put raises under
+autocast as well, and takes out[index] = layer(x).to(out.dtype). On the CPU some layers cannot
+take the bfloat16 that a Linear returns there: LayerNorm and GroupNorm of torch 1.13, and
+TransformerEncoderLayer of 2.3 and before in eval() without gradients. They need model.float()
+without autocast.
 """
 
 import itertools

@@ -48,7 +48,7 @@
 #     optimizer.step()
 #     optimizer.zero_grad()
 # '''
-# choice = "Take the lines where the loader has a length; the fix where it has none, or where its batches differ in size"
+# choice = "Take the lines where the loader has a length; the fix where it has none, or, with weight=, where its batches differ in size"
 # rule = "warning"
 # when = "the window is above 1 and the last batch does not end one"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -61,7 +61,9 @@ last epoch, and in every epoch that begins with zero_grad().
 
 Stepping at the last batch too (advised in timoschick/pet#36) makes that step of SGD too short:
 its gradients are still divided by the full window
-(Lightning-AI/pytorch-lightning#19987). Adam's step has its full length then.
+(Lightning-AI/pytorch-lightning#19987). After 200 full steps, Adam shortens
+it to about 0.95 with half a window and 0.92 with an eighth, and its averages keep the small
+gradient.
 """
 
 import torch

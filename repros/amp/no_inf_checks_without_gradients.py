@@ -40,7 +40,8 @@
 (open-mmlab/mmsegmentation#3230), nor does one whose requires_grad was set by hand
 (brian6091/Dreambooth#23): backward() is quiet, and step() is the first to notice.
 
-With zero_grad() between backward() and step() it raises too, as the gradients are None then.
+With zero_grad() between backward() and step() it raises too, as the gradients are None then. So
+does one of two optimizers whose parameters this loss does not reach: step() the other alone.
 """
 
 import torch

@@ -28,6 +28,9 @@
 Under autocast nn.Linear returns bfloat16, and the weight of PReLU is float32. prelu() cast
 the weight until it was rewritten for 2.0, which refuses the mixture; autocast casts both
 on CUDA, and on the CPU since prelu is on its list (pytorch#95366).
+
+Without autocast a mixture raises the same in later releases too, such as a float32 input of a
+module that was converted to bfloat16: give it x.to(prelu.weight.dtype).
 """
 
 import torch

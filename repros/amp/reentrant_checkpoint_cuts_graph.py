@@ -48,6 +48,9 @@ checkpointed so, the output requires no gradient at all
 
 The same warning comes where nothing is wrong: in a validation under no_grad(), and for a block
 that is frozen on purpose.
+
+A block that gets gradients is computed again in backward(), with either variant, so that a
+BatchNorm in it updates its running statistics twice.
 """
 
 import warnings

@@ -26,7 +26,8 @@
 # fix = "amp.choose_precision"
 # use = '''
 # from amp import choose_precision, make_grad_scaler
-# scaler = make_grad_scaler(choose_precision("mps"))  # float32: a scaler that is off
+# precision = choose_precision("mps")  # float32: take precision.autocast() for the forward too
+# scaler = make_grad_scaler(precision)  # one that is off
 # scaler.unscale_(optimizer)
 # '''
 # requires = ">=2.3"
@@ -36,7 +37,7 @@
 
 It takes the reciprocal of the scale in float64, which MPS does not have; from torch 2.8
 on it is taken in float32 there (torch/amp/grad_scaler.py, pytorch#150255; not
-measured).
+measured). A forward that stays in float16 loses small gradients with a scaler that is off.
 """
 
 import torch

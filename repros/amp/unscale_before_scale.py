@@ -40,7 +40,9 @@ unscale_ but _scale is None" where the gradients are clipped.
 
 The scaler makes its scale in the first scale(), and both methods need it
 (torch/amp/grad_scaler.py). In a framework that scales in a backward() of its own, it is
-a plain loss.backward() that leaves it out (Lightning-AI/pytorch-lightning#19695).
+a plain loss.backward() that leaves it out (Lightning-AI/pytorch-lightning#19695). After the first
+scale() nothing raises, and a loss that was not scaled counts 65536 times too little:
+amp/unscale_divides_by_65536.
 """
 
 import torch

@@ -49,7 +49,9 @@
 
 model.half() makes float16 parameters, whose gradients are float16, and unscale_()
 refuses those (torch/amp/grad_scaler.py). The parameters are to stay float32, and
-autocast is to do the casting: do not call half() on the model (docs: torch.autocast).
+autocast is to do the casting: do not call half() on the model (docs: torch.autocast). A large base
+that is frozen may stay float16: then cast only what is trained, p.data = p.data.float() for
+each parameter p that requires a gradient.
 """
 
 import torch

@@ -55,6 +55,10 @@ other samples instead of those of its own sequence.
 Without batch_first=True the first dimension is the sequence (docs: MultiheadAttention).
 Predictions then depend on what else is in the batch (dhimasryan/MOSA-Net-Cross-Domain#10,
 om-ai-lab/OmDet#19), and the model learns badly (Exorust/TorchLeet#5).
+
+In an encoder or decoder it is an argument of the layer:
+TransformerEncoderLayer(..., batch_first=True). What indexes the tokens elsewhere, such as a
+positional encoding pe[:x.size(0)], has to change with it.
 """
 
 import copy

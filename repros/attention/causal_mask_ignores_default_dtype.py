@@ -36,7 +36,7 @@
 # mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1])
 # '''
 # right = '''
-# mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1]).to(x)
+# mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1]).to(x)  # x: the embeddings
 # '''
 # affected = { cpu = ">=2.1,<2.6" }
 # ///
@@ -45,7 +45,7 @@
 The default of its dtype argument was written as torch.get_default_dtype() in the
 signature, which is evaluated once, when torch is imported, and from 2.3 on as float32
 (pytorch#115867). With the dtype and device of the input it fits in every release (control).
-The default device was ignored, too (pytorch#137186; not measured).
+The default device was ignored, too (pytorch#137186).
 """
 
 import torch

@@ -41,9 +41,10 @@
 # ///
 """The mask is as long as the sequence, and the error asks for one as long as the batch:
 without batch_first=True the first dimension of x is the sequence (docs:
-MultiheadAttention). The other way round it fails too: layers of open_clip became
-batch_first, and callers went on to transpose the input (mlfoundations/open_clip#910,
-FlorianFuerrutter/genQC#1).
+MultiheadAttention). With a batch as large as the sequence is long, nothing raises, and the
+samples mix. The other way round it fails too: layers of open_clip became batch_first, and
+callers went on to transpose the input (mlfoundations/open_clip#910,
+FlorianFuerrutter/genQC#1): delete that there.
 
 A mask of the size that the error asks for ends it; the tokens of one sample then attend
 to other samples (popular fix).

@@ -52,7 +52,7 @@
 # with torch.no_grad(), without_fast_path(encoder):
 #     y = encoder(x, src_key_padding_mask=padding)
 # '''
-# choice = "Take the lines where you build the encoder; the fix where another library does"
+# choice = "Take the lines where you build the encoder; the fix where another library does; with either, padded positions come out as in training, where the fast path has zeros, and a sample of padding only can be NaN"
 # affected = { cpu = "<2.1", cuda = "<2.1" }
 # ///
 """A position that is padding in every sample of the batch is missing from the output of

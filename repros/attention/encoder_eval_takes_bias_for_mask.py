@@ -50,7 +50,7 @@
 # with torch.no_grad(), without_fast_path(layer):
 #     y = layer(x, src_mask=alibi)
 # '''
-# choice = "Take the fix, which records no graph; the lines where its memory does not matter"
+# choice = "Take the fix, which records no graph; the lines where its memory does not matter, and not under inference_mode(), where the layers of a frozen encoder keep to the fast path"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
 """In an encoder that is trained with a position bias (ALiBi), each token attends to

@@ -8,7 +8,6 @@
 # symptom = "the forward hook ran 0 times"
 # keywords = [
 #     "register_forward_hook not called",
-#     "hook on self_attn gets no attention weights",
 #     "TransformerEncoderLayer fast path",
 #     "attention weights hook empty in eval",
 #     "can't get attention maps at inference, dictionary is empty",
@@ -50,7 +49,12 @@
 
 In eval mode without gradients the layer takes its fast path, one fused operator that is
 called with the weights of its submodules instead of the submodules (pytorch#128413).
-Since the fix it does so only where no submodule has a forward hook (pytorch#128415).
+Since the fix it does so only where no submodule has a forward hook (pytorch#128415). A
+submodule with a forward() of its own in the place of one of torch's is left out in 2.15 too,
+and there a hook in an encoder with padding gets a nested tensor, which has no shape.
+
+A hook on self_attn gets None for the attention weights, in training too, as the layer asks for
+none: in that hook, module.forward(*args)[1] computes them, the masks apart.
 """
 
 import torch

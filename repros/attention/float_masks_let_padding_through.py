@@ -39,7 +39,7 @@
 # fix = "attention.attention_mask"
 # use = '''
 # from attention import attention_mask
-# mask, empty = attention_mask(float_padding.bool(), attention.num_heads, bias=float_mask)
+# mask, empty = attention_mask(float_padding.bool(), attention.num_heads, bias=float_mask, dtype=x.dtype)
 # y, weights = attention(x, x, x, attn_mask=mask.flatten(0, 1))
 # '''
 # choice = "Take the lines where every sequence has a token; the fix where one may be empty"
@@ -50,7 +50,8 @@
 Where attn_mask is float, multi_head_attention_forward() combines the two by
 attn_mask.masked_fill(key_padding_mask, -inf), also if key_padding_mask holds floats
 (torch/nn/functional.py): a -inf there counts as false (pytorch#92554; not measured on
-other devices than the CPU). Since the fix it adds the two masks (pytorch#92733).
+other devices than the CPU). Since the fix it adds the two masks (pytorch#92733), and warns
+where one of them is bool.
 """
 
 import torch

@@ -27,7 +27,7 @@
 # layer = torch.nn.TransformerEncoderLayer(10, 4)
 # '''
 # right = '''
-# layer = torch.nn.TransformerEncoderLayer(10, 5)  # or (12, 4)
+# layer = torch.nn.TransformerEncoderLayer(10, 5)  # or (12, 4) behind a Linear(10, 12)
 # '''
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

@@ -32,8 +32,8 @@
 # y, weights = attention(x, x, x, attn_mask=mask)  # mask: (batch, tokens, tokens)
 # '''
 # right = '''
-# mask = mask.repeat_interleave(attention.num_heads, dim=0)
-# y, weights = attention(x, x, x, attn_mask=mask)
+# masks = mask.repeat_interleave(attention.num_heads, dim=0)  # as many for the next layer
+# y, weights = attention(x, x, x, attn_mask=masks)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -55,8 +55,8 @@ def as_it_is(attention, x, mask):
 
 
 def interleaved(attention, x, mask):
-    mask = mask.repeat_interleave(attention.num_heads, dim=0)
-    y, weights = attention(x, x, x, attn_mask=mask)
+    masks = mask.repeat_interleave(attention.num_heads, dim=0)
+    y, weights = attention(x, x, x, attn_mask=masks)
     return y
 
 

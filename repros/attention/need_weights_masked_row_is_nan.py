@@ -39,8 +39,9 @@
 # loss = y[~padding].sum()
 # '''
 # right = '''
-# keys = padding & ~padding.all(dim=1, keepdim=True)  # an empty sequence attends to its padding
-# y, _ = attention(x, x, x, key_padding_mask=keys)
+# empty = padding.all(dim=1, keepdim=True)
+# y, _ = attention(x, x, x, key_padding_mask=padding & ~empty)
+# y = y.masked_fill(empty[..., None], 0)  # it has attended to its padding; y has the batch first
 # loss = y[~padding].sum()
 # '''
 # fix = "attention.attention_mask"
@@ -48,6 +49,7 @@
 # from attention import attention_mask
 # mask, empty = attention_mask(padding, attention.num_heads, dtype=x.dtype)
 # y, _ = attention(x, x, x, attn_mask=mask.flatten(0, 1))
+# y = y.masked_fill(empty[..., None], 0)
 # loss = y[~padding].sum()
 # '''
 # choice = "Take the lines; the fix where a causal mask or a bias hides keys too"
@@ -59,7 +61,8 @@ the loss leaves it out and is finite.
 With need_weights=True, the default, multi_head_attention_forward() calls softmax() on
 scores that are all -inf (torch/nn/functional.py): NaN, and its zero gradient times NaN
 is NaN in the weights that the whole batch shares (pytorch#196170). A mask that hides a
-whole head makes the output NaN (pytorch#160064).
+whole head makes the output NaN (pytorch#160064). Where the queries are others, as in
+cross-attention, there are outputs for an empty sequence that no mask of the loss leaves out.
 
 With need_weights=False, from 2.5 on, scaled_dot_product_attention() returns zeros for
 such rows, which was changed for this report among others (pytorch#131060;
@@ -76,8 +79,9 @@ def unguarded(attention, x, padding):
 
 
 def guarded(attention, x, padding):
-    keys = padding & ~padding.all(dim=1, keepdim=True)
-    y, _ = attention(x, x, x, key_padding_mask=keys)
+    empty = padding.all(dim=1, keepdim=True)
+    y, _ = attention(x, x, x, key_padding_mask=padding & ~empty)
+    y = y.masked_fill(empty[..., None], 0)  # it has attended to its padding; y has the batch first
     loss = y[~padding].sum()
     return loss
 

@@ -20,7 +20,7 @@
 #     "wrapping a layer inside attention has no effect",
 #     "merged and unmerged LoRA give the same result",
 #     "unused parameters in DDP come from out_proj adapter",
-#     "replacing attention's final linear changes nothing",
+#     "attention's final linear with another forward changes nothing",
 # ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/78109"]
@@ -41,9 +41,10 @@
 
 MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_proj
 (torch/nn/modules/activation.py, pytorch#78109), so that hooks on it and wrappers of its
-forward do nothing (helicalAI/helical#405). A parametrization is part of the weight. It
-renames the weight in the state_dict: load a checkpoint of the model
-first, and merge by remove_parametrizations() (control).
+forward do nothing (helicalAI/helical#405). A hook that only looks belongs on the attention,
+whose first output is that of out_proj. A parametrization is part of the weight, and the adapter
+then of the model: freeze the model before, and make the adapter in its dtype. It renames the weight in the state_dict, and torch.save() of the module itself raises: load a
+checkpoint of the model first, and merge by remove_parametrizations() before you save (control).
 """
 
 import torch

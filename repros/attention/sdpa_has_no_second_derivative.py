@@ -6,7 +6,10 @@
 # title = "A gradient penalty, MAML or Hessian through scaled_dot_product_attention raises"
 # kind = "error"
 # symptom = "derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented"
-# messages = ["derivative for aten::_scaled_dot_product_\\w{1,60}_backward is not implemented"]
+# messages = [
+#     "derivative for aten::_scaled_dot_product_\\w{1,60}_backward is not implemented",
+#     "Trying to use forward AD with _scaled_dot_product_\\w{1,60} that does not support it",
+# ]
 # keywords = [
 #     "double backward attention",
 #     "second order gradient transformer",
@@ -39,7 +42,7 @@
 # affected = { cpu = ">=2.3" }
 # ///
 """A backward through the gradient raises, and with attention written out by hand it does not
-(huggingface/diffusers#5678).
+(huggingface/diffusers#5678). torch.func.hessian() and jvp() raise before, over forward AD.
 
 The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of
 flash attention, which is not taken with dropout_p above 0; on CUDA also the memory-efficient
@@ -80,7 +83,12 @@ def control(device):
 
 
 def messages(device):
-    return reproduce(device)
+    q, k, v = start(device)
+    attend = torch.nn.functional.scaled_dot_product_attention
+    try:
+        torch.func.hessian(lambda q: attend(q, k, v).sum())(q)
+    except NotImplementedError as error:
+        return f"{reproduce(device)}\n{error}"
 
 
 if __name__ == "__main__":

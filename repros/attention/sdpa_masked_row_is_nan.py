@@ -42,7 +42,7 @@
 # y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 # '''
 # right = '''
-# empty = ~mask.any(dim=-1, keepdim=True)  # queries without a key
+# empty = ~mask.any(dim=-1, keepdim=True)  # queries without a key; the mask is bool
 # y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty)
 # y = y.masked_fill(empty, 0)
 # '''

@@ -41,8 +41,12 @@
 ReLU's backward needs its own output. Every change in place counts up the version of the
 tensor, and backward() compares it with the version at the time of saving
 (torch/csrc/autograd/saved_variable.cpp). `y += x` is such a change; `y = y + x` makes a
-new tensor (control). inplace=False in every ReLU, tried first (lyongo/NWPU-MOC#4,
-quark0/darts#109), leaves the `+=` where it was (popular fix).
+new tensor (control). Under autocast it is float32 where x is, and that of `y += x` had the
+dtype of y. inplace=False in every ReLU, tried first (lyongo/NWPU-MOC#4, quark0/darts#109),
+leaves the `+=` where it was (popular fix).
+
+sigmoid(), tanh(), exp() and sqrt() save their output too; gelu(), silu() and leaky_relu() do not.
+`y[mask] = 0` is such a change as well: y = y.masked_fill(mask, 0) is none.
 """
 
 import torch

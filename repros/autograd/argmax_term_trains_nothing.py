@@ -37,7 +37,8 @@
 # loss = torch.nn.functional.cross_entropy(scores, target) + 100 * penalty
 # '''
 # right = '''
-# penalty = 1 - scores.softmax(dim=1).gather(1, target[:, None]).mean()
+# hit = scores.softmax(dim=1).gather(1, target.clamp(min=0)[:, None])[:, 0]
+# penalty = 1 - hit[target >= 0].mean()  # without the ignored, of -100
 # loss = torch.nn.functional.cross_entropy(scores, target) + 100 * penalty
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -47,7 +48,10 @@ its weight changes nothing (Ugenteraan/Deep_Hierarchical_Classification#6).
 
 argmax() and comparisons return tensors without a gradient. backward() raises only where
 *nothing* in the loss has one; the other term hides it. The probability of the class has
-a gradient (control).
+a gradient (control). Where cross_entropy() is given another ignore_index, mask that one.
+
+round() and a threshold are no better than argmax(): for two classes take the sigmoid itself, and
+for Dice, IoU, F1 or a count of predictions the probabilities in place of the hard ones.
 """
 
 import torch
@@ -60,7 +64,8 @@ def hard(scores, target):
 
 
 def soft(scores, target):
-    penalty = 1 - scores.softmax(dim=1).gather(1, target[:, None]).mean()
+    hit = scores.softmax(dim=1).gather(1, target.clamp(min=0)[:, None])[:, 0]
+    penalty = 1 - hit[target >= 0].mean()  # without the ignored, of -100
     loss = torch.nn.functional.cross_entropy(scores, target) + 100 * penalty
     return loss
 

@@ -35,7 +35,7 @@
 # '''
 # right = '''
 # loss = torch.nn.functional.cross_entropy(model(x), y, reduction="none")
-# loss.mean().backward()
+# loss.mean().backward()  # with ignored labels: (loss.sum() / (y != -100).sum()).backward()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -46,6 +46,9 @@ and DataParallel returns one per GPU (eriklindernoren/PyTorch-YOLOv3#331).
 backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), is the
 backward of the sum: the gradient grows with the batch or the number of GPUs, and with it
 the steps of SGD.
+
+The built-in mean divides by what counts: with ignore_index by the number of the other labels,
+with class weights by weight[y].sum(). loss.mean() divides by all, and its gradient is shorter.
 """
 
 import torch
@@ -74,7 +77,7 @@ def as_it_is(model, x, y):
 
 def of_the_mean(model, x, y):
     loss = torch.nn.functional.cross_entropy(model(x), y, reduction="none")
-    loss.mean().backward()
+    loss.mean().backward()  # with ignored labels: (loss.sum() / (y != -100).sum()).backward()
 
 
 def of_ones(model, x, y):

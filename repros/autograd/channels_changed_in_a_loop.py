@@ -36,7 +36,7 @@
 #     channel.mul_(s)
 # '''
 # right = '''
-# image = image * torch.as_tensor(std).to(image).view(-1, 1, 1)
+# image = image * torch.as_tensor(std).to(image).view(-1, *[1] * (image.dim() - 1))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -45,7 +45,12 @@ the Normalize of an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
 
 A for loop over a tensor unbinds it (pytorch#40884). unbind(), chunk() and split() return
 several views from one node, and autograd does not know how to rewrite the graph for a
-change of one of them (pytorch#36403).
+change of one of them (pytorch#36403). Change the pieces of the other two out of place as well,
+and join them with torch.cat().
+
+The line scales along the first dimension, as the loop does. For a batch of images, whose channels
+are the second, take .view(1, -1, 1, 1): the loop goes over the images, and the line makes three
+of one.
 """
 
 import torch
@@ -74,7 +79,7 @@ def reproduce(device):
 
 def control(device):
     pixels, image, std = start(device)
-    image = image * torch.as_tensor(std).to(image).view(-1, 1, 1)
+    image = image * torch.as_tensor(std).to(image).view(-1, *[1] * (image.dim() - 1))
     return check(pixels, image)
 
 

@@ -41,7 +41,9 @@ weight_norm() computes the weight from two parameters and keeps it as an attribu
 layer, a tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). The
 parametrization of the same name, which replaced it in 2.1, does not (pytorch#103001). It
 loads what was saved with weight_g and weight_v, and names them otherwise in its own
-state_dict (right). Before 2.1, a model has to be copied through remove_weight_norm().
+state_dict (right), which the old one cannot load. remove_weight_norm() raises for it: call
+torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"). Before 2.1, a model has to be
+copied through remove_weight_norm().
 """
 
 import copy
@@ -81,6 +83,9 @@ def right(device):
         return "the copy has another weight"
     if any(p.grad is None for p in layer.parameters()):
         return "a parameter is not trained"
+    torch.nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    if not torch.allclose(layer.weight, saved.weight):
+        return "without the norm the weight is another"
 
 
 if __name__ == "__main__":

@@ -3,19 +3,18 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of the determinant of a singular matrix comes out as zero"
+# title = "The gradient of det() comes out as zero where the LU factorisation of the matrix has an exact zero"
 # kind = "silent"
 # symptom = "gradient of det is \\[\\[-?0.0, -?0.0\\], \\[-?0.0, -?0.0\\]\\], not \\[\\[4"
 # keywords = [
 #     "determinant gradient is zero but finite differences disagree",
 #     "gradcheck fails for determinant of a rank deficient matrix",
 #     "loss with determinant does not move the matrix",
-#     "optimizing a determinant stuck at a degenerate matrix",
+#     "optimizing a determinant stuck at a matrix with equal rows",
 #     "derivative of det wrong when the matrix is not invertible",
 #     "volume regularizer has no gradient for collapsed vectors",
 #     "matrix stays singular during optimization",
 #     "gradient all zeros for a matrix with repeated rows",
-#     "orthogonality or volume penalty has no effect",
 #     "det backward differs from the adjugate formula",
 # ]
 # origin = "torch"
@@ -34,7 +33,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """The gradient is all zeros, and with create_graph=True it is the true one (control). The same
-option of backward() helps too, and leaves a graph in x.grad.
+option of backward() helps too, and leaves a graph in x.grad. Other singular matrices, whose
+factorisation ends in a tiny number instead of 0, get the true one to rounding without it: zeros
+come with a row of zeros, and often with repeated rows and small whole numbers.
 
 There are two formulas. The one without create_graph nudges the factorisation where its
 diagonal is 0, so that a system can be solved whose right-hand side is det(x) times the

@@ -29,11 +29,11 @@
 #     "https://github.com/pytorch/pytorch/issues/73697",
 # ]
 # wrong = '''
-# parameters = list(model.parameters())
+# parameters = [p for p in model.parameters() if p.requires_grad]
 # gradients = torch.autograd.grad(loss, parameters)
 # '''
 # right = '''
-# parameters = list(model.parameters())
+# parameters = [p for p in model.parameters() if p.requires_grad]
 # gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
 # gradients = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, gradients)]
 # '''
@@ -48,7 +48,8 @@ torch.autograd.grad); backward() just leaves its grad at None. allow_unused=True
 the message advises, returns None in its place, and the update p - lr * g raises
 (popular fix; showlab/BoxDiff#20 meets another error after it). Zeros in place of None end
 it (control), and so does materialize_grads=True where torch.autograd.grad has it. First
-make sure that the parameter is not to be used.
+make sure that the parameter is not to be used. Zip the gradients with `parameters`: frozen ones,
+which grad() refuses too, are in neither.
 """
 
 import torch
@@ -64,20 +65,20 @@ class Model(torch.nn.Module):
 
 
 def as_it_is(model, loss):
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     gradients = torch.autograd.grad(loss, parameters)
     return gradients
 
 
 def with_zeros(model, loss):
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
     gradients = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, gradients)]
     return gradients
 
 
 def with_none(model, loss):
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
     return gradients
 

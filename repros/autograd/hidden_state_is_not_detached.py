@@ -38,20 +38,21 @@
 # right = '''
 # for x, y in loader:
 #     output, state = lstm(x, state)
-#     state = tuple(s.detach() for s in state)  # of a GRU: state.detach()
 #     loss = criterion(head(output), y)
 #     optimizer.zero_grad()
 #     loss.backward()
 #     optimizer.step()
+#     state = tuple(s.detach() for s in state)  # of a GRU: state.detach()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The first batch trains, and the second backward() reaches the graph of the first.
 
 backward() frees what the forward saved (torch/csrc/autograd/engine.cpp), and the state
-that is fed in still has the history of the last batch. detach() ends it, once per batch
-(control): between the steps of one sequence, it would cut off what they are to learn. A GRU
-or RNN has one tensor for a state, an LSTM two.
+that is fed in still has the history of the last batch. detach() ends it, once per batch and
+after backward() (control): between the steps of one sequence, or before a loss of the state
+itself, it would cut off what they are to learn, silently. A GRU or RNN has one tensor for a
+state, an LSTM two.
 
 retain_graph=True, which the message itself and others advise (Eurus-Holmes/MNMT#7), goes
 back through all batches: memory runs out (sgadgil6/cnslab_fmri#4), or, once an optimizer
@@ -88,11 +89,11 @@ def control(device):
     state = None
     for x, y in loader:
         output, state = lstm(x, state)
-        state = tuple(s.detach() for s in state)
         loss = criterion(head(output), y)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        state = tuple(s.detach() for s in state)  # of a GRU: state.detach()
     if not all(p.grad.any() for p in lstm.parameters()):
         return "a parameter has no gradient"
     if not state[0].any():

@@ -32,12 +32,14 @@
 # y = torch.ldexp(x, exponent)  # of integers
 # '''
 # right = '''
-# y = torch.ldexp(x, exponent.to(x.dtype))
+# y = torch.ldexp(x.double(), exponent.double()).to(x.dtype)
 # '''
 # fix = "upgrade"
 # affected = { cpu = ">=2.11,<2.14", cuda = ">=2.11,<2.14" }
 # ///
-"""The value is right, its gradient is 0; of a float exponent both are right (control).
+"""The value is right, its gradient is 0; in float64 both are right (control). An exponent in the
+dtype of x ends the zero too, and in float16 makes the value wrong: 2 ** -25 is 0 there, 2 ** 17
+infinite.
 
 ldexp got a kernel and so a derivative of its own (pytorch#168357). It multiplies by
 pow(2, e), which with an integer e is an integer power, and 2 ** -1 is cut off to 0
@@ -66,7 +68,7 @@ def reproduce(device):
 
 def control(device):
     x, exponent = start(device)
-    y = torch.ldexp(x, exponent.to(x.dtype))
+    y = torch.ldexp(x.double(), exponent.double()).to(x.dtype)
     return check(x, y)
 
 

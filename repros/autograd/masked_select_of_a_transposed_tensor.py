@@ -27,7 +27,8 @@
 # y = torch.masked_select(x, mask)
 # '''
 # right = '''
-# y = x[mask.expand_as(x)]
+# rows, kept = torch.broadcast_tensors(x, mask)
+# y = rows[kept]
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.1" }
@@ -61,7 +62,8 @@ def reproduce(device):
 
 def control(device):
     x, mask = start(device)
-    y = x[mask.expand_as(x)]
+    rows, kept = torch.broadcast_tensors(x, mask)
+    y = rows[kept]
     return check(x, y)
 
 

@@ -36,7 +36,8 @@
 """x.grad is the gradient of x as it was before x[:1] was changed.
 
 retain_grad() moves to the new history of x when x itself is changed (pytorch#79996), and
-did not when x was changed through a view of it (pytorch#117552).
+did not when x was changed through a view of it (pytorch#117552). A second call after the
+change does nothing where there was one before it: let the only one follow the last change.
 """
 
 import torch

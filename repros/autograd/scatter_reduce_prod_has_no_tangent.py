@@ -12,7 +12,7 @@
 #     "jvp and vjp disagree for a product over groups",
 #     "directional derivative of my graph network is zero",
 #     "jacfwd returns zeros, jacrev does not",
-#     "hessian from forward over reverse is zero",
+#     "hessian from forward over reverse is wrong",
 #     "Jacobian vector product wrong without any warning",
 #     "product aggregation in graph layer has zero jvp",
 #     "forward AD says output does not depend on input",
@@ -36,7 +36,11 @@
 
 Reverse mode is right (control). No forward derivative was written for prod
 (pytorch#85000), and zero is returned instead of an error. torch.func.jvp() returns it
-too (pytorch#196702).
+too (pytorch#196702); torch.autograd.functional.jvp(), which goes backward twice, is right.
+
+A Hessian by forward over reverse, such as that of torch.func.hessian(), has wrong numbers on its
+diagonal and zeros beside it: take jacrev(jacrev(f)), or torch.autograd.functional.hessian() as it
+is by default.
 """
 
 import torch

@@ -59,7 +59,8 @@ overwrote is damaged (Lightning-AI/pytorch-lightning#688).
 torch.save() opens the path for writing, which empties the file, before it has written
 anything (torch/serialization.py). Here Ctrl+C, raised while the objects are pickled,
 stands for a kill, a full disk or an object that cannot be pickled. A new file that is on the
-disk before it takes the name leaves one of the two whole.
+disk before it takes the name leaves one of the two whole. A process that is killed leaves its
+new file behind: with the lines always the same one, with the fix another after each kill.
 """
 
 import os

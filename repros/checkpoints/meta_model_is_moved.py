@@ -26,6 +26,7 @@
 # reports = [
 #     "https://github.com/verl-project/verl/issues/447",
 #     "https://github.com/LLaVA-VL/LLaVA-NeXT/issues/494",
+#     "https://github.com/LLaVA-VL/LLaVA-NeXT/issues/290",
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/issues/119293",
@@ -45,7 +46,8 @@
 # ///
 """A tensor on the meta device has a shape and no memory. load_state_dict() copies into the
 parameters that are there, so it copies nothing (since 2.1 with a warning), and to() finds
-nothing to move. Made on the device itself, the model takes the same memory and loads all.
+nothing to move. Made on the device itself, the model takes the same memory and loads all. A class
+that takes no device is made there within `with torch.device(device):` (since 2.0).
 
 The message advises to_empty() (pytorch#119293). After the load it gives the model memory
 that holds whatever was there before; before the load that is still true of a buffer that is

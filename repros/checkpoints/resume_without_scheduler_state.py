@@ -55,9 +55,11 @@
 the new scheduler goes on from an epoch 0 of its own.
 
 A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its state LambdaLR,
-OneCycleLR and CyclicLR begin again at their first rate. The others change the rate that they
-find: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up
-by LinearLR ends far above the rate that it should reach. ExponentialLR goes on as it should.
+OneCycleLR, CyclicLR and CosineAnnealingWarmRestarts begin again at their first rate, and
+ReduceLROnPlateau forgets the epochs that it has counted. Most others change the rate that they
+find: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up by
+LinearLR, in a SequentialLR too, ends far above the rate that it should reach. ExponentialLR
+goes on as it should.
 """
 
 import torch

@@ -36,10 +36,13 @@
 # model.load_state_dict(state, strict=False)  # of a model with more classes
 # '''
 # right = '''
-# shapes = {key: value.shape for key, value in model.state_dict().items()}
-# for key in [key for key, value in state.items() if value.shape != shapes.get(key)]:
-#     del state[key]
-# print(model.load_state_dict(state, strict=False))
+# import copy
+# shapes = {key: getattr(value, "shape", None) for key, value in model.state_dict().items()}
+# fitting = copy.copy(state)
+# for key, value in state.items():
+#     if getattr(value, "shape", None) != shapes.get(key):
+#         del fitting[key]
+# print(model.load_state_dict(fitting, strict=False))
 # '''
 # fix = "checkpoints.load_matching"
 # use = '''
@@ -56,10 +59,12 @@ strict is about names: it decides on keys that only one side has. A key that bot
 is copied, and a shape that differs is an error in either mode (pytorch#154597;
 torch/nn/modules/module.py), so strict=False, which tutorials advise (leyaa.ai), does not
 help. Without the keys that differ the rest is loaded; what is printed names the layers that
-keep their fresh weights and have to be trained.
+keep their fresh weights and have to be trained. An embedding is among them also where only some
+of its rows are new: copy the others by hand.
 """
 
 import contextlib
+import copy
 import io
 
 import torch
@@ -83,10 +88,12 @@ def control(device):
     expected = state["0.weight"], state["0.bias"], model[1].weight.clone()
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        shapes = {key: value.shape for key, value in model.state_dict().items()}
-        for key in [key for key, value in state.items() if value.shape != shapes.get(key)]:
-            del state[key]
-        print(model.load_state_dict(state, strict=False))
+        shapes = {key: getattr(value, "shape", None) for key, value in model.state_dict().items()}
+        fitting = copy.copy(state)
+        for key, value in state.items():
+            if getattr(value, "shape", None) != shapes.get(key):
+                del fitting[key]
+        print(model.load_state_dict(fitting, strict=False))
     if "1.weight" not in printed.getvalue():
         return "nothing names the layer that was left out"
     loaded = model[0].weight, model[0].bias, model[1].weight

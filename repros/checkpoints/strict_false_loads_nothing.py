@@ -29,7 +29,10 @@
 #     "initial loss same with or without the checkpoint",
 # ]
 # origin = "usage"
-# reports = ["https://github.com/pytorch/examples/issues/1029"]
+# reports = [
+#     "https://github.com/pytorch/examples/issues/1029",
+#     "https://github.com/torchgeo/torchgeo/issues/4036",
+# ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py",
 #     "https://github.com/XuJiacong/PIDNet/issues/30",

@@ -37,11 +37,15 @@
 # state = torch.load(path)
 # '''
 # right = '''
+# import pickle, struct, zipfile
+# broken = (RuntimeError, EOFError, OSError, IndexError, struct.error, pickle.UnpicklingError)
 # try:
-#     state = torch.load(path)
-# except (RuntimeError, EOFError, OSError):  # cut off, or not there yet
-#     torch.hub.download_url_to_file(url, path)
-#     state = torch.load(path)
+#     state = torch.load(path, map_location="cpu")
+# except broken as error:
+#     if isinstance(error, pickle.UnpicklingError) and zipfile.is_zipfile(path):
+#         raise  # whole: torch refuses what is in it
+#     torch.hub.download_url_to_file(url, path)  # cut off, or not there yet
+#     state = torch.load(path, map_location="cpu")
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -50,15 +54,19 @@ downloads what is not there finds it there in every run.
 
 A checkpoint is a zip archive, and the list of what is in it stands at its end, so the
 last bytes are enough to lose all of it. Newer releases say that the file is corrupted
-(pytorch#170244). Download it again: torch.hub.download_url_to_file() writes to a temporary
-file first. Files below ~/.cache/torch/hub are such copies too
+(pytorch#170244). Files of the old format, which are no archives, fail with five types of error,
+according to where they were cut. Download it again: torch.hub.download_url_to_file() writes to
+a temporary file first. Files below ~/.cache/torch/hub are such copies too
 (christian-byrne/audio-separation-nodes-comfyui#21).
 """
 
 import contextlib
 import io
 import os
+import pickle
+import struct
 import tempfile
+import zipfile
 from pathlib import Path
 
 import torch
@@ -92,11 +100,14 @@ def reproduce(device):
 
 def control(device):
     with start() as (url, path):
+        broken = (RuntimeError, EOFError, OSError, IndexError, struct.error, pickle.UnpicklingError)
         try:
-            state = torch.load(path)
-        except (RuntimeError, EOFError, OSError):  # cut off, or not there yet
-            torch.hub.download_url_to_file(url, path)
-            state = torch.load(path)
+            state = torch.load(path, map_location="cpu")
+        except broken as error:
+            if isinstance(error, pickle.UnpicklingError) and zipfile.is_zipfile(path):
+                raise  # whole: torch refuses what is in it
+            torch.hub.download_url_to_file(url, path)  # cut off, or not there yet
+            state = torch.load(path, map_location="cpu")
         return check(state)
 
 

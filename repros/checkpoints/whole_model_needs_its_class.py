@@ -12,7 +12,6 @@
 # keywords = [
 #     "Can't get attribute Net on module __main__",
 #     "torch.load needs the model class",
-#     "load a model without its class definition",
 #     "moved or renamed the file of the model",
 #     "torch.save(model) cannot be loaded in another script",
 #     "load a saved model in a different project",
@@ -45,7 +44,9 @@ was saved along has the same effect (zengqunzhao/MA-Net#5).
 
 A state_dict holds no class: the script that loads makes the model from its own class, and
 gives it the state. A file at hand loads where the class is put back under its old name, as
-by `import __main__; __main__.Net = Net`; save the state_dict of that model.
+by `import __main__; __main__.Net = Net`; save the state_dict of that model. Where the file of
+the class has another name or place now, the error is ModuleNotFoundError: put the module under
+its old name, as by `sys.modules["train"] = models`.
 weights_only=False is what torch 2.6 and newer need to get as far as this error.
 """
 

@@ -77,6 +77,9 @@ A buffer is read each time (control). It is of int64, as a floating-point one wo
 by model.to(torch.bfloat16), where 256 + 1 is 256; and not persistent, as the attribute was
 not in the state_dict either. A higher limit, often tried first (pytorch#121504), buys more
 compilations: one per call (popular fix).
+
+A branch on the buffer (`if self.step < 20`) breaks the graph, and raises with fullgraph=True;
+torch.where() does neither.
 """
 
 import logging

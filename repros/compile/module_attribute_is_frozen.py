@@ -40,8 +40,8 @@
 # model.scale = 2.0
 # '''
 # right = '''
-# import torch._dynamo
-# torch._dynamo.config.guard_nn_modules = True
+# from torch import _dynamo
+# _dynamo.config.guard_nn_modules = True
 # compiled = torch.compile(model, backend=backend)
 # compiled(x)
 # model.scale = 2.0
@@ -56,11 +56,12 @@ since, such as a switch for an adapter (pytorch#124717).
 Dynamo made the attribute a constant of the graph and left out the guards on modules:
 guard_nn_modules was off (torch/_dynamo/config.py). The fix turned it on
 (pytorch#125202), and maintainers advise to do so where it is off (pytorch#124357, control).
-Each new value is compiled.
+It has to be on before the first call. Each new value is compiled, up to eight of them, and then the module runs uncompiled: keep
+what changes in every step in a buffer, and set it by fill_().
 """
 
 import torch
-import torch._dynamo
+from torch import _dynamo
 
 
 class Model(torch.nn.Module):
@@ -88,8 +89,8 @@ def reproduce(device):
 
 def control(device):
     model, x, backend = Model(), torch.ones(1, device=device), "eager"
-    with torch._dynamo.config.patch(guard_nn_modules=False):  # which sets it back
-        torch._dynamo.config.guard_nn_modules = True
+    with _dynamo.config.patch(guard_nn_modules=False):  # which sets it back
+        _dynamo.config.guard_nn_modules = True
         compiled = torch.compile(model, backend=backend)
         compiled(x)
         model.scale = 2.0

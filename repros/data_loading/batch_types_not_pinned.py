@@ -32,12 +32,12 @@
 #     x: torch.Tensor  # returned by collate_fn, under pin_memory=True
 # '''
 # right = '''
+# from dataclasses import replace
 # @dataclass
 # class Batch:
 #     x: torch.Tensor
-#     def pin_memory(self):
-#         self.x = self.x.pin_memory()
-#         return self
+#     def pin_memory(self):  # of a frozen one too
+#         return replace(self, x=self.x.pin_memory())
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
@@ -48,7 +48,7 @@ of their own; any other batch it returns as it is, without a word
 pinned without a method.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from unittest import mock
 
 import torch
@@ -101,9 +101,8 @@ def control(device):
     class Batch:
         x: torch.Tensor
 
-        def pin_memory(self):
-            self.x = self.x.pin_memory()
-            return self
+        def pin_memory(self):  # of a frozen one too
+            return replace(self, x=self.x.pin_memory())
 
     return load(device, Batch)
 

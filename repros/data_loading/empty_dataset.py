@@ -43,7 +43,8 @@ RandomSampler behind shuffle=True refuses that (torch/utils/data/sampler.py); nu
 is no argument that a user has passed.
 
 With shuffle=False the message goes and no data comes: every epoch has 0 batches, and what
-fails is the mean over them (pprp/captcha_identify.pytorch#14: division by zero).
+fails is the mean over them (pprp/captcha_identify.pytorch#14: division by zero). So it is with a
+DistributedSampler, and with drop_last=True where the files are fewer than one batch.
 """
 
 import glob

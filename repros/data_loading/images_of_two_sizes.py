@@ -17,13 +17,10 @@
 #     "images of different size in one batch",
 #     "DataLoader fails with batch_size > 1 and works with batch_size=1",
 #     "custom dataset with my own images cannot be batched",
-#     "variable length sequences in a DataLoader",
 #     "Resize does not make all images the same size",
-#     "how to pad in collate_fn",
 #     "my photos have different heights and widths",
 #     "batch size 1 works, anything larger crashes",
 #     "segmentation images of varying resolution in a batch",
-#     "audio clips of different duration in one batch",
 # ]
 # origin = "usage"
 # reports = [
@@ -43,7 +40,9 @@
 # right = '''
 # from torch.nn.functional import interpolate
 # def __getitem__(self, index):
-#     image = interpolate(self.images[index][None], size=(8, 8))[0]  # both sides
+#     # a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
+#     image = self.images[index][None]
+#     image = interpolate(image, size=(8, 8), mode="bilinear", antialias=True)[0]
 #     return image, self.labels[index]
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -55,8 +54,10 @@ begins with its largest image says "Trying to resize storage that is not resizab
 
 Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect
 ratio, so that the longer sides still differ (docs: torchvision.transforms.Resize;
-lxtGH/DecoupleSegNets#32). Give both sides (the default mode, nearest, is the one for masks), or pad in
-a collate_fn of your own.
+lxtGH/DecoupleSegNets#32). Give both sides, or pad in a collate_fn of your own. The default mode
+of interpolate(), nearest, takes single pixels: a chessboard of 16 x 16 becomes a black square of
+8 x 8. It is the mode for masks, which it takes in uint8 or float and not in int64. Images in uint8
+need float() first on torch 1.13, and no longer on 2.3.
 """
 
 import torch
@@ -78,7 +79,9 @@ class Images(Dataset):
 
 class Resized(Images):
     def __getitem__(self, index):
-        image = interpolate(self.images[index][None], size=(8, 8))[0]  # both sides
+        # a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
+        image = self.images[index][None]
+        image = interpolate(image, size=(8, 8), mode="bilinear", antialias=True)[0]
         return image, self.labels[index]
 
 
@@ -102,7 +105,7 @@ def reproduce(device):
 
 
 def control(device):
-    return load(Resized(device))
+    return load(Resized("cpu"))  # where datasets hold their images
 
 
 def messages(device):

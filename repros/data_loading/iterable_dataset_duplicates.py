@@ -30,66 +30,86 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset"]
 # wrong = '''
-# def __iter__(self):
-#     return iter(self.rows)
+# class Stream(IterableDataset):
+#     def __init__(self, rows):
+#         self.rows = rows
+#     def __iter__(self):
+#         return iter(self.rows)
 # '''
 # right = '''
 # from itertools import islice
 # from torch.utils.data import get_worker_info
-# def __iter__(self):
-#     info = get_worker_info()
-#     first, step = (info.id, info.num_workers) if info else (0, 1)
-#     return islice(iter(self.rows), first, None, step)
+# class Stream(IterableDataset):
+#     def __init__(self, rows, rank=0, world_size=1):  # of torch.distributed, if several ranks read
+#         self.rows, self.rank, self.world_size = rows, rank, world_size
+#     def __iter__(self):
+#         info = get_worker_info()
+#         worker, workers = (info.id, info.num_workers) if info else (0, 1)
+#         first = self.rank + self.world_size * worker
+#         return islice(iter(self.rows), first, None, self.world_size * workers)
 # '''
 # fix = "data_loading.shard"
 # use = '''
 # from data_loading import shard
-# def __iter__(self):
-#     return shard(self.rows)
+# class Stream(IterableDataset):
+#     def __init__(self, rows, rank=0, world_size=1):  # of torch.distributed, if several ranks read
+#         self.rows, self.rank, self.world_size = rows, rank, world_size
+#     def __iter__(self):
+#         return shard(self.rows, self.rank, self.world_size)
 # '''
-# choice = "Take either: the fix is the same lines with a name"
+# choice = "Take either: the fix is the same lines with a name. Where several ranks read, both need rank and world_size"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
 """Each worker gets a replica of the dataset and iterates over all of it; sharding is
 the dataset's own task (docs: torch.utils.data.IterableDataset). An epoch is as many
-times as long as there are workers (pytorch#30599). Every worker has to see the same rows in
-the same order; in the main process, without workers, there is nothing to share.
+times as long as there are workers (pytorch#30599), and every rank of a distributed run reads all
+of it too. A worker does not know its rank: give it to the dataset. Every worker has to see the same
+rows in the same order.
 """
 
 from itertools import islice
 
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-
-class Rows(IterableDataset):
-    def __init__(self, rows):
-        self.rows = rows
-
-    def __iter__(self):
-        return iter(self.rows)
+WORKERS = {"num_workers": 2, "multiprocessing_context": "fork"}
 
 
-class Sharded(Rows):
-    def __iter__(self):
-        info = get_worker_info()
-        first, step = (info.id, info.num_workers) if info else (0, 1)
-        return islice(iter(self.rows), first, None, step)
-
-
-def deliver(dataset, **options):
-    rows = [int(row) for row in DataLoader(dataset, **options)]
+def deliver(loaders):
+    rows = [int(row) for loader in loaders for row in loader]
     if sorted(rows) != [0, 1, 2, 3]:
         return f"{len(rows)} rows delivered for 4"
 
 
 def reproduce(device):
-    return deliver(Rows(range(4)), num_workers=2, multiprocessing_context="fork")
+    class Stream(IterableDataset):
+        def __init__(self, rows):
+            self.rows = rows
+
+        def __iter__(self):
+            return iter(self.rows)
+
+    return deliver([DataLoader(Stream(range(4)), **WORKERS)])
 
 
 def control(device):
-    workers = {"num_workers": 2, "multiprocessing_context": "fork"}
-    return deliver(Sharded(range(4)), **workers) or deliver(Sharded(range(4)))
+    class Stream(IterableDataset):
+        def __init__(
+            self, rows, rank=0, world_size=1
+        ):  # of torch.distributed, if several ranks read
+            self.rows, self.rank, self.world_size = rows, rank, world_size
+
+        def __iter__(self):
+            info = get_worker_info()
+            worker, workers = (info.id, info.num_workers) if info else (0, 1)
+            first = self.rank + self.world_size * worker
+            return islice(iter(self.rows), first, None, self.world_size * workers)
+
+    return (
+        deliver([DataLoader(Stream(range(4)))])
+        or deliver([DataLoader(Stream(range(4)), **WORKERS)])
+        or deliver(DataLoader(Stream(range(4), rank, 2), **WORKERS) for rank in range(2))
+    )
 
 
 if __name__ == "__main__":

@@ -37,15 +37,21 @@
 # loader = DataLoader(dataset, batch_size=2)  # dataset[2] and dataset[3] are None
 # '''
 # right = '''
+# import copy
 # from torch.utils.data import Subset
-# good = [index for index in range(len(dataset)) if dataset[index] is not None]
+# looked = copy.copy(dataset)  # a file that it opens is not one of the workers'
+# with torch.random.fork_rng(devices=[]):  # the training draws as if nobody had looked
+#     good = [index for index in range(len(dataset)) if looked[index] is not None]
 # loader = DataLoader(Subset(dataset, good), batch_size=2)
 # '''
 # fix = "data_loading.collate"
 # use = '''
+# import copy
 # from data_loading import collate
 # from torch.utils.data import Subset
-# good = [index for index in range(len(dataset)) if dataset[index] is not None]
+# looked = copy.copy(dataset)  # a file that it opens is not one of the workers'
+# with torch.random.fork_rng(devices=[]):  # the training draws as if nobody had looked
+#     good = [index for index in range(len(dataset)) if looked[index] is not None]
 # loader = DataLoader(Subset(dataset, good), batch_size=2, collate_fn=collate)
 # '''
 # choice = "Take the lines; with the fix as collate_fn the error also says which field of which sample is None"
@@ -57,8 +63,16 @@ names the type and no sample.
 Leaving out the None in collate_fn, as people do (pytorch#52850, pytorch#57429), makes
 batches of fewer samples, and fails at the batch that has none left: IndexError, list index
 out of range. Look once which rows are there, before the loader counts them: that reads each
-of them once, keeps none, and augments them in every epoch as before.
+of them once, keeps none, and augments them in every epoch as before. A __getitem__() that
+raises has to return None instead. What that draws from torch's CPU generator is given back, and
+not what it draws from `random` or NumPy.
+
+Looked at itself, a dataset that opens its file at the first sample hands the open file on to
+forked workers, which move one position in it and read each other's rows. The copy is shallow:
+copy the innermost of datasets that hold one another.
 """
+
+import copy
 
 import torch
 from torch.utils.data import DataLoader, Dataset, Subset, default_collate
@@ -87,7 +101,9 @@ def reproduce(device):
 
 def control(device):
     dataset = Rows(device)
-    good = [index for index in range(len(dataset)) if dataset[index] is not None]
+    looked = copy.copy(dataset)  # a file that it opens is not one of the workers'
+    with torch.random.fork_rng(devices=[]):  # the training draws as if nobody had looked
+        good = [index for index in range(len(dataset)) if looked[index] is not None]
     loader = DataLoader(Subset(dataset, good), batch_size=2)
     (first,), (second,) = loader, loader
     if first.shape != (2, 3) or (first[0] <= first[1]).any() or torch.equal(first, second):

@@ -44,7 +44,7 @@
 # batches = iter(loader)
 # for step in range(100):
 #     batch = next(batches, None)
-#     if batch is None:  # the epoch is over
+#     if batch is None:  # the epoch is over: set_epoch() here, if the sampler has it
 #         batches = iter(loader)
 #         batch = next(batches)
 #     train(batch)
@@ -54,7 +54,8 @@
 # ///
 """iter(loader) starts the epoch again (torch/utils/data/dataloader.py), and next() takes its
 first batch. Keep the iterator, and make another when it is at its end; next() alone would
-raise StopIteration there.
+raise StopIteration there. A DistributedSampler gives every epoch one order, unless its set_epoch()
+is called before iter().
 
 shuffle=True, with which people go on (leohsuofnthu/Pytorch-IterativeFCN#7,
 nashory/pggan-pytorch#35), makes the batches differ; but each is the first of another
@@ -85,7 +86,7 @@ def all_batches(rows, train):
     batches = iter(loader)
     for step in range(100):
         batch = next(batches, None)
-        if batch is None:  # the epoch is over
+        if batch is None:  # the epoch is over: set_epoch() here, if the sampler has it
             batches = iter(loader)
             batch = next(batches)
         train(batch)

@@ -32,8 +32,9 @@
 # '''
 # right = '''
 # def __getitem__(self, index):
-#     image = self.images[index]  # grey, RGB or RGBA; of PIL: image.convert("RGB")
-#     return image[:3].expand(3, -1, -1).clone()
+#     image = self.images[index]  # grey or RGB, either with alpha; of PIL: image.convert("RGB")
+#     channels, height, width = image.shape
+#     return image[: 1 if channels < 3 else 3].expand(3, height, width).clone()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -54,7 +55,7 @@ from torch.utils.data import DataLoader, Dataset
 
 class Images(Dataset):
     def __init__(self, device):
-        self.images = [torch.ones(channels, 8, 8, device=device) for channels in (3, 1, 4)]
+        self.images = [torch.ones(channels, 8, 8, device=device) for channels in (3, 1, 4, 2)]
 
     def __len__(self):
         return len(self.images)
@@ -65,8 +66,9 @@ class Images(Dataset):
 
 class Colour(Images):
     def __getitem__(self, index):
-        image = self.images[index]  # grey, RGB or RGBA; of PIL: image.convert("RGB")
-        return image[:3].expand(3, -1, -1).clone()
+        image = self.images[index]  # grey or RGB, either with alpha; of PIL: image.convert("RGB")
+        channels, height, width = image.shape
+        return image[: 1 if channels < 3 else 3].expand(3, height, width).clone()
 
 
 class Resized(Images):
@@ -76,12 +78,12 @@ class Resized(Images):
 
 def load(dataset):
     try:
-        (batch,) = DataLoader(dataset, batch_size=3)
+        (batch,) = DataLoader(dataset, batch_size=4)
     except RuntimeError as error:
         return str(error)
     batch[1].sub_(1)  # as Normalize(inplace=True)
-    if batch[0].min() < 1 or batch[1].any() or batch.shape != (3, 3, 8, 8):
-        return "not the three images in colour"
+    if batch[[0, 2, 3]].min() < 1 or batch[1].any() or batch.shape != (4, 3, 8, 8):
+        return "not the four images in colour"
 
 
 def reproduce(device):

@@ -29,7 +29,9 @@
 # loader = DataLoader(dataset, pin_memory=True)
 # '''
 # right = '''
-# loader = DataLoader(dataset, pin_memory=torch.cuda.is_available())
+# pin = torch.cuda.is_available()
+# print("batches are pinned" if pin else "nothing is pinned: torch.cuda.is_available() is False")
+# loader = DataLoader(dataset, pin_memory=pin)
 # '''
 # fix = "data_loading.pin_decision"
 # use = '''
@@ -38,13 +40,15 @@
 # print(decision.reason)
 # loader = DataLoader(dataset, pin_memory=decision.pin)
 # '''
-# choice = "Take the line; the fix where the log should say why nothing is pinned"
+# choice = "Take the lines where the batches go to CUDA; the fix where they may stay on the CPU or go to MPS"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
 """Until 2.6 the loader asks torch.cuda.is_available() and drops the request where it is
 False; since 2.7 it warns (pytorch#124908, pytorch#131858).
 """
 
+import contextlib
+import io
 import warnings
 
 import torch
@@ -71,8 +75,15 @@ def reproduce(device):
 
 
 def control(device):
-    dataset = torch.ones(1)
-    loader = DataLoader(dataset, pin_memory=torch.cuda.is_available())
+    dataset, log = torch.ones(1), io.StringIO()
+    with contextlib.redirect_stdout(log):
+        pin = torch.cuda.is_available()
+        print(
+            "batches are pinned" if pin else "nothing is pinned: torch.cuda.is_available() is False"
+        )
+        loader = DataLoader(dataset, pin_memory=pin)
+    if loader.pin_memory != log.getvalue().startswith("batches are"):
+        return f"the log says {log.getvalue()!r}"
     return check(loader)
 
 

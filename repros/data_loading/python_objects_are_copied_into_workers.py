@@ -42,7 +42,7 @@
 # rows = [float(i) for i in range(1_000_000)]
 # '''
 # right = '''
-# rows = torch.arange(1_000_000, dtype=torch.float64)
+# rows = torch.arange(1_000_000, dtype=torch.float64)  # texts: one uint8 tensor, and their ends
 # '''
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
@@ -50,7 +50,8 @@
 """A forked worker shares the memory of its parent until one of them writes to it. To read a
 Python object is to write its reference count, so that every page with objects is copied,
 once in each worker (docs: torch.utils.data, Multi-process data loading; pytorch#13246).
-The numbers of a tensor have no reference counts.
+The numbers of a tensor have no reference counts. Strings and records fit in two tensors: their
+bytes one after another, in uint8, and where each ends. A row is decoded when it is read.
 
 The list of a million numbers takes about 32 MB. Measured is what the kernel counts as
 private and changed (man7.org: proc_pid_smaps(5)), before and after the worker reads all.
@@ -92,7 +93,7 @@ def reproduce(device):
 
 
 def control(device):
-    rows = torch.arange(1_000_000, dtype=torch.float64)
+    rows = torch.arange(1_000_000, dtype=torch.float64)  # texts: one uint8 tensor, and their ends
     return read(rows)
 
 

@@ -25,6 +25,7 @@
 #     "train test split in another script does not match",
 #     "validation samples were in the training set before restart",
 #     "same seed but other validation set on second run",
+#     "random split changes when the model definition changes",
 # ]
 # origin = "usage"
 # reports = ["https://github.com/aiqm/torchani/issues/443"]

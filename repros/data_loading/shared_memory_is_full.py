@@ -46,7 +46,8 @@ The message names a file </torch_...>, which is no file of the disk
 (aten/src/ATen/MapAllocator.cpp). Where the room runs out only as the file is filled, it is
 a bus error instead (logicalclocks/hopsworks#1557 shows both).
 
-Without workers nothing is shared. Fewer workers, a smaller prefetch_factor or smaller batches
+Without workers nothing is shared; persistent_workers=True and prefetch_factor have to go with
+them, else they raise ValueError. Fewer workers, a smaller prefetch_factor or smaller batches
 need less of it. set_sharing_strategy("file_system"), advised in pytorch#41481, uses the same
 folder.
 """

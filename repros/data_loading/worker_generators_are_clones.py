@@ -50,7 +50,7 @@
 #     def __len__(self):
 #         return len(self.rows)
 #     def __getitem__(self, index):
-#         return self.rows[index] + random.random()  # or torch.rand(()), or of numpy.random
+#         return self.rows[index] + torch.rand(()).item()
 # loader = DataLoader(Augmented(rows), num_workers=2)
 # '''
 # fix = "data_loading.seed_worker"
@@ -66,7 +66,8 @@
 # ///
 """Forked workers start with equal copies of every object, generators included (docs:
 notes/faq). Only the global generators of torch, Python and NumPy are reseeded in each
-(torch/utils/data/_utils/worker.py): draw from one of them.
+(torch/utils/data/_utils/worker.py): draw from one of them, best from torch's: with num_workers=0
+torch.manual_seed() seeds that one alone.
 
 A worker_init_fn that gives get_worker_info().dataset a new generator gives none to the
 dataset behind a Subset or ConcatDataset, and random.Random(get_worker_info().seed) draws what
@@ -75,6 +76,7 @@ random draws in that worker.
 
 import random
 
+import torch
 from torch.utils.data import DataLoader, Dataset
 
 
@@ -113,7 +115,7 @@ def control(device):
             return len(self.rows)
 
         def __getitem__(self, index):
-            return self.rows[index] + random.random()  # or torch.rand(()), or of numpy.random
+            return self.rows[index] + torch.rand(()).item()
 
     loader = DataLoader(Augmented(rows), num_workers=2)
     return check(loader)

@@ -44,7 +44,8 @@
 # ///
 """A device written into the code is missing where the code runs: a CPU-only build says "not
 compiled with CUDA", a CUDA build without a driver "no NVIDIA driver". Ask before use
-(docs: notes/cuda), and move the batches to the same `device`.
+(docs: notes/cuda), and move the batches to the same `device`. Where the index is a rank, start no
+more ranks than there are GPUs: two of them would share the last one.
 
 Where the machine has an NVIDIA card, the lines only hide that it is not used:
 torch.version.cuda is None for a build without CUDA, to be replaced by one with it; else

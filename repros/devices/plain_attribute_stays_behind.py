@@ -36,7 +36,7 @@
 # self.mask = torch.ones(3)
 # '''
 # right = '''
-# self.register_buffer("mask", torch.ones(3), persistent=False)
+# self.register_buffer("mask", torch.ones(3), persistent=False)  # bfloat16() rounds it
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
@@ -47,6 +47,11 @@ made, and is missing from state_dict() too.
 
 persistent=False keeps the buffer out of the checkpoint, as the attribute was: files from before
 still load. What a model measures or draws belongs into the file: leave it out there.
+
+model.bfloat16() and half() cast a buffer of floats, and did not cast the attribute: of the
+positions torch.arange(4096.0) bfloat16 keeps 769. Keep positions as integers, and a model with a
+noise schedule in float32, under autocast, which casts no buffer. A self.mask = None that stands
+before register_buffer() makes it raise a KeyError.
 """
 
 import torch
@@ -64,7 +69,7 @@ class Plain(torch.nn.Module):
 class Registered(Plain):
     def __init__(self):
         torch.nn.Module.__init__(self)
-        self.register_buffer("mask", torch.ones(3), persistent=False)
+        self.register_buffer("mask", torch.ones(3), persistent=False)  # bfloat16() rounds it
 
 
 def run(device, model):

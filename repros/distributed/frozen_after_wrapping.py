@@ -28,6 +28,7 @@
 # right = '''
 # model = DistributedDataParallel(net, find_unused_parameters=True)
 # net.backbone.requires_grad_(False)
+# net.backbone.zero_grad(set_to_none=True)  # a gradient of zeros would let momentum move it on
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
@@ -38,7 +39,8 @@ parameter that is frozen later gets no gradient, and the reducer still waits for
 With find_unused_parameters=True it waits no longer, and a layer that is thawed later is
 reduced again. A wrapper built anew after freezing (facebookresearch/ClassyVision#398) trains
 too, but knows nothing of the frozen layers: after a thaw without a third one each rank goes
-its own way, without an error.
+its own way, without an error. With a reentrant checkpoint the option raises:
+distributed/find_unused_breaks_checkpointing.
 """
 
 from collections import OrderedDict
@@ -50,7 +52,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 def start(device):
     layers = OrderedDict(backbone=torch.nn.Linear(3, 3), head=torch.nn.Linear(3, 1))
-    return torch.nn.Sequential(layers).to(device)
+    net = torch.nn.Sequential(layers).to(device)
+    net(torch.ones(1, 3, device=device)).sum().backward()  # it has been trained before
+    return net
 
 
 def two_steps(model, device):
@@ -69,8 +73,9 @@ def with_the_option(device):
     net = start(device)
     model = DistributedDataParallel(net, find_unused_parameters=True)
     net.backbone.requires_grad_(False)
+    net.backbone.zero_grad(set_to_none=True)  # a gradient of zeros would let momentum move it on
     two_steps(model, device)
-    if net.backbone.weight.grad is not None or net.head.bias.grad != 2:
+    if net.backbone.weight.grad is not None or net.head.bias.grad != 3:
         return "not the gradients of one process without the wrapper"
     net.backbone.requires_grad_(True)
     two_steps(model, device)

@@ -22,10 +22,7 @@
 #     "fails on multi gpu when a layer is used twice",
 # ]
 # origin = "design"
-# reports = [
-#     "https://github.com/tatp22/linformer-pytorch/issues/23",
-#     "https://github.com/allenai/longformer/issues/63",
-# ]
+# reports = ["https://github.com/tatp22/linformer-pytorch/issues/23"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
 #     "https://github.com/pytorch/pytorch/pull/106985",

@@ -27,8 +27,8 @@
 #     "gradient off by a factor of the number of gpus",
 # ]
 # origin = "design"
-# reports = ["https://github.com/pytorch/pytorch/issues/37359"]
 # documents = [
+#     "https://github.com/pytorch/pytorch/issues/37359",
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
 #     "https://github.com/facebookresearch/fairseq/issues/494",
 # ]

@@ -43,9 +43,10 @@
 #     predictions.extend(model(x))
 # '''
 # right = '''
-# sampler = range(rank, len(dataset), ranks)
+# sampler = range(rank, len(dataset), ranks)  # not equally many: gather with all_gather_object()
+# module = getattr(model, "module", model)  # the forward of DDP may wait for other ranks
 # for x in DataLoader(dataset, batch_size=2, sampler=sampler):
-#     predictions.extend(model(x))
+#     predictions.extend(module(x))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -54,8 +55,9 @@ the first samples until the ranks have equally many (torch/utils/data/distribute
 a validation they count twice, and the metric depends on the number of ranks.
 
 drop_last=True, which was added for this (pytorch#41171), makes the ranks equal by leaving samples
-out. Without a collective in the loop the ranks need not be equal: slice the dataset. Under
-no_grad() a DDP model has none after its first forward.
+out. Without a collective in the loop the ranks need not be equal: slice the dataset. The first
+forward of DDP after a training step is one, if the model has buffers: call its module. After the
+loop, all_gather() of unequal tensors ends the processes with gloo; all_gather_object() takes them.
 """
 
 import torch
@@ -70,9 +72,10 @@ def padded(dataset, ranks, rank, model, predictions, **options):
 
 
 def sliced(dataset, ranks, rank, model, predictions):
-    sampler = range(rank, len(dataset), ranks)
+    sampler = range(rank, len(dataset), ranks)  # not equally many: gather with all_gather_object()
+    module = getattr(model, "module", model)  # the forward of DDP may wait for other ranks
     for x in DataLoader(dataset, batch_size=2, sampler=sampler):
-        predictions.extend(model(x))
+        predictions.extend(module(x))
 
 
 def validate(loop, **options):

@@ -8,12 +8,10 @@
 # symptom = "log_prob of 0 and of 1 is \\[nan, nan\\], not 0"
 # keywords = [
 #     "Beta log_prob nan",
-#     "Dirichlet log_prob nan",
 #     "policy with beta distribution gives nan",
 #     "PPO with bounded actions turns nan",
 #     "nan loss when action is exactly 0 or 1",
 #     "uniform prior as Beta(1,1) gives nan",
-#     "Dirichlet log prob nan for a zero component",
 #     "continuous control with Beta policy becomes nan",
 #     "likelihood nan for proportions of 0 or 100 percent",
 #     "beta regression nan at boundary values",
@@ -42,7 +40,11 @@ the density there is 1.
 
 Dirichlet.log_prob(), which Beta calls, multiplied log(value) by concentration - 1, and -inf
 times 0 is NaN; it takes xlogy() now (torch/distributions/dirichlet.py, pytorch#103605).
-The clamped value has a finite density where that of the end is 0 or infinite.
+
+For concentrations other than 1, log_prob() of an end is -inf or inf on newer releases too, and
+the ratio of two policies NaN: the lines help there as well. The clamped value has a finite density;
+so has one that is nearer to 0 than eps, which they move too. Clamped components of a Dirichlet have to
+be divided by their sum again: where many are clamped, validation refuses them otherwise.
 """
 
 import torch

@@ -33,7 +33,11 @@
 Before it computes anything, log_prob() checks the values against the support. That of
 the mixture was the support of its components, which has one dimension more than the
 values where it depends on a parameter, as the count of a Binomial (pytorch#151317).
-The components go on checking the values: one outside of the support raises ValueError.
+One value, or as many as there are components, pass.
+
+The components go on checking the values: one outside of the support raises ValueError. Where
+their supports differ, as for counts of 2 and 4, so does a sample of another component, on newer
+releases too: make those components with validate_args=False as well.
 """
 
 import math

@@ -47,6 +47,9 @@ backward of weight[tokens].
 _embedding_bag_dense_backward_cpu_sum_mean adds them up in the same way
 (aten/src/ATen/native/EmbeddingBag.cpp), although the forward of EmbeddingBag sums in
 float32 (pytorch#89199).
+
+A later model.to(torch.bfloat16) casts the weight again: call embedding.float() after it. A head
+that shares the weight has to multiply by embedding.weight.to(hidden.dtype), or it raises.
 """
 
 import torch

@@ -40,7 +40,8 @@
 The backward adds the rows up in a buffer of the input's dtype, one for each thread
 (`buffer` in aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones
 ends at 256, as 256 + 1 is 256 there, and in float16 at 2048. That the parameters are float32
-does not help, and a LayerNorm in bfloat16 does the same. GroupNorm and BatchNorm1d sum right.
+does not help. A LayerNorm in bfloat16 does the same, and raises on the float32 input of the lines:
+call norm.float() after model.bfloat16(). GroupNorm and BatchNorm1d sum right.
 
 The bias of Conv2d had the same fault (pytorch#68048).
 """

@@ -43,7 +43,7 @@
 # right = '''
 # tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)
 # for x, labels in batches:
-#     loss = cross_entropy(model(x), labels, reduction="sum") / tokens
+#     loss = cross_entropy(model(x).float(), labels, reduction="sum") / tokens
 #     loss.backward()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -51,7 +51,8 @@
 """Accumulation promises the step of the large batch. Each batch takes the mean over its own
 tokens; the mean of these means weighs a token of a short batch more than one of a long
 (huggingface/transformers#24725, meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544).
-Divide the sums by the tokens of the whole window, without those of ignore_index.
+Divide the sums by the tokens of the whole window, without those of ignore_index; in float32, as
+the sum over some thousand tokens is inf in float16.
 
 With class weights the divisor is the sum of the weights of the labels. Ranks of DDP have their own
 counts: see distributed/summed_loss_shrinks.
@@ -86,7 +87,7 @@ def means(model, batches):
 def sums(model, batches):
     tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)
     for x, labels in batches:
-        loss = cross_entropy(model(x), labels, reduction="sum") / tokens
+        loss = cross_entropy(model(x).float(), labels, reduction="sum") / tokens
         loss.backward()
 
 

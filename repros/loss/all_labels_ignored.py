@@ -40,7 +40,7 @@
 # '''
 # right = '''
 # count = (labels != -100).sum().clamp(min=1)
-# loss = cross_entropy(logits, labels, reduction="sum") / count
+# loss = cross_entropy(logits.float(), labels, reduction="sum") / count
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.6" }
 # ///
@@ -51,7 +51,7 @@ over none of them it is 0/0, and torch keeps the NaN on purpose since 1.11
 
 The weights survive it (pytorch#116349). The sum of such a batch is 0: in an average over batches,
 weigh each loss by its count. With class weights, the sum of the labels' weights takes the place of
-the count.
+the count. In float16 the sum over some thousand tokens is inf: float().
 """
 
 import torch
@@ -65,7 +65,7 @@ def mean(logits, labels):
 
 def of_known(logits, labels):
     count = (labels != -100).sum().clamp(min=1)
-    loss = cross_entropy(logits, labels, reduction="sum") / count
+    loss = cross_entropy(logits.float(), labels, reduction="sum") / count
     return loss
 
 

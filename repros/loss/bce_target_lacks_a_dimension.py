@@ -31,7 +31,7 @@
 # loss = binary_cross_entropy_with_logits(logits, target)  # [2, 1] and [2]
 # '''
 # right = '''
-# loss = binary_cross_entropy_with_logits(logits, target.unsqueeze(1))
+# loss = binary_cross_entropy_with_logits(logits, target.unsqueeze(-1))
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -56,7 +56,7 @@ def as_they_are(logits, target):
 
 
 def in_a_column(logits, target):
-    loss = binary_cross_entropy_with_logits(logits, target.unsqueeze(1))
+    loss = binary_cross_entropy_with_logits(logits, target.unsqueeze(-1))
     return loss
 
 

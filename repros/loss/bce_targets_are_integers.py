@@ -33,13 +33,15 @@
 # loss = binary_cross_entropy_with_logits(logits, target)
 # '''
 # right = '''
+# assert not (target > 1).any(), "divide a mask of 0 and 255 by 255"
 # loss = binary_cross_entropy_with_logits(logits, target.to(logits.dtype))
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
 """A binary target is a probability and not a label, so it has to be a float (pytorch#3608);
 int64 is what cross_entropy wants. binary_cross_entropy says "Found dtype Long but expected
-Float".
+Float". binary_cross_entropy_with_logits takes any float target: of a mask of 0 and 255 the loss is
+far below 0, and falls without end.
 """
 
 import math
@@ -65,9 +67,13 @@ def reproduce(device):
 
 def control(device):
     logits, target = start(device)
+    assert not (target > 1).any(), "divide a mask of 0 and 255 by 255"
     loss = binary_cross_entropy_with_logits(logits, target.to(logits.dtype))
     if abs(loss.item() - math.log(2)) > 1e-4:
         return f"the loss is {loss.item()}"
+    grey = binary_cross_entropy_with_logits(3 + logits, 255 * target.to(logits.dtype))
+    if grey > -100:
+        return f"the loss of a mask of 0 and 255 is {grey.item()}"
 
 
 def messages(device):

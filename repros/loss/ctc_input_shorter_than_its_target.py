@@ -44,13 +44,15 @@
 # steps = torch.arange(1, targets.shape[1], device=targets.device)
 # double = (targets[:, 1:] == targets[:, :-1]) & (steps < lengths[:, None])
 # fits = frames >= lengths + double.sum(1)
-# loss = ctc_loss(log_probs[:, fits], targets[fits], frames[fits], lengths[fits])
+# some = log_probs[:, fits], targets[fits], frames[fits], lengths[fits]
+# loss = ctc_loss(*some) if fits.any() else some[0].sum()  # of nothing, 0
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """A target needs a frame for each label and one for the blank between two equal labels
 (pytorch#31557): "aa" cannot be said in two frames, and what is impossible has an infinite
 loss. Leave such samples out, and count them: where they are many, the encoder strides too much.
+The lines take targets of (samples, labels), and frames and lengths as tensors beside them.
 
 zero_infinity=True is advised because it saves cleaning the data (wenet-e2e/wenet#2299). It
 makes that loss 0, and its gradient too: nothing is learned from such a sample, and the mean counts
@@ -90,7 +92,8 @@ def control(device):
     steps = torch.arange(1, targets.shape[1], device=targets.device)
     double = (targets[:, 1:] == targets[:, :-1]) & (steps < lengths[:, None])
     fits = frames >= lengths + double.sum(1)
-    loss = ctc_loss(log_probs[:, fits], targets[fits], frames[fits], lengths[fits])
+    some = log_probs[:, fits], targets[fits], frames[fits], lengths[fits]
+    loss = ctc_loss(*some) if fits.any() else some[0].sum()  # of nothing, 0
     return check(logits, loss)
 
 

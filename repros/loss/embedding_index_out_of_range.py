@@ -41,7 +41,8 @@
 # right = '''
 # rows = embedding.weight.detach().mean(0).repeat(max(vocabulary.values()) + 1, 1)
 # rows[: embedding.num_embeddings] = embedding.weight.detach()
-# embedding = torch.nn.Embedding.from_pretrained(rows, freeze=False, padding_idx=embedding.padding_idx)
+# embedding.weight = torch.nn.Parameter(rows, embedding.weight.requires_grad)
+# embedding.num_embeddings = len(rows)
 # embedding(ids)
 # '''
 # affected = { cpu = ">=1.13" }
@@ -52,8 +53,9 @@ token points past the last row: tokens added to the tokenizer but not to the mod
 the vocabulary (kongds/E5-V#7).
 
 The table needs a row for the largest id, which in a vocabulary with gaps is more than it has
-words; the rows that were trained stay. Make the larger table before the optimizer, and tie a
-head to it again. An id of -1 raises the same, and no larger table helps.
+words; the rows that were trained stay, and so do padding_idx, max_norm, sparse and whether it is
+frozen. Make the larger table before the optimizer, and tie a head to it again. An id of -1 raises
+the same, and no larger table helps.
 """
 
 import torch
@@ -80,9 +82,8 @@ def control(device):
     trained = embedding.weight.detach().clone()
     rows = embedding.weight.detach().mean(0).repeat(max(vocabulary.values()) + 1, 1)
     rows[: embedding.num_embeddings] = embedding.weight.detach()
-    embedding = torch.nn.Embedding.from_pretrained(
-        rows, freeze=False, padding_idx=embedding.padding_idx
-    )
+    embedding.weight = torch.nn.Parameter(rows, embedding.weight.requires_grad)
+    embedding.num_embeddings = len(rows)
     embedding(ids)
     embedding(ids).sum().backward()
     if not torch.equal(embedding(ids)[:2], trained[:2]):

@@ -40,7 +40,7 @@
 # loss = kl_div(log_probs, target)
 # '''
 # right = '''
-# loss = kl_div(log_probs, target, reduction="none").sum(-1).mean()
+# loss = kl_div(log_probs, target, reduction="none").sum(-1).mean()  # of images sum(1)
 # '''
 # rule = "warning"
 # when = "the value or the weight of the divergence matters"
@@ -51,7 +51,8 @@ by the number of distributions (pytorch#14457). With 1000 classes such a term is
 small beside a cross entropy (17 times in HikariTJU/LD#74).
 
 "batchmean" divides by the first dimension alone: of (batch, classes) it is right, of (batch,
-tokens, classes) the divergence times the number of tokens.
+tokens, classes) the divergence times the number of tokens. sum(-1) is over the classes, so they
+have to be the last dimension; of (batch, classes, height, width) it is sum(1).
 """
 
 import warnings
@@ -74,6 +75,11 @@ def batchmean(log_probs, target):
     return kl_div(log_probs, target, reduction="batchmean")
 
 
+def of_images(log_probs, target):
+    log_probs, target = log_probs.movedim(-1, 1), target.movedim(-1, 1)
+    return kl_div(log_probs, target, reduction="none").sum(1).mean()
+
+
 def ratio(device, loss_of, *shape):
     log_probs = torch.full((*shape, 4), 0.25, device=device).log()
     target = torch.tensor([0.7, 0.1, 0.1, 0.1], device=device).expand(*shape, 4)
@@ -92,6 +98,7 @@ def reproduce(device):
 def control(device):
     found = [ratio(device, summed, 2), ratio(device, summed, 2, 3)]
     found += [ratio(device, batchmean, 2), ratio(device, batchmean, 2, 3) / 3]
+    found += [ratio(device, of_images, 2, 3, 5)]
     if any(abs(one - 1) > 1e-3 for one in found):
         return f"{found} of the divergence"
 

@@ -16,16 +16,11 @@
 # ]
 # keywords = [
 #     "class labels start at 1 instead of 0",
-#     "num_classes is one too small",
-#     "segmentation mask with values 0 and 255",
-#     "void or unlabelled pixels are 255",
-#     "label -1",
 #     "CUDA device-side assert in the loss",
 #     "CUDA_LAUNCH_BLOCKING=1 does not help",
 #     "GPU error in loss for some of my data",
 #     "training crashes with my own dataset labels",
 #     "classes numbered from 1 to N",
-#     "mask png with 255 values breaks segmentation training",
 # ]
 # origin = "usage"
 # reports = [
@@ -42,7 +37,8 @@
 # loss = cross_entropy(logits, labels)  # three classes, labelled 1, 2, 3
 # '''
 # right = '''
-# loss = cross_entropy(logits, labels - 1)  # 0, 1, 2
+# labels = torch.where(labels == -100, labels, labels - 1)  # 0, 1, 2, if they begin at 1
+# loss = cross_entropy(logits, labels)
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
@@ -50,9 +46,12 @@
 so it runs from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss), and the
 CPU names the one that does not (aten/src/ATen/native/LossNLL.cpp).
 
-A GPU says only that an assertion failed (NVlabs/SegFormer#92). Besides labels from 1 these
-are masks of grey values (milesial/Pytorch-UNet#291) such as 0 and 255
-(milesial/Pytorch-UNet#408), and -1 (EricFillion/happy-transformer#248).
+A GPU says only that an assertion failed (NVlabs/SegFormer#92). Do not shift labels that begin at 0:
+a batch without class 0 trains on wrong classes then. A mask of grey values
+(milesial/Pytorch-UNet#291) such as 0 and 255 (milesial/Pytorch-UNet#408) is mask // 255 where there
+are two classes; void pixels of 255, and labels of -1 for none (EricFillion/happy-transformer#248),
+want that number as ignore_index; and where there are more classes than logits, the head is too
+small.
 """
 
 import math
@@ -67,12 +66,14 @@ def from_one(logits, labels):
 
 
 def from_zero(logits, labels):
-    loss = cross_entropy(logits, labels - 1)  # 0, 1, 2
+    labels = torch.where(labels == -100, labels, labels - 1)  # 0, 1, 2, if they begin at 1
+    loss = cross_entropy(logits, labels)
     return loss
 
 
 def check(device, loss_of):
-    logits, labels = 3 * torch.eye(3, device=device), torch.tensor([1, 2, 3], device=device)
+    logits = 3 * torch.eye(3, device=device)[[0, 1, 2, 0]]
+    labels = torch.tensor([1, 2, 3, -100], device=device)
     try:
         loss = loss_of(logits, labels)
     except IndexError as error:
@@ -86,6 +87,12 @@ def reproduce(device):
 
 
 def control(device):
+    logits = torch.tensor([[9.0, 0.0], [0.0, 9.0]], device=device)
+    mask, none = torch.tensor([[0, 255], [0, -1]], device=device)
+    losses = cross_entropy(logits, mask // 255), cross_entropy(logits, mask, ignore_index=255)
+    for loss in (*losses, cross_entropy(logits, none, ignore_index=-1)):
+        if abs(loss.item() - math.log1p(math.exp(-9))) > 1e-4:
+            return f"the loss of a mask is {loss.item()}"
     return check(device, from_zero)
 
 

@@ -34,7 +34,8 @@
 prediction, the loss is a constant without a history, and backward() refuses it
 (RangiLyu/nanodet#7: a batch without positive anchors; open-mmlab/mmpretrain#1426: a
 batch without a task). A misspelt name is to raise where it is looked up; a batch without
-targets is to be skipped before the model is called, and torch.stack() raises for it.
+targets is to be skipped before the model is called (in DDP on all ranks together, as the other
+ranks wait for its gradients), and torch.stack() raises for it.
 
 The advice given there, requires_grad=True on the zero (RangiLyu/nanodet#7), makes it
 silent: backward() succeeds and reaches no parameter.

@@ -57,7 +57,7 @@ Here the fallback is a leaf of its own: backward() succeeds and reaches no param
 requires_grad=True on the zero is what people add to get past "does not require grad"
 (RangiLyu/nanodet#7); the detector of that thread still ships it
 (nanodet/model/head/gfl_head.py). A batch that has no target at all is to be skipped before the
-model is called; torch.stack() raises for it.
+model is called (in DDP on all ranks together); torch.stack() raises for it.
 """
 
 import torch

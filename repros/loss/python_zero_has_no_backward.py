@@ -32,7 +32,8 @@
 """sum() of nothing is the int 0: no name matched, the batch has no target
 (ghimiredhikura/Complex-YOLOv3#8), or a loss that starts at 0 was never added to
 (pytorch/tutorials#357), of which one that starts at 0.0 is a float. Take the loss by its name;
-skip a batch that has no targets before the model is called.
+skip a batch that has no targets before the model is called, in DDP on all ranks together, as the
+other ranks wait for its gradients.
 
 Turning the number into a tensor, as advised (v-mipeng/LexiconNER#7), only changes the
 message.

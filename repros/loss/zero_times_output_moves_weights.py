@@ -28,7 +28,7 @@
 # optimizer.step()
 # '''
 # right = '''
-# loss = main + weight * aux if weight else main
+# loss = main + weight * aux if weight else main  # in DDP: find_unused_parameters=True
 # loss.backward()
 # optimizer.step()
 # '''
@@ -39,8 +39,12 @@
 (pytorch#38581), so "the weights changed" does not show that a model learns.
 
 AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its
-weight_decay is 0.01 unless told otherwise (torch/optim/adamw.py). SGD, Adam and RMSprop have none by
-default, and leave the branch alone.
+weight_decay is 0.01 unless told otherwise (torch/optim/adamw.py). SGD, Adam and RMSprop have none
+by default, and leave the branch alone.
+
+Without the product the branch has no gradient, and DistributedDataParallel raises in the second
+step ("Expected to have finished reduction in the prior iteration") unless it is built with
+find_unused_parameters=True.
 """
 
 import torch

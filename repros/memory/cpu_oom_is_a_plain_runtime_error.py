@@ -33,6 +33,7 @@
 #     loss = step(batch)
 # except torch.cuda.OutOfMemoryError:
 #     loss = None  # left out
+#     optimizer.zero_grad()
 # '''
 # right = '''
 # try:
@@ -42,6 +43,7 @@
 #     if not isinstance(error, MemoryError) and not any(text in str(error) for text in texts):
 #         raise
 #     loss = None  # left out
+#     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
 # fix = "memory.is_out_of_memory"
 # use = '''
@@ -52,6 +54,7 @@
 #     if not is_out_of_memory(error):
 #         raise
 #     loss = None  # left out
+#     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
 # choice = "Take the fix, which knows the texts of the libraries too, such as cuBLAS; the lines for the CPU and MPS alone"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
@@ -62,27 +65,39 @@ RuntimeError there, as it is on MPS (huggingface/accelerate#4226).
 The class was made for CUDA's allocator (pytorch#83146). Looking for "out of memory" in
 the text, as people do (pytorch#48365), misses the CPU: its text says "can't allocate
 memory" or "not enough memory" (pytorch#20618).
+
+Where backward() fails, some weights have a gradient of the failed batch already. zero_grad() clears
+it, and what the window has accumulated before it; without, the next step takes it for its own.
 """
 
 import torch
 
 
 def start(device):
-    torch.empty(1, device=device)  # the device works
+    layers = [torch.nn.Linear(1, 1, device=device) for _ in range(2)]
+    optimizer = torch.optim.SGD([p for layer in layers for p in layer.parameters()], lr=0.1)
 
     def step(batch):
-        return torch.empty(batch, device=device)
+        def fill(grad):
+            torch.empty(batch, device=device)
 
-    return step
+        hidden = layers[0](torch.ones(1, 1, device=device))
+        hidden.register_hook(fill)  # the gradients of layers[1] are there by then
+        loss = layers[1](hidden).sum()
+        loss.backward()
+        return loss
+
+    return step, optimizer, layers[1].bias
 
 
 def reproduce(device):
-    step, batch = start(device), 2**50
+    (step, optimizer, _), batch = start(device), 2**50
     try:
         try:
             loss = step(batch)
         except torch.cuda.OutOfMemoryError:
             loss = None  # left out
+            optimizer.zero_grad()
     except RuntimeError as error:
         return str(error)
     if loss is not None:
@@ -90,7 +105,7 @@ def reproduce(device):
 
 
 def control(device):
-    step = start(device)
+    step, optimizer, bias = start(device)
     for batch, fits in ((2**50, False), (2, True)):
         try:
             loss = step(batch)
@@ -99,12 +114,15 @@ def control(device):
             if not isinstance(error, MemoryError) and not any(text in str(error) for text in texts):
                 raise
             loss = None  # left out
+            optimizer.zero_grad()  # backward() may have stopped halfway
         if (loss is not None) != fits:
             return f"the batch of {batch} was {'left out' if fits else 'not left out'}"
+    if bias.grad != 1:
+        return f"the gradient is {bias.grad.item()} instead of 1 after the batch that fits"
 
 
 def popular_fix(device):
-    step, batch = start(device), 2**50
+    (step, _, _), batch = start(device), 2**50
     try:
         step(batch)
     except RuntimeError as error:

@@ -68,7 +68,8 @@ A hook that is a method of the model, a closure or a callback that knows the mod
 reference cycle. Only the garbage collector frees what is in one, and it starts after a
 number of new objects, whatever their size (pytorch#20199): a few models never start it.
 empty_cache() frees nothing that a tensor still uses (docs: torch.cuda.memory.empty_cache),
-though people call it after `del` (pytorch/benchmark#830).
+though people call it after `del` (pytorch/benchmark#830). An optimizer, a scheduler, an output or a
+loss that is still there holds the model's weights: delete these too.
 """
 
 import gc

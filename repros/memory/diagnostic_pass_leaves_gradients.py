@@ -33,10 +33,12 @@
 # norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
 # '''
 # right = '''
-# trained = [p for p in model.parameters() if p.requires_grad]
-# gradients = torch.autograd.grad(criterion(model(x), y), trained, allow_unused=True)
-# norm = sum(g.norm() ** 2 for g in gradients if g is not None) ** 0.5
-# del gradients
+# held = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
+# model.zero_grad(set_to_none=True)
+# criterion(model(x), y).backward()
+# norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
+# for p in model.parameters():
+#     p.grad = held.pop(0)
 # '''
 # fix = "memory.scratch_gradients"
 # use = '''
@@ -45,15 +47,16 @@
 #     criterion(model(x), y).backward()
 #     norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
 # '''
-# choice = "Take the lines; the fix where the backward() stands in code of others, such as a summary or a profiler"
+# choice = "Take the lines; the fix where the pass may raise, as it puts the gradients back then too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """After the pass, the gradients take as much memory as the parameters, and the next backward
 adds to them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) drops them
 (karpathy/nanoGPT#71), which also drops what a window has accumulated so far.
 
-torch.autograd.grad() returns the gradients and leaves .grad as it is. Such a pass still moves the
-running statistics of BatchNorm in training mode.
+torch.autograd.grad() leaves .grad as it is, but takes no part in the reduction of DDP, so that each
+rank has a norm of its own, and it raises where the model has a reentrant checkpoint. Any such pass
+still moves the running statistics of BatchNorm in training mode.
 """
 
 import torch
@@ -84,10 +87,12 @@ def reproduce(device):
 
 def control(device):
     model, x, y, criterion = start(device)
-    trained = [p for p in model.parameters() if p.requires_grad]
-    gradients = torch.autograd.grad(criterion(model(x), y), trained, allow_unused=True)
-    norm = sum(g.norm() ** 2 for g in gradients if g is not None) ** 0.5
-    del gradients
+    held = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
+    model.zero_grad(set_to_none=True)
+    criterion(model(x), y).backward()
+    norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
+    for p in model.parameters():
+        p.grad = held.pop(0)
     return check(model, x, y, norm)
 
 

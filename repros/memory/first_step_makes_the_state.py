@@ -60,7 +60,8 @@ optimizer's state, for Adam twice the size of the parameters, and keeps it
 Parameters, gradients and state are what every later step starts with. A search of the
 batch size that never steps measures without the state (roboflow/rf-detr#1342). Two steps of a copy
 measure with it, and with the weights a second time, so that what fits then fits in training; they
-leave model and optimizer as they are, and draw from the random generators like any step.
+leave model and optimizer as they are, and draw from the random generators like any step. Some
+models cannot be copied: autograd/deepcopy_of_weight_norm, autograd/deepcopy_of_a_kept_output.
 """
 
 import copy

@@ -55,7 +55,9 @@
 """The tensors of a failed step are not freed while its exception is kept in a list or a
 variable (pytorch#27600); gc.collect() does not help.
 
-error.__traceback__ refers to the frames of the step, and they to its local variables.
+error.__traceback__ refers to the frames of the step, and they to its local variables. So do its
+cause and its context, which error.with_traceback(None) leaves as they are. An interactive
+interpreter keeps the last error that nothing caught, as sys.last_value and sys.last_traceback.
 """
 
 import gc

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Collecting one slice of each output keeps the whole outputs in memory"
+# title = "Collecting one slice of each output, to keep it, keeps the whole outputs in memory"
 # kind = "leak"
 # symptom = "5 kept tokens of 100 hold 500 tokens"
 # keywords = [
@@ -38,7 +38,7 @@
 # features.append(output[:, 0])
 # '''
 # right = '''
-# features.append(output[:, 0].detach().clone())
+# features.append(output[:, 0].detach().clone())  # where a loss needs their gradient: clone() alone
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -47,7 +47,8 @@
 (docs: tensor_view, pytorch#50432); pytorch#33101 met it in saved files.
 
 detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), makes another view, and clone()
-alone makes a copy that keeps the graph: it takes both. Under no_grad clone() is enough.
+alone makes a copy that keeps the graph: it takes both. Under no_grad clone() is enough. A loss of
+the features needs their graph, until its backward() is done.
 """
 
 import weakref

@@ -36,7 +36,7 @@
 # total += loss
 # '''
 # right = '''
-# total += loss.detach()
+# total += loss.detach().float()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -45,7 +45,8 @@ tensors that its forward saved. A list of losses keeps them too: append loss.det
 
 backward() frees the saved tensors, and what is left of a graph is small then. All of it stays
 where none is called: in a validation, or for a loss that is only logged. `del loss` does not free
-it. detach() does not wait for the device, as item() does.
+it. detach() does not wait for the device, as item() does. float() is for losses in bfloat16, whose
+own sum stops growing early: 256 + 1 is 256.
 """
 
 import weakref
@@ -82,7 +83,7 @@ def reproduce(device):
 def control(device):
     total, saved = 0.0, []
     for loss in losses(device, saved):
-        total += loss.detach()
+        total += loss.detach().float()
         del loss
     return check(total, saved)
 

@@ -40,7 +40,8 @@
 # try:
 #     output = model(batch)
 # except RuntimeError as error:
-#     if "memory" not in str(error):
+#     texts = ("out of memory", "allocate memory", "not enough memory", "Invalid buffer size")
+#     if not any(text in str(error) for text in texts):
 #         raise
 #     output = None
 # if output is None:  # the handler has ended, and lets go of what the failed call holds
@@ -70,7 +71,9 @@ its tensors; leave the block before the retry (docs: Frequently Asked Questions)
 gc.collect() and empty_cache() in the block free none of them (pytorch#26188).
 
 Where backward() failed, some weights may have a gradient of the failed batch already:
-clear them before the retry. To look for a batch size once, before training, has no such trouble.
+clear them before the retry. Where a half does not fit either, its error comes through. In training
+mode, BatchNorm sees each half alone, and raises for one of one row. To look for a batch size once,
+before training, has no such trouble.
 """
 
 import gc
@@ -117,7 +120,8 @@ def control(device):
     try:
         output = model(batch)
     except RuntimeError as error:
-        if "memory" not in str(error):
+        texts = ("out of memory", "allocate memory", "not enough memory", "Invalid buffer size")
+        if not any(text in str(error) for text in texts):
             raise
         output = None
     if output is None:  # the handler has ended, and lets go of what the failed call holds

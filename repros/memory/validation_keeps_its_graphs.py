@@ -46,7 +46,7 @@
 # model.eval()
 # with torch.no_grad():
 #     for x, y in loader:
-#         outputs.append(model(x).cpu())
+#         outputs.append(model(x).cpu())  # and labels.append(y.cpu()), to compare them
 # '''
 # rule = "warning"
 # when = "the caller has not turned gradients off"
@@ -57,7 +57,9 @@ graph, and the graph to what the layers saved for a backward that never comes.
 
 eval() changes dropout and batch norm, and leaves autograd on (docs: notes/autograd).
 Collecting garbage, as is tried (lshiwjx/2s-AGCN#12), frees nothing that is referred to. cpu() takes
-the outputs themselves off the device, where they add up too.
+the outputs themselves off the device, where they add up too; of an output that is a dict or a
+tuple, call it on each tensor. A model that differentiates within its forward needs torch.enable_grad()
+there.
 """
 
 import gc

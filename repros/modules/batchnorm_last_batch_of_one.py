@@ -26,10 +26,11 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/functional.py",
 # ]
 # wrong = '''
-# loader = DataLoader(dataset, batch_size=4)  # 9 samples
+# loader = DataLoader(dataset, batch_size=4, sampler=sampler)  # 9 samples
 # '''
 # right = '''
-# loader = DataLoader(dataset, batch_size=4, drop_last=len(dataset) % 4 == 1)
+# rows = len(dataset if sampler is None else sampler)  # with a sampler, of this rank
+# loader = DataLoader(dataset, batch_size=4, sampler=sampler, drop_last=rows % 4 == 1)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -38,11 +39,14 @@
 The variance of a single value is zero, so batch_norm() refuses one value per channel in
 train mode (torch/nn/functional.py). Nine samples in batches of four leave one over.
 drop_last=True alone drops every other short batch too, and all of a dataset that is smaller
-than a batch, without a word. A batch size of one has no batch to drop: take two.
+than a batch, without a word. So a dataset of one sample has no batch at all here. A batch size
+of one has no batch to drop: take two.
+
+A DistributedSampler gives each of two ranks five of ten samples: the sampler's length counts.
 """
 
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, DistributedSampler
 
 
 def train(device, loader):
@@ -57,17 +61,27 @@ def train(device, loader):
 
 
 def reproduce(device):
-    dataset = torch.ones(9, 2)
-    loader = DataLoader(dataset, batch_size=4)  # 9 samples
+    dataset, sampler = torch.ones(9, 2), None
+    loader = DataLoader(dataset, batch_size=4, sampler=sampler)  # 9 samples
     return train(device, loader)
 
 
 def control(device):
-    for samples, sizes in ((9, [4, 4]), (8, [4, 4]), (7, [4, 3]), (3, [3])):
+    for ranks, samples, sizes in (
+        (1, 9, [4, 4]),
+        (1, 8, [4, 4]),
+        (1, 7, [4, 3]),
+        (1, 3, [3]),
+        (2, 10, [4]),
+        (2, 18, [4, 4]),
+        (2, 9, [4]),
+    ):
         dataset = torch.ones(samples, 2)
-        loader = DataLoader(dataset, batch_size=4, drop_last=len(dataset) % 4 == 1)
+        sampler = DistributedSampler(dataset, ranks, rank=0) if ranks == 2 else None
+        rows = len(dataset if sampler is None else sampler)  # with a sampler, of this rank
+        loader = DataLoader(dataset, batch_size=4, sampler=sampler, drop_last=rows % 4 == 1)
         if (seen := train(device, loader)) != sizes:
-            return f"batches of {seen} for {samples} samples"
+            return f"batches of {seen} for {samples} samples on {ranks} ranks"
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@
 #     "running mean of batch norm not updated",
 #     "removing eval() makes the predictions correct",
 #     "batch norm does not normalize at test time",
-#     "set batch norm momentum to 0 to freeze it",
 #     "values explode at inference, normal while training",
 #     "network useless when deployed but fine in the training loop",
 # ]
@@ -47,6 +46,8 @@ momentum is the weight of the new batch in the running statistics (docs:
 torch.nn.BatchNorm1d): with 0 they keep their initial mean of 0 and variance of 1,
 which eval mode divides by. Leaving eval() out, as in facebookresearch/detr#498,
 makes the output for a sample depend on the batch that it stands in.
+
+To keep statistics that were loaded call eval() on the layer: 0.1 would move them.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution for RGB raises on an image with an alpha channel"
+# title = "A convolution for RGB raises on an image with an alpha channel, and on a grey one"
 # kind = "error"
 # symptom = "to have 3 channels, but got 4 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
@@ -29,7 +29,11 @@
 # output = convolution(image)  # RGBA: [1, 4, height, width]
 # '''
 # right = '''
-# output = convolution(image[:, :3])
+# channels = image.shape[-3]
+# colours = image[..., :3, :, :] if channels == 4 else image
+# if channels < 3:  # grey, or grey with alpha
+#     colours = image[..., :1, :, :].expand(*image.shape[:-3], 3, -1, -1)
+# output = convolution(colours)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -37,7 +41,8 @@
 
 The second dimension of the weight is the number of channels that the input has to have
 (torch/nn/modules/conv.py), and an RGBA image has four: the first three are the colours. A
-grey image has one and fails in the same way: give it three by image.expand(-1, 3, -1, -1).
+grey image has one, or two with its alpha channel: the first stands for all three. Any other
+number raises as before: a height, where the channels come last, or the bands of a satellite.
 """
 
 import torch
@@ -59,10 +64,21 @@ def reproduce(device):
 
 def control(device):
     image, convolution = start(device)
-    output = convolution(image[:, :3])
-    red, green, blue, _ = image[0]
-    if not torch.allclose(output, convolution(torch.stack((red, green, blue))[None]), atol=0.05):
-        return "the output is not that of the three colours"
+    red, green, blue, alpha = image[0]
+    grey = torch.stack((red, red, red))[None]
+    for image, expected in (
+        (image, torch.stack((red, green, blue))[None]),
+        (red[None, None], grey),
+        (torch.stack((red, alpha))[None], grey),
+        (image[0, :3], torch.stack((red, green, blue))),  # no batch
+    ):
+        channels = image.shape[-3]
+        colours = image[..., :3, :, :] if channels == 4 else image
+        if channels < 3:  # grey, or grey with alpha
+            colours = image[..., :1, :, :].expand(*image.shape[:-3], 3, -1, -1)
+        output = convolution(colours)
+        if not torch.allclose(output, convolution(expected), atol=0.05):
+            return f"the output of {channels} channels is not that of the colours"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@
 # ]
 # origin = "usage"
 # reports = [
-#     "https://github.com/aladdinpersson/Machine-Learning-Collection/issues/59",
+#     "https://github.com/LeeJunHyun/Image_Segmentation/issues/29",
 #     "https://github.com/midasklr/facelandmarks/issues/4",
 # ]
 # documents = [

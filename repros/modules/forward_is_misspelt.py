@@ -38,7 +38,8 @@
 
 Module has a forward() that raises, which a method of another name does not replace
 (torch/nn/modules/module.py): misspelt (pytorch#74303), or a function inside of __init__
-because it is indented too far (bubbliiiing/deeplabv3-plus-pytorch#55). Up to torch 1.11 the
+because it is indented too far (bubbliiiing/deeplabv3-plus-pytorch#55). A class that inherits
+from another network raises nothing: the forward() of that one runs. Up to torch 1.11 the
 error has no text (pytorch#74303).
 """
 

@@ -25,6 +25,7 @@
 #     "cached features no longer match the frozen extractor",
 #     "freeze pretrained model, small batches hurt accuracy",
 #     "how to really freeze batch norm layers",
+#     "set batch norm momentum to 0 to freeze it",
 # ]
 # origin = "design"
 # reports = [
@@ -59,7 +60,8 @@
 The running statistics are buffers, which the forward in train mode updates (docs:
 torch.nn.BatchNorm2d), and train() of the model puts the backbone back into train mode.
 track_running_stats = False, advised in HelloRicky123/Siamese-RPN#6, keeps the
-statistics and does not use them: in train mode the features depend on the batch.
+statistics and does not use them: in train mode the features depend on the batch. So do
+they with momentum = 0.
 eval() alone lets weight and bias learn (idstcv/SoftTriple#4).
 """
 
@@ -98,11 +100,14 @@ def control(device):
 
 
 def popular_fix(device):
-    backbone, model, batch = start(device)
-    backbone.requires_grad_(False)
-    backbone.track_running_stats = False
-    model.train()
-    return check(backbone, model, batch)
+    seen = []
+    for name, value in (("track_running_stats", False), ("momentum", 0.0)):
+        backbone, model, batch = start(device)
+        backbone.requires_grad_(False)
+        setattr(backbone, name, value)
+        model.train()
+        seen.append(check(backbone, model, batch))
+    return "; ".join(seen) if all(seen) else None
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@
 
 Module.__init__() makes the dictionaries that a layer is registered in
 (torch/nn/modules/module.py), so super().__init__() has to come first, and is easily
-forgotten altogether (Genentech/gReLU#188).
+forgotten altogether (Genentech/gReLU#188). The __init__() that a dataclass writes never calls it.
+Nor does super().__init__() reach Module past a mixin that stands before it and does not call
+super().__init__() itself.
 """
 
 import torch

@@ -40,7 +40,6 @@
 #     "https://github.com/pytorch/pytorch/issues/59925",
 #     "https://github.com/pytorch/pytorch/issues/666",
 #     "https://github.com/pytorch/pytorch/issues/1053",
-#     "https://github.com/Lightning-AI/pytorch-lightning/issues/2282",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html"]
 # wrong = '''
@@ -57,8 +56,8 @@ stand in the list, the optimizer raises instead: it gets no parameters.
 
 A module registers the modules that are assigned to it, and a list is none
 (pytorch#59925): parameters(), to(), state_dict() and eval() do not reach into it
-(pytorch#1053). Nor do they find what a local name holds; list(model.parameters()), tried in
-Lightning-AI/pytorch-lightning#2282, is empty as well.
+(pytorch#1053). A dict registers none either, and torch.nn.ModuleDict does. Nor do they find what a
+local name holds: there list(model.parameters()), which some try, is empty as well.
 """
 
 import torch

@@ -46,7 +46,9 @@
 """print(model) shows all the layers, the state_dict has an entry for each, and there is one weight.
 
 A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and
-parameters() yields a shared parameter once.
+parameters() yields a shared parameter once. Sequential(*[layer] * n), extend() and
+ModuleDict(dict.fromkeys(names, layer)) share it too. Copies by copy.deepcopy(), as
+torch.nn.TransformerEncoder makes of its layer, start with equal weights and are not tied.
 """
 
 from torch.nn import Linear, ModuleList

@@ -47,7 +47,10 @@
 state_dict() holds parameters and buffers alone (pytorch#18056), and an attribute that is a
 tensor is neither. In ligerlac/torchlogix#22 a trained model lost its random wiring, and its
 accuracy with it. A file from before the buffer misses its key: load it once with
-strict=False. half() casts a buffer of floats too: give a counter an integer dtype.
+strict=False. half() casts a buffer of floats too: give a counter an integer dtype. A buffer
+that has grown, such as a memory bank, loads only into one of its size.
+DistributedDataParallel copies the buffers of rank 0 to the other ranks before each forward,
+unless it is told broadcast_buffers=False.
 """
 
 import torch

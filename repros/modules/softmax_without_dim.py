@@ -29,7 +29,7 @@
 #     "capsule network coupling coefficients not normalized properly",
 #     "transformer attention learns poorly, softmax warning ignored",
 #     "token probabilities do not sum to one",
-#     "per-pixel or per-timestep probabilities look tiny",
+#     "per-timestep probabilities look tiny",
 # ]
 # origin = "design"
 # reports = [
@@ -46,7 +46,7 @@
 # '''
 # right = '''
 # scores = torch.bmm(queries, keys.transpose(1, 2))  # [batch, queries, keys]
-# weights = softmax(scores, dim=-1)
+# weights = softmax(scores, dim=-1)  # the dimension that has to sum to 1
 # '''
 # rule = "warning"
 # when = "the first dimension is that of the samples"
@@ -57,7 +57,8 @@
 Without dim it is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
 (torch/nn/functional.py). For [batch, classes] the guess is right, so that the warning is
 easily ignored; a softmax over the wrong dimension came of it in
-motokimura/capsnet_pytorch#1.
+motokimura/capsnet_pytorch#1. Where the guess is right, as the 1 for the classes of
+[batch, classes, height, width], write that dimension: the last one is another.
 """
 
 import warnings
@@ -89,7 +90,7 @@ def reproduce(device):
 def control(device):
     queries, keys = start(device)
     scores = torch.bmm(queries, keys.transpose(1, 2))  # [batch, queries, keys]
-    weights = softmax(scores, dim=-1)
+    weights = softmax(scores, dim=-1)  # the dimension that has to sum to 1
     return check(weights, scores)
 
 

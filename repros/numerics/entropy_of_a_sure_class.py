@@ -54,7 +54,10 @@ value; its gradient at 0 is inf, and the softmax makes a nan of that.
 
 With log_softmax() the logs are finite wherever the logits are. A logit of -inf, as a mask writes
 it, would give 0 * -inf there too (huggingface/trl#7221, OpenBMB/ModelCenter#14), so a
-probability of 0 takes no part in the product.
+probability of 0 takes no part in the product. (A row of which all is masked stays nan.)
+
+Of probabilities that are no softmax, such as their mean over the batch in a mutual information,
+-(p * p.clamp(min=torch.finfo(p.dtype).tiny).log()).sum(-1) has a finite value and gradient.
 """
 
 import torch

@@ -47,7 +47,8 @@
 
 The vectorised part of the kernel never writes the parameter; only the remainder that
 fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp).
-float16 is skipped too, float32 and float64 are right (pytorch#191763).
+float16 is skipped too, with momentum as without; float32 and float64 are right (pytorch#191763),
+and so are fused Adam, AdamW and Adagrad.
 """
 
 import torch

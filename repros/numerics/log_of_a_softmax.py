@@ -54,6 +54,9 @@ to 0, the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
 log_softmax() never forms the probability (docs: torch.nn.functional.log_softmax). Adding
 1e-8 in the log is the usual advice (NVIDIA/apex#358): the loss is finite then, and the gradient
 is 0 where it ought to be largest.
+
+In a focal loss take logp and p = logp.exp() from it. With an exponent below 1, (1 - p) ** gamma
+has a nan gradient of its own where p is 1.
 """
 
 import torch

@@ -17,7 +17,6 @@
 #     "logsumexp of many equal values gives inf",
 #     "fp16 inf though each logit is small",
 #     "penalty on logits has zero gradient in fp16",
-#     "router z-loss of mixture of experts is inf",
 #     "log of the sum of exponentials infinite in half",
 # ]
 # origin = "torch"
@@ -39,9 +38,13 @@
 
 logsumexp_out_impl subtracts the maximum, and sums the exponentials into the result
 (aten/src/ATen/native/ReduceOps.cpp), which is float16: 70000 ones are more than its
-65504. The logarithm, 11.2, would fit. The gradient is zero, so a penalty on it, such as
-a z-loss, trains nothing. The mean of float16 overflowed in the same way
+65504 (65519 are rounded to it). The logarithm, 11.2, would fit. The gradient is zero, so a penalty
+on it, such as a z-loss, trains nothing. The mean of float16 overflowed in the same way
 (pytorch#91597). CUDA was not measured. bfloat16 has the range of float32.
+
+log_softmax() of them is -inf, and a cross entropy inf: give it x.float() too. Of a z-loss take the
+square in float32, as that of 256 overflows with few logits too, and scale the loss: spread over
+70000 logits, a small gradient is rounded to 0 in float16.
 """
 
 import torch

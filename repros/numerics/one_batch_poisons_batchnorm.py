@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "One NaN batch makes BatchNorm predict NaN in eval mode for good"
+# title = "One NaN in the input makes BatchNorm predict NaN in eval mode for good"
 # kind = "silent"
 # symptom = "eval output is nan after 100 clean batches"
 # keywords = [
@@ -43,6 +43,8 @@
 #     if not x.isfinite().all():
 #         continue
 #     loss = criterion(model(x), y)
+#     if not loss.isfinite():
+#         continue  # so that no step is taken
 #     optimizer.zero_grad()
 #     loss.backward()
 #     optimizer.step()
@@ -55,9 +57,12 @@ batches.
 The forward in train mode writes the batch's statistics into running_mean and
 running_var, moving averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a
 NaN out of an average. Skipping the step does not help, as the forward is over by then: the inputs
-are to be checked before it. In a model that is poisoned already call reset_running_stats() on
+are to be checked before it. The check of the loss stays, for a label that is NaN. In a model that is poisoned already call reset_running_stats() on
 each BatchNorm, and run some clean batches in train mode. With DistributedDataParallel all ranks
 have to skip together.
+
+The lines find a bad input only. Where a layer before the BatchNorm overflows, or the square of an
+x of 1e20 in its running_var, x is finite: look for inf and NaN in the buffers after the forward.
 """
 
 import torch
@@ -66,7 +71,8 @@ import torch
 def start(device):
     model = torch.nn.Sequential(torch.nn.BatchNorm1d(1), torch.nn.Linear(1, 1)).to(device)
     clean = torch.tensor([[0.0], [1.0]], device=device)
-    batches = [(clean * first, clean) for first in [float("nan")] + 100 * [1.0]]
+    nan, ones = float("nan"), 100 * [1.0]
+    batches = [(clean * first, clean) for first in [nan, *ones]] + [(clean, clean * nan)]
     return model, torch.optim.SGD(model.parameters(), lr=0.1), batches
 
 
@@ -76,6 +82,8 @@ def criterion(output, y):
 
 def check(model, batches):
     clean = batches[-1][0]
+    if not model[1].weight.isfinite():
+        return "the label that is nan got into the weights"
     if model(clean).isfinite().all() and model.eval()(clean).isnan().any():
         return "eval output is nan after 100 clean batches"
     mean = model[0].running_mean.item()
@@ -101,6 +109,8 @@ def control(device):
         if not x.isfinite().all():
             continue
         loss = criterion(model(x), y)
+        if not loss.isfinite():
+            continue  # so that no step is taken
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -60,7 +60,7 @@ clean gradient, makes them NaN again.
 Adam's moments went NaN in the bad step too, and every later step is computed from them
 (docs: torch.optim.Adam). SGD with momentum fails alike, plain SGD keeps nothing and does not. Both
 copies of the optimizer's state are needed: state_dict() refers to the live moments, and on torch
-2.3 and later load_state_dict() takes over the tensors that it is given, so that training
+2.1 and later load_state_dict() takes over the tensors that it is given, so that training
 would write into the kept ones and a second restore would bring back nothing.
 """
 

@@ -52,7 +52,8 @@ std() divides by n - 1 unless it is told not to, and 0 / 0 is nan (pytorch#29372
 guards against a standard deviation of zero, not against one of nan
 (DLR-RM/stable-baselines3#325). With unbiased=False the deviation is 0, and so is the
 advantage, as x is its own mean: nothing is learned from the sample. It stays as it is in the
-lines.
+lines. With std(0), the deviation of each column, one row is what has to be excepted: len(x) > 1.
+In float16 1e-8 is 0, and equal values give nan as well: standardize x.float().
 """
 
 import warnings

@@ -10,9 +10,7 @@
 # keywords = [
 #     "Adagrad add_param_group KeyError sum",
 #     "Adagrad unfreeze layers KeyError",
-#     "Adagrad crashes when I add new layers later",
 #     "gradual unfreezing with Adagrad fails",
-#     "adding parameters during training breaks Adagrad",
 #     "Adam works with added parameters, Adagrad does not",
 # ]
 # origin = "torch"
@@ -28,6 +26,7 @@
 # optimizer.add_param_group({"params": backbone.parameters()})
 # '''
 # right = '''
+# backbone.requires_grad_(False)  # until it is to be trained
 # groups = [{"params": head.parameters()}, {"params": backbone.parameters()}]
 # optimizer = torch.optim.Adagrad(groups)
 # '''
@@ -37,7 +36,8 @@
 
 Adagrad alone made its state in the constructor (pytorch#53692), and none for a group
 that came later; now step() makes what is missing (torch/optim/adagrad.py). A layer that is
-listed from the start and is frozen has no gradient, and step() leaves it alone.
+listed from the start and is frozen has no gradient, and step() leaves it alone: thaw it with
+requires_grad_(True). One that is listed and not frozen is trained from the first step on.
 """
 
 import traceback
@@ -52,11 +52,11 @@ def start(device):
 
 def check(head, backbone, optimizer):
     before = [layer.weight.item() for layer in (head, backbone)]
-    for thawed in (False, True):
+    for _ in range(2):
         optimizer.zero_grad()
-        backbone.requires_grad_(thawed)
         (head.weight + backbone.weight).sum().backward()
         optimizer.step()
+        backbone.requires_grad_(True)
     moved = [old - layer.weight.item() for old, layer in zip(before, (head, backbone))]
     if abs(moved[0] - 0.01 * (1 + 0.5**0.5)) > 1e-4 or abs(moved[1] - 0.01) > 1e-4:
         return f"head and backbone moved by {moved}"
@@ -64,6 +64,7 @@ def check(head, backbone, optimizer):
 
 def reproduce(device):
     head, backbone = start(device)
+    backbone.requires_grad_(False)
     optimizer = torch.optim.Adagrad(head.parameters())
     optimizer.add_param_group({"params": backbone.parameters()})
     try:
@@ -74,6 +75,7 @@ def reproduce(device):
 
 def control(device):
     head, backbone = start(device)
+    backbone.requires_grad_(False)  # until it is to be trained
     groups = [{"params": head.parameters()}, {"params": backbone.parameters()}]
     optimizer = torch.optim.Adagrad(groups)
     return check(head, backbone, optimizer)
@@ -81,6 +83,7 @@ def control(device):
 
 def messages(device):
     head, backbone = start(device)
+    backbone.requires_grad_(False)
     optimizer = torch.optim.Adagrad(head.parameters())
     optimizer.add_param_group({"params": backbone.parameters()})
     try:

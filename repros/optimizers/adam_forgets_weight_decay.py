@@ -44,7 +44,8 @@
 
 Adam adds weight_decay * weight to the gradient, which is L2 regularization (pytorch#41679), and
 divides the sum by the size of the gradients (torch/optim/adam.py): the larger they are, the less
-of the decay is left. AdamW shrinks the weight itself (pytorch#21250).
+of the decay is left. AdamW shrinks the weight itself (pytorch#21250), by lr * weight_decay a step:
+with lr=1e-3 and the 1e-4 that people give to Adam it is 0.01% in 1000 steps, so choose it anew.
 """
 
 import torch

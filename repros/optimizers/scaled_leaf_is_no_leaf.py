@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "can't optimize a non-leaf Tensor: the tensor was scaled or moved after requires_grad=True"
+# title = "can't optimize a non-leaf Tensor: the tensor was indexed, scaled or moved after requires_grad=True"
 # kind = "error"
 # symptom = "can't optimize a non-leaf Tensor"
 # messages = ["can.t optimize a non-leaf Tensor"]
@@ -25,11 +25,11 @@
 #     "https://github.com/mazzzystar/randomCNN-voice-transfer/issues/16",
 # ]
 # wrong = '''
-# image = torch.ones(2, requires_grad=True, device=device) * 0.01
+# image = content.requires_grad_()[None].to(device)  # a batch of one
 # optimizer = torch.optim.SGD([image], lr=0.1)
 # '''
 # right = '''
-# image = (torch.ones(2, device=device) * 0.01).detach().requires_grad_()
+# image = content[None].to(device).detach().clone().requires_grad_()
 # optimizer = torch.optim.SGD([image], lr=0.1)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -37,29 +37,40 @@
 """The optimizer refuses the tensor: what it was given is the result of an operation, and the
 leaf that holds the gradient has no name.
 
-A factor of 0.01 does it (pytorch#140469), and so does .cuda() or .to() from the CPU to a
-device (vinsis/ternary-quantization#4, mazzzystar/randomCNN-voice-transfer#16).
-requires_grad_() belongs at the end. detach() is for a tensor that comes out of a network.
+An index or a view does it, a factor of 0.01 (pytorch#140469), and .cuda() or .to() from the CPU to
+a device (vinsis/ternary-quantization#4, mazzzystar/randomCNN-voice-transfer#16).
+requires_grad_() belongs at the end. detach() is for a tensor that comes out of a network; without
+clone() the optimizer writes into the tensor that the image was made from, where both share memory.
 """
 
 import torch
 
 
 def reproduce(device):
-    image = torch.ones(2, requires_grad=True, device=device) * 0.01
+    content = torch.ones(2, device=device)
     try:
-        torch.optim.SGD([image], lr=0.1)
+        image = content.requires_grad_()[None].to(device)  # a batch of one
+        optimizer = torch.optim.SGD([image], lr=0.1)
     except ValueError as error:
         return str(error)
+    return f"{optimizer} was built"
 
 
 def control(device):
-    image = (torch.ones(2, device=device) * 0.01).detach().requires_grad_()
+    content = torch.ones(2, device=device)
+    image = content[None].to(device).detach().clone().requires_grad_()
     optimizer = torch.optim.SGD([image], lr=0.1)
     image.sum().backward()
     optimizer.step()
-    if not torch.allclose(image, torch.full_like(image, 0.01 - 0.1)):
-        return f"the image is {image.tolist()} after the step, not -0.09"
+    if not torch.allclose(image, torch.full_like(image, 0.9)) or content.tolist() != [1, 1]:
+        return f"after the step the image is {image.tolist()}, and what it was made from {content}"
+
+
+def messages(device):
+    try:
+        torch.optim.SGD([torch.ones(2, device=device, requires_grad=True) * 0.01], lr=0.1)
+    except ValueError as error:
+        return str(error)
 
 
 if __name__ == "__main__":
@@ -67,7 +78,7 @@ if __name__ == "__main__":
 
     device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
     try:
-        for role in (reproduce, control):
+        for role in (reproduce, control, messages):
             seen.append(role(device))
             print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
     except Exception as error:

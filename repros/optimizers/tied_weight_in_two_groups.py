@@ -24,7 +24,8 @@
 # optimizer = torch.optim.SGD(groups, lr=0.1)
 # '''
 # right = '''
-# own = [p for p in head.parameters() if p is not embedding.weight]
+# taken = set(embedding.parameters())
+# own = [p for p in head.parameters() if p not in taken]
 # groups = [{"params": embedding.parameters(), "lr": 0.01}, {"params": own}]
 # optimizer = torch.optim.SGD(groups, lr=0.1)
 # '''
@@ -67,7 +68,8 @@ def reproduce(device):
 
 def control(device):
     embedding, head = start(device)
-    own = [p for p in head.parameters() if p is not embedding.weight]
+    taken = set(embedding.parameters())
+    own = [p for p in head.parameters() if p not in taken]
     groups = [{"params": embedding.parameters(), "lr": 0.01}, {"params": own}]
     optimizer = torch.optim.SGD(groups, lr=0.1)
     return check(embedding, head, optimizer)

@@ -45,6 +45,9 @@ and transformed them there; it does both in float32 now (normal_fill() in
 aten/src/ATen/native/cpu/DistributionTemplates.h, pytorch#166853, pytorch#175988). The
 smallest that bfloat16 gave it was 1/256, and sqrt(-2 log(1/256)) is 3.33. Mean and
 standard deviation look right (pytorch#166853).
+
+randn_like(), normal_(), torch.normal() and nn.init.normal_() fail too. Fewer than 16 numbers, or a
+tensor that is not contiguous, have tails. Those of float16 ended at 3.9.
 """
 
 import torch

@@ -31,7 +31,7 @@
 # weight.put_(index, rows)
 # '''
 # right = '''
-# weight.view(-1)[index] = rows
+# weight.view(-1)[index.flatten()] = rows.flatten()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
@@ -43,6 +43,9 @@ without accumulate is one on the CPU too, and so is max_unpool2d. Most others ra
 
 put_() counts the elements of the flattened tensor, index_put_() takes an index per dimension:
 weight.index_put_((index,), rows) writes into whole rows of a matrix.
+
+view(-1) needs a contiguous weight, and raises for another. Where CUDA asks for
+CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.
 
 warn_only=True (pytorch#66233) turns the error into a warning, and the operation stays as it
 is.
@@ -58,12 +61,12 @@ def put(weight, index, rows):
 
 
 def assign(weight, index, rows):
-    weight.view(-1)[index] = rows
+    weight.view(-1)[index.flatten()] = rows.flatten()
 
 
 def write(device, how, **options):
     weight, rows = torch.zeros(4, 2, device=device), torch.ones(2, device=device)
-    index = torch.tensor([1, 6], device=device)
+    index = torch.tensor([[1], [6]], device=device)
     enabled = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(True, **options)

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "exponential_() and bernoulli_() give the very same random tensor again"
+# title = "exponential_() gives the very same random tensor again"
 # kind = "silent"
 # symptom = "two generators in different states gave the same 1000 numbers"
 # keywords = [
@@ -37,31 +37,34 @@
 # noise = torch.empty(1000).exponential_(generator=generator)
 # '''
 # right = '''
-# tiny = torch.finfo(torch.float32).tiny  # a uniform number can be 0
-# noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=tiny)
+# least = torch.finfo(torch.float32).eps / 4  # half of the next number stands for a 0
+# noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=least)
 # '''
 # fix = "randomness.exponential_"
 # use = '''
 # from randomness import exponential_
 # noise = exponential_(torch.empty(1000), generator=generator)
 # '''
-# choice = "Take the lines for float32; the fix for other dtypes and rates"
+# choice = "Take the lines for float32; the fix for other dtypes and rates. A mask is torch.rand(shape, generator=generator) < p; dropout needs torch 2.7"
 # affected = { cpu = ">=2.0,<2.7" }
 # platform = "linux"
 # ///
 """Random tensors come back whole: the same noise, to the last digit, out of another state.
 
-Since 2.0 each call on a float32 tensor draws one 32-bit number and makes it the seed of a
+Since 2.0 each call, unless on float64, draws one 32-bit number and makes it the seed of a
 new MCG31 stream of MKL's (aten/src/ATen/native/cpu/DistributionKernels.cpp,
 pytorch#69967, pytorch#132603); since 2.7 MKL is out of use (pytorch#146174).
 Two calls that draw the same number give the same tensor, however long it is. In a
 training run they are calls far apart; here they are the first calls of two generators,
-with seeds that were searched for it. uniform_() takes one number per element (control).
+with seeds that were searched for it. uniform_() takes one number per element (control). One in 2**24
+of them is 0; noise of almost 0 for it would be far below all other noise, and draw a class of weight
+1e-20.
 Builds without MKL, such as those for ARM, take no such streams (not measured).
 
-bernoulli_() repeats in 2.0 to 2.6 alike; on Intel CPUs it took such streams before 2.0
-too (pytorch#38558, not measured). multinomial() takes its order from exponential_(), and
-its permutations repeat (pytorch#132395).
+bernoulli_() and dropout repeat in 2.0 to 2.6 alike; on Intel CPUs bernoulli_() took such streams
+before 2.0 too (pytorch#38558, not measured). multinomial() takes its order from
+exponential_(), and its permutations repeat (pytorch#132395): (weights / noise).topk(count).indices
+draws count of them without replacement.
 """
 
 import torch
@@ -75,16 +78,20 @@ def of_mkl(generator):
 
 
 def of_uniform(generator):
-    tiny = torch.finfo(torch.float32).tiny  # a uniform number can be 0
-    noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=tiny)
+    least = torch.finfo(torch.float32).eps / 4  # half of the next number stands for a 0
+    noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=least)
     return noise
 
 
+def twice(draw):
+    return [draw(torch.Generator().manual_seed(seed)) for seed in SEEDS]
+
+
 def check(draw):
-    first, second = (draw(torch.Generator().manual_seed(seed)) for seed in SEEDS)
+    first, second = twice(draw)
     if torch.equal(first, second):
         return "two generators in different states gave the same 1000 numbers"
-    if first.min() <= 0 or not 0.8 < first.mean() < 1.2:
+    if first.min() < 1e-9 or not 0.8 < first.mean() < 1.2:
         return f"the mean is {first.mean().item()}, the smallest {first.min().item()}"
 
 
@@ -93,6 +100,10 @@ def reproduce(device):
 
 
 def control(device):
+    if torch.equal(*twice(lambda generator: torch.rand(1000, generator=generator) < 0.5)):
+        return "two masks are equal"
+    if torch.equal(*twice(lambda generator: (1 / of_uniform(generator)).topk(500).indices)):
+        return "two samples without replacement are equal"
     return check(of_uniform)
 
 

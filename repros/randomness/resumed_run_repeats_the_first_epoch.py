@@ -10,7 +10,6 @@
 #     "resume training repeats the same batches",
 #     "checkpoint without the random state",
 #     "same data order after every restart",
-#     "dropout masks repeat after resuming",
 #     "preempted job always trains on the same rows first",
 #     "loss curve differs after resuming compared to uninterrupted run",
 #     "resumed training is not identical to a continuous run",
@@ -23,7 +22,6 @@
 #     "interrupted Colab session, resumed training behaves differently",
 #     "cluster time limit, each restart begins with the same batches",
 #     "streaming order starts from the beginning after resume",
-#     "cannot reproduce the run after loading optimizer and model state",
 #     "augmentations repeat after every restart",
 # ]
 # origin = "usage"
@@ -44,8 +42,9 @@
 # ///
 """Weights and optimizer go on and the random numbers begin anew: the seed at the top of the
 script puts the generator where epoch 0 began, at every restart (karpathy/nanoGPT#467). The
-state of the generator belongs in the checkpoint. Here the loader has its own; for the global one
-it is torch.get_rng_state() (docs: torch.Generator). A map_location moves the state to a GPU too,
+state of the generator belongs in the checkpoint. Here the loader has its own, and it alone is
+restored (docs: torch.Generator); for the global one, from which dropout draws, see
+checkpoints/resume_repeats_the_shuffle. A map_location moves the state to a GPU too,
 where set_state() refuses it: hence cpu().
 
 This is for a checkpoint between two epochs. After one in the middle, an epoch begins with a new

@@ -30,6 +30,7 @@
 # reports = [
 #     "https://github.com/yuvraj108c/ComfyUI-FLOAT/issues/21",
 #     "https://github.com/huggingface/diffusers/issues/7991",
+#     "https://github.com/huggingface/diffusers/issues/175",
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Generator.html"]
 # wrong = '''
@@ -50,7 +51,8 @@
 """Seeding puts the generator back to its start (docs: torch.Generator), so that each step sees
 the noise of the first. Seed once, before the loop. torch.manual_seed() in the loop does the
 same to the global generator, and with it to dropout and shuffling, and so does evaluation
-code that seeds and is called from the loop (huggingface/diffusers#7991).
+code that seeds and is called from the loop (huggingface/diffusers#7991): let that draw from a
+generator of its own, or within torch.random.fork_rng().
 """
 
 import torch

@@ -43,7 +43,7 @@
 #     with torch.random.fork_rng(devices=[]):
 #         torch.default_generator.manual_seed(seed)
 #         return self.transform(self.images[index])
-# class Seeded(torch.utils.data.RandomSampler):
+# class Seeded(torch.utils.data.RandomSampler):  # of one rank: several need a DistributedSampler
 #     def __iter__(self):
 #         rows = list(super().__iter__())
 #         return zip(rows, torch.randint(2**62, (len(rows),), generator=self.generator).tolist())
@@ -56,6 +56,9 @@ Randomness in multi-process data loading), and which rows it loads depends on ho
 workers there are (pytorch#138989). What a row draws is the same for any number of workers only
 if its seed comes with the row. A sampler runs in the main process: it can draw one for each row,
 anew in each epoch, from a generator of its own: persistent workers draw less from the common one.
+On several ranks this one would give all rows to each: draw the seeds in a DistributedSampler,
+from a generator seeded with the numbers of the run, the epoch and the rank.
+
 It is for transforms that draw from torch; others need the seed themselves,
 random.Random(seed) or numpy.random.default_rng(seed).
 
@@ -93,7 +96,7 @@ class SeededRows(Images):
             torch.default_generator.manual_seed(seed)
             return self.transform(self.images[index])
 
-    class Seeded(torch.utils.data.RandomSampler):
+    class Seeded(torch.utils.data.RandomSampler):  # of one rank: several need a DistributedSampler
         def __iter__(self):
             rows = list(super().__iter__())
             return zip(rows, torch.randint(2**62, (len(rows),), generator=self.generator).tolist())

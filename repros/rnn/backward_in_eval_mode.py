@@ -34,8 +34,12 @@
 # '''
 # right = '''
 # lstm.eval()
-# with torch.backends.cudnn.flags(enabled=False):
+# before = torch.backends.cudnn.enabled
+# torch.backends.cudnn.enabled = False
+# try:
 #     output, _ = lstm(x)
+# finally:
+#     torch.backends.cudnn.enabled = before
 # output.sum().backward()
 # '''
 # fix = "rnn.differentiable_eval"
@@ -84,8 +88,12 @@ def control(device):
 def right(device):
     lstm, x = start(device)
     lstm.eval()
-    with torch.backends.cudnn.flags(enabled=False):
+    before = torch.backends.cudnn.enabled
+    torch.backends.cudnn.enabled = False
+    try:
         output, _ = lstm(x)
+    finally:
+        torch.backends.cudnn.enabled = before
     output.sum().backward()
     alone = torch.nn.LSTM(3, 4)  # on the CPU
     alone.load_state_dict(lstm.state_dict())

@@ -48,7 +48,9 @@
 
 By default the first dimension is the time and the second the batch (docs:
 torch.nn.LSTM): a batch of sequences runs as one sequence per time step, from sample to
-sample. The states, h and c, have the batch second with batch_first too.
+sample. The states, h and c, have the batch second with batch_first too, and
+pack_padded_sequence() and pad_packed_sequence() a batch_first of their own. Of a bidirectional
+one, output[:, -1] has the first step of the backward direction: take its h.
 """
 
 import torch

@@ -18,8 +18,8 @@
 #     "few-shot learner with recurrent net makes no progress",
 #     "passing other weights to an LSTM gives the same output",
 #     "functional LSTM returns the same result for any parameters",
-#     "torch.func ensemble of GRUs gives identical outputs",
-#     "weight norm or pruning on an LSTM changes nothing",
+#     "ensemble of GRUs by functional_call gives identical outputs",
+#     "parametrizations.spectral_norm on an LSTM changes nothing",
 #     "stateless call works for Linear but not for LSTM",
 # ]
 # origin = "torch"

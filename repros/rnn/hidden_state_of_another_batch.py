@@ -15,7 +15,6 @@
 #     "init_hidden(batch_size)",
 #     "hidden state batch size mismatch",
 #     "fails when predicting one sample",
-#     "stateful LSTM",
 #     "LSTM works in training and fails on the final batch",
 #     "cannot predict one sequence with my trained LSTM",
 #     "initial hidden state depends on the batch size",
@@ -45,7 +44,8 @@
 The second dimension of the hidden state is the size of the batch that comes in (docs:
 torch.nn.GRU), and the last batch is smaller. drop_last=True, proposed in
 udacity/deep-learning-v2-pytorch#398, leaves the model unable to predict one sample.
-Without a state torch makes zeros of the right size (docs: torch.nn.GRU). Here x has the batch
+Without a state torch makes zeros of the right size (docs: torch.nn.GRU), for a
+PackedSequence too, whose len() is not its batch size. Here x has the batch
 first; else its size is x.shape[1].
 """
 

@@ -23,7 +23,7 @@
 # right = '''
 # with torch.no_grad():
 #     prediction = model(x)
-# torch.clear_autocast_cache()  # of weights that were cast without a graph, if this is autocast
+# torch.clear_autocast_cache()  # before torch 2.11, autocast keeps casts without a graph
 # loss = criterion(model(x), y)
 # loss.backward()
 # '''
@@ -42,7 +42,8 @@
 rotary embeddings (Dao-AILab/flash-attention#299).
 
 A tensor made in inference_mode() stays an inference tensor after it, and autograd refuses
-to save one (torch/csrc/autograd/saved_variable.cpp). Later releases say "Please do not use
+to save one (torch/csrc/autograd/saved_variable.cpp): one that is there already has to be
+built again, or copied with the model, by copy.deepcopy() outside of the mode. Later releases say "Please do not use
 Tensors created in inference mode" in the second half of the message (pytorch#161164).
 """
 
@@ -81,7 +82,7 @@ def control(device):
     model, criterion, x, y = start(device)
     with torch.no_grad():
         prediction = model(x)
-    torch.clear_autocast_cache()  # of weights that were cast without a graph, if this is autocast
+    torch.clear_autocast_cache()  # before torch 2.11, autocast keeps casts without a graph
     loss = criterion(model(x), y)
     loss.backward()
     if prediction.requires_grad or model.weight.grad.tolist() != [0, 2, 8]:

@@ -15,20 +15,27 @@
 # ]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html"]
 # wrong = '''
-# with torch.inference_mode(), torch.enable_grad():
-#     loss = model(x).sum()
+# with torch.inference_mode():
+#     x = next(batches)
+#     with torch.enable_grad():
+#         loss = model(x).sum()
 # loss.backward()
 # '''
 # right = '''
-# with torch.no_grad(), torch.enable_grad():
-#     loss = model(x).sum()
+# with torch.no_grad():
+#     x = next(batches)
+#     with torch.enable_grad():
+#         torch.clear_autocast_cache()  # before torch 2.11, autocast keeps casts without a graph
+#         loss = model(x).sum()
 # loss.backward()
 # '''
 # fix = "rnn.differentiable_eval"
 # use = '''
 # from rnn import differentiable_eval
-# with torch.inference_mode(), differentiable_eval(model):
-#     loss = model(x).sum()
+# with torch.inference_mode():
+#     x = next(batches)
+#     with differentiable_eval(model):
+#         loss = model(x.clone()).sum()  # a batch made in this mode cannot be saved for backward
 # loss.backward()
 # '''
 # choice = "Take the lines where you choose the outer mode; the fix where a framework has, and the model is to be in eval mode"
@@ -37,7 +44,8 @@
 """A loss computed under enable_grad() has no graph where inference_mode() is active further
 out, as in a test_step of Lightning (Lightning-AI/pytorch-lightning#19910).
 
-enable_grad() overrides no_grad(); it does not override inference_mode().
+enable_grad() overrides no_grad(); it does not override inference_mode(). A batch that was made
+in that mode is an inference tensor, which autograd refuses to save: clone it outside.
 """
 
 import torch
@@ -45,13 +53,15 @@ import torch
 
 def start(device):
     model = torch.nn.Linear(3, 1, bias=False).to(device)
-    return model, torch.ones(2, 3, device=device)
+    return model, (torch.ones(2, 3, device=device) for _ in range(1))
 
 
 def reproduce(device):
-    model, x = start(device)
-    with torch.inference_mode(), torch.enable_grad():
-        loss = model(x).sum()
+    model, batches = start(device)
+    with torch.inference_mode():
+        x = next(batches)
+        with torch.enable_grad():
+            loss = model(x).sum()
     try:
         loss.backward()
     except RuntimeError as error:
@@ -59,9 +69,12 @@ def reproduce(device):
 
 
 def control(device):
-    model, x = start(device)
-    with torch.no_grad(), torch.enable_grad():
-        loss = model(x).sum()
+    model, batches = start(device)
+    with torch.no_grad():
+        x = next(batches)
+        with torch.enable_grad():
+            torch.clear_autocast_cache()
+            loss = model(x).sum()
     loss.backward()
     if model.weight.grad.tolist() != [[2, 2, 2]]:
         return f"the gradient is {model.weight.grad.tolist()}"

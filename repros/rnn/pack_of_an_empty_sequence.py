@@ -31,6 +31,7 @@
 # _, state = gru(packed)
 # '''
 # right = '''
+# lengths = torch.as_tensor(lengths)
 # packed = pack_padded_sequence(x, lengths.clamp(min=1), enforce_sorted=False)
 # _, state = gru(packed)
 # state = state.masked_fill((lengths == 0).unsqueeze(1).to(state.device), 0)
@@ -63,6 +64,7 @@ def clamped(gru, x, lengths):
 
 
 def masked(gru, x, lengths):
+    lengths = torch.as_tensor(lengths)
     packed = pack_padded_sequence(x, lengths.clamp(min=1), enforce_sorted=False)
     _, state = gru(packed)
     state = state.masked_fill((lengths == 0).unsqueeze(1).to(state.device), 0)

@@ -28,10 +28,10 @@
 #     "https://github.com/pytorch/pytorch/issues/23079",
 # ]
 # wrong = '''
-# packed = pack_padded_sequence(x, lengths)
+# packed = pack_padded_sequence(x, lengths)  # x: (time, batch, features)
 # '''
 # right = '''
-# packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+# packed = pack_padded_sequence(x, lengths, enforce_sorted=False)  # x: (time, batch, features)
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -39,7 +39,11 @@
 
 enforce_sorted is True by default, for an export to ONNX, and False sorts the batch
 itself (docs: pack_padded_sequence). To sort the array, as pytorch#8026 was told, without
-sorting the sequences in the same way gives each sequence the length of another.
+sorting the sequences in the same way gives each sequence the length of another. Delete your
+own sort(), and outputs and states have the order of the labels.
+
+A batch of (batch, time, features) needs batch_first=True: without it the first len(lengths)
+time steps are taken for the samples, which enforce_sorted=False does not notice.
 """
 
 import torch

@@ -34,18 +34,22 @@
 # '''
 # right = '''
 # modes = [(module, module.training) for module in model.modules()]
-# model.eval()
-# with torch.backends.cudnn.flags(enabled=False):
+# before = torch.backends.cudnn.enabled
+# try:
+#     model.eval()
+#     torch.backends.cudnn.enabled = False
 #     gradient, = torch.autograd.grad(model(x).sum(), x)
-# for module, training in modes:
-#     module.train(training)
+# finally:
+#     torch.backends.cudnn.enabled = before
+#     for module, training in modes:
+#         module.train(training)
 # '''
 # fix = "rnn.input_gradients"
 # use = '''
 # from rnn import input_gradients
 # gradient, = input_gradients(model, x)
 # '''
-# choice = "Take the lines for a model that is explained now and then; the fix keeps cuDNN on, and restores the modes after an exception too"
+# choice = "Take the lines for a model that is explained now and then; the fix keeps cuDNN on"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.13" }
 # ///
 """Two saliencies of one input differ: in train mode each is the gradient of another randomly
@@ -82,11 +86,15 @@ def in_train_mode(model, x):
 
 def in_eval_mode(model, x):
     modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    with torch.backends.cudnn.flags(enabled=False):
+    before = torch.backends.cudnn.enabled
+    try:
+        model.eval()
+        torch.backends.cudnn.enabled = False
         (gradient,) = torch.autograd.grad(model(x).sum(), x)
-    for module, training in modes:
-        module.train(training)
+    finally:
+        torch.backends.cudnn.enabled = before
+        for module, training in modes:
+            module.train(training)
     return gradient
 
 

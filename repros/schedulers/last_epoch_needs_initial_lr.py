@@ -55,8 +55,8 @@ optimizer has none.
 Writing "initial_lr" by hand is the usual advice (akamaster/pytorch_resnet_cifar10#14). The
 error goes; the rate is the undecayed one, since get_lr() of most schedulers multiplies the rate
 of the group (torch/optim/lr_scheduler.py), and the milestone has passed. It is right for
-LambdaLR, as in real-stanford/universal_manipulation_interface#70, and for
-CosineAnnealingWarmRestarts; OneCycleLR raises KeyError: 'max_lr' next.
+LambdaLR, as in real-stanford/universal_manipulation_interface#70, and for CyclicLR; with
+CosineAnnealingWarmRestarts the cycle is another, and OneCycleLR raises KeyError: 'max_lr' next.
 """
 
 import torch

@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "MultiplicativeLR applies one factor too many at a milestone of SequentialLR"
 # kind = "silent"
-# symptom = "learning rates are \\[1\\.0, 1\\.0, 0\\.5, 0\\.25, 0\\.12\\d\\]"
+# symptom = "learning rates are \\[0\\.2, 0\\.2, 0\\.1, 0\\.05, 0\\.025\\]"
 # keywords = [
 #     "learning rate is zero after warmup",
 #     "lr stuck at 0",
@@ -28,18 +28,20 @@
 # ]
 # upstream = "unreported"
 # wrong = '''
+# hold = ConstantLR(optimizer, factor=0.2)
 # decay = MultiplicativeLR(optimizer, lambda epoch: 0.5)
 # scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
 # '''
 # right = '''
 # from torch.optim.lr_scheduler import LambdaLR
-# decay = LambdaLR(optimizer, lambda epoch: 0.5**epoch)  # the product of the factors
+# hold = ConstantLR(optimizer, factor=0.2)
+# decay = LambdaLR(optimizer, lambda epoch: 0.2 * 0.5**epoch)  # from where hold ends
 # scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
 # '''
 # fix = "schedulers.sequence"
 # use = '''
 # from schedulers import ScheduleLR, linear, sequence
-# factor = sequence(linear(2, 1, 1), lambda epoch: 0.5**epoch)
+# factor = sequence(linear(2, 0.2, 0.2), lambda epoch: 0.2 * 0.5**epoch)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
 # choice = "Take the lines; the fix for a learning rate that is a tensor, or a schedule of more than two parts"
@@ -51,8 +53,11 @@ zero, as t / (t + 1) does for a decay by 1/t, the learning rate is zero from the
 At the milestone SequentialLR sets the next scheduler to its epoch 0, where
 MultiplicativeLR used to leave the rate alone. Since pytorch#149312 it leaves it alone
 only while it is built, and at the milestone multiplies by the factor of epoch 0, for
-which it is never asked on its own (torch/optim/lr_scheduler.py). ExponentialLR in its place
-is right.
+which it is never asked on its own (torch/optim/lr_scheduler.py).
+
+MultiplicativeLR goes on from the rate that it finds. LambdaLR and ExponentialLR begin at the base
+rate, so the lambda has to begin with the factor that the first part ends with: 1 after a full
+warmup, the only case in which ExponentialLR(optimizer, 0.5) is right in their place.
 """
 
 import torch
@@ -62,29 +67,31 @@ from torch.optim.lr_scheduler import ConstantLR, LambdaLR, MultiplicativeLR, Seq
 def start(device):
     weight = torch.zeros(1, device=device, requires_grad=True)
     optimizer = torch.optim.SGD([weight], lr=1.0)
-    return optimizer, ConstantLR(optimizer, factor=1.0)
+    return optimizer
 
 
 def train(optimizer, scheduler):
     rates = []
     for _ in range(5):
-        rates.append(optimizer.param_groups[0]["lr"])
+        rates.append(round(optimizer.param_groups[0]["lr"], 4))
         optimizer.step()
         scheduler.step()
-    if rates != [1.0, 1.0, 1.0, 0.5, 0.25]:
+    if rates != [0.2, 0.2, 0.2, 0.1, 0.05]:
         return f"learning rates are {rates}"
 
 
 def reproduce(device):
-    optimizer, hold = start(device)
+    optimizer = start(device)
+    hold = ConstantLR(optimizer, factor=0.2)
     decay = MultiplicativeLR(optimizer, lambda epoch: 0.5)
     scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
     return train(optimizer, scheduler)
 
 
 def control(device):
-    optimizer, hold = start(device)
-    decay = LambdaLR(optimizer, lambda epoch: 0.5**epoch)  # the product of the factors
+    optimizer = start(device)
+    hold = ConstantLR(optimizer, factor=0.2)
+    decay = LambdaLR(optimizer, lambda epoch: 0.2 * 0.5**epoch)  # from where hold ends
     scheduler = SequentialLR(optimizer, [hold, decay], milestones=[2])
     return train(optimizer, scheduler)
 

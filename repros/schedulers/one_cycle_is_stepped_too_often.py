@@ -10,11 +10,9 @@
 # keywords = [
 #     "OneCycleLR ValueError after some epochs",
 #     "a smaller batch size makes the scheduler fail",
-#     "number of total steps exceeded on resume",
 #     "training crashes near the end in the scheduler",
 #     "one cycle policy fails after the first epochs",
 #     "scheduler complains in the middle of the run",
-#     "continued for more epochs and the scheduler fails",
 # ]
 # origin = "usage"
 # reports = ["https://github.com/A4Bio/PiFold/issues/6"]
@@ -39,7 +37,8 @@
 
 total_steps is the number of calls of step(), one per batch, and OneCycleLR has no rate for
 one more (torch/optim/lr_scheduler.py). It was counted in epochs here; in
-A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smaller.
+A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smaller. A training that
+is to go on for longer needs a new schedule: load_state_dict() brings the old total_steps back.
 """
 
 import torch

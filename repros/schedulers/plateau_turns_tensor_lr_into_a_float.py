@@ -36,10 +36,10 @@
 # '''
 # right = '''
 # optimizer.step()
-# tensors = [group["lr"] for group in optimizer.param_groups]
+# before = [group["lr"] for group in optimizer.param_groups]
 # scheduler.step(loss)
-# for lr, group in zip(tensors, optimizer.param_groups):
-#     group["lr"] = lr.fill_(group["lr"])
+# for lr, group in zip(before, optimizer.param_groups):  # each tensor in one group alone
+#     group["lr"] = lr.fill_(group["lr"]) if isinstance(lr, torch.Tensor) else group["lr"]
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
@@ -50,6 +50,10 @@ A tensor is what keeps a compiled optimizer from being compiled again
 (docs: recipes/compiling_optimizer_lr_scheduler); ReduceLROnPlateau put a float in its
 place, and the step was compiled again (pytorch#163093). The lines put the tensor back with its
 new value. They do so for every optimizer: Adam and AdamW lose their tensor too.
+
+Give each group a tensor of its own. Since 2.10 ReduceLROnPlateau writes into the tensor, group by
+group: where two hold the same one, as with lr=torch.tensor(1.0) of the optimizer, it is reduced
+twice, from 1 to 0.01 (2.15).
 """
 
 import torch
@@ -83,10 +87,10 @@ def control(device):
     tensor = optimizer.param_groups[0]["lr"]
     for loss in (1.0, 1.0):
         optimizer.step()
-        tensors = [group["lr"] for group in optimizer.param_groups]
+        before = [group["lr"] for group in optimizer.param_groups]
         scheduler.step(loss)
-        for lr, group in zip(tensors, optimizer.param_groups):
-            group["lr"] = lr.fill_(group["lr"])
+        for lr, group in zip(before, optimizer.param_groups):  # each tensor in one group alone
+            group["lr"] = lr.fill_(group["lr"]) if isinstance(lr, torch.Tensor) else group["lr"]
     return check(optimizer, tensor)
 
 

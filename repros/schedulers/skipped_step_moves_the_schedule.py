@@ -58,6 +58,9 @@ optimizer.step() (torch/amp/grad_scaler.py), and the scheduler counts an update 
 
 To ignore the warning is the usual advice (sithu31296/semantic-segmentation#28,
 hkchengrex/STCN#44). The schedule is ahead by one step for each skipped one then.
+
+Where one scaler serves two optimizers, the scale falls when either overflows: the schedule of the
+other waits too, although its step was taken.
 """
 
 import warnings

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from matrix import advice, catalog
-from tests.trials.advice import pasting, readings
+from tests.trials.advice import pasting, readings, run
 from tests.trials.advice.pasting import Pasted, Place
 
 torch = pytest.importorskip("torch")
@@ -28,11 +28,11 @@ def test_every_advice_has_its_place() -> None:
     assert sorted(given - placed - PENDING) == sorted(pasting.NO_PLACE)
 
 
-def test_every_advice_has_its_reading() -> None:
+def test_every_reproducer_was_tried_by_a_reader_and_none_is_below_grade_a() -> None:
     read = readings.load()
-    assert set(read) <= set(BY_ID)
-    held = {place.id for place in PLACES} - PENDING
-    assert sorted(held - set(read)) == []
+    assert set(read) == {one.id for one in BY_ID.values() if not one.retired}
+    assert [id for id, one in read.items() if one["grade"] != "A" or not one["readers"]] == []
+    assert [id for id, one in read.items() if not one["tried"] or not one["reports"]] == []
 
 
 def test_the_page_of_advice_is_current() -> None:
@@ -119,6 +119,14 @@ def test_each_harm_is_found(tmp_path: Path) -> None:
     for (harm, said), (status, output) in zip(HARMS, pasting.run(runs, tmp_path)):
         assert (status == 0) == (said == ""), (harm, output)
         assert said in output, harm
+
+
+def test_floating_tensors_of_two_dtypes_differ() -> None:
+    one = torch.ones(2)
+    assert run.differences([one.half()], [one], 1e-4) == [
+        "result[0]: torch.float16 instead of torch.float32"
+    ]
+    assert run.differences([one, one.int()], [one.clone(), one], 1e-4) == []
 
 
 def test_lines_that_are_right_must_be_so_in_every_setting_and_others_fail_in_one() -> None:

@@ -1,7 +1,7 @@
 """What readers tried against each advice, and docs/advice.md, which lists it.
 
-readings.jsonl has a line per reproducer: {"id", "tried": [what was run against it, and what came out],
-"reports": what became of the threads that it cites}.
+readings.jsonl has a line per reproducer: {"id", "grade", "readers": how many tried it who had not written it,
+"tried": [what was run against it, and what came out], "reports": what became of the threads that it cites}.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.trials.shared import DOCS, table
 
 READINGS = Path(__file__).with_name("readings.jsonl")
 PAGE = DOCS / "advice.md"
-KEYS = {"id", "tried", "reports"}
+KEYS = {"id", "grade", "readers", "tried", "reports"}
 
 
 def load(path: Path = READINGS) -> dict[str, dict[str, Any]]:
@@ -40,10 +40,12 @@ def page() -> str:
     rows = []
     for one in live:
         place = places.get(one.id)
-        reading = readings.get(one.id, {"tried": [], "reports": ""})
+        reading = readings[one.id]
         rows.append(
             (
                 f"`{one.id}`",
+                reading["grade"],
+                reading["readers"],
                 "not yet" if one.id in pending else "yes" if one.right or one.use else "no lines",
                 ", ".join(place.settings) if place else pasting.NO_PLACE.get(one.id, ""),
                 sum(id == one.id for id, _ in old) or "",
@@ -53,13 +55,24 @@ def page() -> str:
         )
     held = sum(one.id not in pending for one in live)
     retired = [(f"`{one.id}`", one.retired) for one in reproducers if one.retired]
-    header = ("reproducer", "as printed", "settings", "old advice", "tried against it", "reports")
+    header = (
+        "reproducer",
+        "grade",
+        "readers",
+        "as printed",
+        "settings",
+        "old advice",
+        "tried against it",
+        "reports",
+    )
     return f"""\
 # Advice
 
 Written by `python -m tests.trials.advice`, which pastes the lines that are printed under *wrong*, *right* and *with the
 fix* into small trainers, and compares what they do with references that need no advice.
 
+*grade*: A where all that it says was run and nothing that was tried against it came out; B where it claims more or less
+than that; C where it is false or does harm. *readers*: how many tried to break it who had not written it.
 *as printed*: the lines run, word for word, in a role of the reproducer ({held} of {len(live)} so far). *settings*: the
 trainers that they are pasted into. *old advice*: lines that were once printed and did harm; they have to fail in the same
 place. *tried against it*: what a reader ran to prove it wrong, and what came out.

@@ -60,6 +60,9 @@ def differences(seen: Any, expected: Any, tolerance: float, where: str = "result
     elif isinstance(expected, torch.Tensor) and isinstance(seen, torch.Tensor):
         if seen.shape != expected.shape:
             return [f"{where}: shape {tuple(seen.shape)} instead of {tuple(expected.shape)}"]
+        floating = seen.is_floating_point() and expected.is_floating_point()
+        if floating and seen.dtype != expected.dtype:
+            return [f"{where}: {seen.dtype} instead of {expected.dtype}"]
         close = torch.allclose(
             seen.detach().double(),
             expected.detach().double(),

@@ -1,4 +1,4 @@
-"""A loss and a penalty on the weights, each with a backward() of its own."""
+"""A loss and a penalty on the weights, each with a backward() of its own, and clipping."""
 
 import torch
 
@@ -25,6 +25,7 @@ def place(t):
 def reference(t):
     def step(loss, penalty):
         (loss + penalty).backward()
+        torch.nn.utils.clip_grad_norm_(t.model.parameters(), max_norm=1.0)
         t.optimizer.step()
 
     return train(t, step)

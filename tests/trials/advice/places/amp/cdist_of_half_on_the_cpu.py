@@ -15,7 +15,7 @@ def place(t):
         keys = torch.cat(embeddings(t, dtype))
         for queries in embeddings(t, dtype):
             paste
-            found.append([distances, distances.topk(3, largest=False).indices])
+            found.append([distances, distances.float().topk(3, largest=False).indices])
     return found
 
 
@@ -24,6 +24,6 @@ def reference(t):
     for dtype in (torch.float16, torch.bfloat16):
         keys = torch.cat(embeddings(t, dtype)).double()
         for queries in embeddings(t, dtype):
-            distances = (queries.double()[:, None] - keys).square().sum(-1).sqrt()
-            found.append([distances, distances.topk(3, largest=False).indices])
+            distances = (queries.double()[:, None] - keys).square().sum(-1).sqrt().to(dtype)
+            found.append([distances, distances.float().topk(3, largest=False).indices])
     return found

@@ -29,5 +29,5 @@ def place(t):
 
 def reference(t):
     model = load(t).double()
-    outputs = [model(batch.half().double()).detach() for batch, _ in t.batches]
+    outputs = [model(batch.half().double()).detach().float() for batch, _ in t.batches]
     return [outputs, sorted(model.state_dict())]

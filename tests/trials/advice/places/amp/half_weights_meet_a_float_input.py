@@ -15,9 +15,12 @@ def place(t):
         model = copy.deepcopy(t.model).to(dtype).eval()
         for batch, _ in t.batches:
             paste
-            outputs.append(output.detach())
+            outputs += [output.detach(), str(next(model.parameters()).dtype)]
     return outputs
 
 
 def reference(t):
-    return [t.model.eval()(batch).detach() for _ in range(2) for batch, _ in t.batches]
+    outputs = []
+    for batch, _ in t.batches * 2:
+        outputs += [t.model.eval()(batch).detach().bfloat16(), "torch.float32"]
+    return outputs

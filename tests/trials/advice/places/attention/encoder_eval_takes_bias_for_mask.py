@@ -23,7 +23,8 @@ def place(t):
     (layer, batches), outputs = start(t), []
     for x in batches:
         alibi = bias(x)
-        paste
+        with torch.no_grad():  # as the loop of a validation is
+            paste
         outputs += [y, y.requires_grad, x.requires_grad]
     return outputs
 

@@ -6,18 +6,18 @@ SETTINGS = ("plain", "AdamW", "short last batch")
 
 
 def bias(n):
-    return -(torch.arange(float(n))[:, None] - torch.arange(n)).abs()
+    return -(torch.arange(float(n))[:, None] - torch.arange(n)).abs().double()
 
 
 def train(t, attend):
-    attention = torch.nn.MultiheadAttention(8, 2, bias=False, batch_first=True)
+    attention = torch.nn.MultiheadAttention(8, 2, bias=False, batch_first=True).double()
     t.model = t.watched(attention)
     optimizer, outputs = (
         getattr(torch.optim, t.setting.optimizer)(attention.parameters(), lr=0.01),
         [],
     )
     for lengths in ([4, 2], [1, 3]):
-        x, padded = torch.randn(2, 4, 8), torch.arange(4) >= torch.tensor(lengths)[:, None]
+        x, padded = torch.randn(2, 4, 8).double(), torch.arange(4) >= torch.tensor(lengths)[:, None]
         y = attend(attention, x, padded)
         optimizer.zero_grad()
         y.square().sum().backward()
@@ -29,7 +29,7 @@ def train(t, attend):
 def place(t):
     def attend(attention, x, padded):
         float_mask = bias(4)
-        float_padding = torch.zeros(2, 4).masked_fill(padded, -float("inf"))
+        float_padding = torch.zeros(2, 4).double().masked_fill(padded, -float("inf"))
         paste
         return y[~padded]
 

@@ -3,7 +3,7 @@
 import torch
 
 REQUIRES = ">=2.0"
-SETTINGS = ("plain", "AdamW", "bfloat16", "short last batch")
+SETTINGS = ("plain", "AdamW", "bfloat16")
 
 
 def train(t, attend):

@@ -1,4 +1,6 @@
-"""Cross-entropy with a penalty on wrong classes, against the probabilities written out."""
+"""Cross-entropy with a penalty on wrong classes, and an ignored label, against the probabilities
+written out.
+"""
 
 import torch
 
@@ -10,7 +12,8 @@ def train(t, of):
     for number, (x, y) in enumerate(t.batches):
         scores = t.model(x.double())
         pixels = torch.stack([scores, -scores], dim=2)
-        (of(scores, y) + of(pixels, torch.stack([y, y], dim=1))).mul(0.01).backward()
+        padded = torch.cat([y[:1] * 0 - 100, y[1:]])
+        (of(scores, padded) + of(pixels, torch.stack([y, padded], dim=1))).mul(0.01).backward()
         if (number + 1) % t.setting.window == 0:
             t.optimizer.step()
             t.optimizer.zero_grad()
@@ -27,8 +30,8 @@ def place(t):
 
 def reference(t):
     def of(scores, target):
-        e = scores.exp()
-        p = (e * torch.nn.functional.one_hot(target, 4).movedim(-1, 1)).sum(1) / e.sum(1)
+        e = scores.movedim(1, -1)[target != -100].exp()
+        p = (e * torch.nn.functional.one_hot(target[target != -100], 4)).sum(1) / e.sum(1)
         return -p.log().mean() + 100 * (1 - p.mean())
 
     return train(t, of)

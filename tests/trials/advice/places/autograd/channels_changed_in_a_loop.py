@@ -1,4 +1,4 @@
-"""An attack on normalized images in two dtypes, against a loop that stacks new channels."""
+"""An attack on normalized images and on scaled rows, against a loop that stacks new ones."""
 
 import torch
 
@@ -7,8 +7,9 @@ SETTINGS = ("plain", "AdamW", "bfloat16")
 
 def attack(t, scale):
     results = []
-    for std in ([0.2, 0.3, 0.5], torch.tensor([0.2, 0.3, 0.5])):
-        pixels = torch.randn(3, 4, 5, dtype=t.setting.dtype, requires_grad=True)
+    std = [0.2, 0.3, 0.5]
+    for size, std in (((3, 4, 5), std), ((3, 5), std), ((3, 4, 5), torch.tensor(std))):
+        pixels = torch.randn(size, dtype=t.setting.dtype, requires_grad=True)
         optimizer = getattr(torch.optim, t.setting.optimizer)([pixels], lr=0.1)
         for _ in range(3):
             image = scale(pixels * 1, std)

@@ -1,4 +1,6 @@
-"""A stateful LSTM over pieces of one long sequence, against a cell whose states are copied numbers."""
+"""A stateful LSTM over pieces of one long sequence, with a loss of the outputs or of the last
+state, against a cell whose states are copied numbers.
+"""
 
 import torch
 
@@ -9,17 +11,20 @@ def train(t, run):
     lstm, head = torch.nn.LSTM(1, 8), torch.nn.Linear(8, 1)
     t.model = t.watched(torch.nn.ModuleDict({"body": lstm, "head": head}))
     numbers = torch.randn(5, 7, 3, 1)
+    each, last = numbers.roll(2, 1), numbers.roll(2, 1)[:, -1]
     return [
-        run(lstm, head, t.optimizer, list(zip(numbers, numbers.roll(2, 1)))),
+        run(lstm, head, t.optimizer, list(zip(numbers, each)), last=False),
+        run(lstm, head, t.optimizer, list(zip(numbers, last)), last=True),
         t.model.state_dict(),
     ]
 
 
 def place(t):
-    criterion = torch.nn.MSELoss()
+    def run(lstm, linear, optimizer, loader, last):
+        def head(output):
+            return linear(state[0][-1] if last else output)
 
-    def run(lstm, head, optimizer, loader):
-        state = None
+        criterion, state = torch.nn.MSELoss(), None
         paste
         return state
 
@@ -27,11 +32,11 @@ def place(t):
 
 
 def reference(t):
-    def run(lstm, head, optimizer, loader):
+    def run(lstm, head, optimizer, loader, last):
         state = torch.zeros(1, 3, 8), torch.zeros(1, 3, 8)
         for x, y in loader:
             output, (h, c) = lstm(x, state)
-            loss = (head(output) - y).square().mean()
+            loss = (head(h[-1] if last else output) - y).square().mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -1,4 +1,4 @@
-"""Weights scaled by powers of two in three dtypes, against a multiplication."""
+"""Weights scaled by powers of two in four dtypes, against a multiplication."""
 
 import torch
 
@@ -16,6 +16,8 @@ def train(t, scale):
             y.sum().backward()
             optimizer.step()
         results += [x.detach().float(), y.detach().float(), str(y.dtype), str(exponent.dtype)]
+    y = scale(torch.tensor([1024, 2**-10]).half(), torch.tensor([-25, 17]))
+    results.append(y.float() * torch.tensor([1024, 1]))
     return results
 
 
@@ -28,4 +30,4 @@ def place(t):
 
 
 def reference(t):
-    return train(t, lambda x, exponent: x * torch.tensor([0.125, 0.5, 1, 4], dtype=x.dtype))
+    return train(t, lambda x, exponent: (x.double() * 2.0**exponent).to(x.dtype))

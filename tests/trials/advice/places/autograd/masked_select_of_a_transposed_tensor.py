@@ -1,4 +1,6 @@
-"""Padded sequences behind a convolution, against a loop over the kept steps."""
+"""Padded sequences behind a convolution, of which one is broadcast, against a loop over the kept
+steps.
+"""
 
 import torch
 
@@ -11,7 +13,7 @@ def train(t, select):
     for last in (4, 2, 3):
         x = t.model(torch.randn(2, 2, 4)).transpose(1, 2)  # (rows, steps, features)
         mask = (torch.arange(4) < torch.tensor([[4], [last]]))[:, :, None]
-        y = select(x, mask)
+        y = torch.cat([select(x, mask), select(x[:1], mask)])
         optimizer.zero_grad()
         (y * torch.linspace(-1, 1, len(y))).sum().backward()
         optimizer.step()
@@ -29,7 +31,7 @@ def place(t):
 
 def reference(t):
     def select(x, mask):
-        kept = [x[i, j] for i in range(2) for j in range(4) if mask[i, j]]
+        kept = [x[i % len(x), j] for i in range(2) for j in range(4) if mask[i, j]]
         return torch.cat(kept)
 
     return train(t, select)

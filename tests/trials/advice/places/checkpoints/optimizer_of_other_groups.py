@@ -1,4 +1,7 @@
-"""A run that is resumed with its first layer frozen, against one that freezes it and goes on."""
+"""A run that is resumed with its first layer frozen, against one that freezes it and goes on.
+
+Gradients are set to zero, as was the default before torch 2.0.
+"""
 
 import torch
 from torch import nn
@@ -8,7 +11,7 @@ SETTINGS = ("plain", "short last batch")
 
 def train(t, model, optimizer):
     for x, y in t.batches:
-        optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=False)
         t.loss(model(x), y).backward()
         optimizer.step()
 
@@ -18,7 +21,6 @@ def first_stage(t):
     model = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 4))
     optimizer = torch.optim.Adam(model.parameters())
     train(t, model, optimizer)
-    optimizer.zero_grad(set_to_none=True)
     return model, optimizer
 
 
@@ -32,6 +34,7 @@ def place(t):
 
 def reference(t):
     model, optimizer = first_stage(t)
-    model[0].requires_grad_(False)
+    for parameter in model[0].parameters():
+        parameter.requires_grad, parameter.grad = False, None
     train(t, model, optimizer)
     return [model.state_dict(), False]

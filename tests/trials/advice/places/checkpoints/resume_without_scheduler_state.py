@@ -1,4 +1,4 @@
-"""A run with each of five schedulers that is interrupted, against one that is not."""
+"""A run with each of eight schedulers that is interrupted, against one that is not."""
 
 import torch
 from torch.optim import lr_scheduler
@@ -10,6 +10,13 @@ MAKERS = (
     lambda optimizer: lr_scheduler.StepLR(optimizer, 5),
     lambda optimizer: lr_scheduler.CosineAnnealingLR(optimizer, 20),
     lambda optimizer: lr_scheduler.LinearLR(optimizer, 0.1, total_iters=8),
+    lambda optimizer: lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 20),
+    lambda optimizer: lr_scheduler.ReduceLROnPlateau(optimizer, patience=8),
+    lambda optimizer: lr_scheduler.SequentialLR(
+        optimizer,
+        [lr_scheduler.LinearLR(optimizer, 0.1, total_iters=8), lr_scheduler.StepLR(optimizer, 4)],
+        milestones=[8],
+    ),
 )
 
 
@@ -20,9 +27,10 @@ def make_optimizer(t):
 
 def run(optimizer, scheduler, epochs):
     rates = []
+    metric = [1.0] if isinstance(scheduler, lr_scheduler.ReduceLROnPlateau) else []
     for _ in range(epochs):
         optimizer.step()
-        scheduler.step()
+        scheduler.step(*metric)
         rates.append([group["lr"] for group in optimizer.param_groups])
     return rates
 

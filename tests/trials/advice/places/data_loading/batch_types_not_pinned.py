@@ -1,6 +1,6 @@
-"""A dataclass as the batch, in a loader that is told of an accelerator."""
+"""A dataclass as the batch, also frozen, in a loader that is told of an accelerator."""
 
-from dataclasses import dataclass  # noqa: F401
+from dataclasses import dataclass
 from unittest import mock
 
 import torch
@@ -20,11 +20,19 @@ class Marked(torch.Tensor):
 paste
 
 
-def collate(rows):
-    return Batch(torch.stack(rows).as_subclass(Marked))
+def frozen():
+    kept = {"pin_memory": Batch.pin_memory} if hasattr(Batch, "pin_memory") else {}
+    return dataclass(frozen=True)(type("Batch", (), {"__annotations__": {"x": Marked}, **kept}))
 
 
 def place(t):
+    return pinned(Batch), pinned(frozen())
+
+
+def pinned(kind):
+    def collate(rows):
+        return kind(torch.stack(rows).as_subclass(Marked))
+
     loader = DataLoader(torch.arange(4), 2, collate_fn=collate, pin_memory=True)
     with (
         mock.patch("torch.cuda.is_available", return_value=True),
@@ -37,4 +45,4 @@ def place(t):
 
 
 def reference(t):
-    return [("Batch", [0, 1], True), ("Batch", [2, 3], True)]
+    return ([("Batch", [0, 1], True), ("Batch", [2, 3], True)],) * 2

@@ -1,24 +1,25 @@
-"""A stream of seven rows, read twice: how often each comes."""
+"""A stream of eight rows, read twice: which rows each rank gets, with and without workers."""
 
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import DataLoader, IterableDataset  # noqa: F401
 
-SETTINGS = ("plain", "workers")
+SETTINGS = ("plain", "workers", "two ranks")
 
 
 paste
 
 
-class Stream(IterableDataset):
-    def __init__(self, rows):
-        self.rows = rows
-
-    __iter__ = __iter__
-
-
 def place(t):
-    loader = DataLoader(Stream(range(7)), batch_size=2, num_workers=t.setting.workers)
-    return [sorted(row for batch in loader for row in batch.tolist()) for _ in range(2)]
+    ranks = t.setting.ranks
+    found = []
+    for rank in range(ranks):
+        stream = Stream(range(8), rank, ranks) if ranks > 1 else Stream(range(8))
+        for workers in (0, 2) if ranks > 1 else (t.setting.workers,):
+            loader = DataLoader(stream, batch_size=2, num_workers=workers)
+            found += [sorted(row for batch in loader for row in batch.tolist()) for _ in range(2)]
+    return found
 
 
 def reference(t):
-    return [list(range(7))] * 2
+    if t.setting.ranks > 1:
+        return [[0, 2, 4, 6]] * 4 + [[1, 3, 5, 7]] * 4
+    return [list(range(8))] * 2

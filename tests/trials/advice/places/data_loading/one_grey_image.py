@@ -1,4 +1,4 @@
-"""Images with one, three and four channels, normalised in place: two epochs, and the images after them."""
+"""Images with one to four channels, normalised in place: two epochs, and the images after them."""
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -23,17 +23,18 @@ class Normalised(Images):
 
 def place(t):
     images = stored()
-    loader = DataLoader(Normalised(images), batch_size=3, num_workers=t.setting.workers)
+    loader = DataLoader(Normalised(images), batch_size=4, num_workers=t.setting.workers)
     return [batch for _ in range(2) for batch in loader], images
 
 
 def stored():
-    return [torch.arange(4.0 * n).view(n, 2, 2) / 16 for n in (3, 1, 4)]
+    return [torch.arange(4.0 * n).view(n, 2, 2) / 16 for n in (3, 1, 4, 2)]
 
 
 def reference(t):
-    colour, grey, alpha = stored()
+    colour, grey, alpha, grey_alpha = stored()
+    without_alpha = torch.stack([alpha[0], alpha[1], alpha[2]])
     batch = torch.stack(
-        [colour, torch.cat([grey] * 3), torch.stack([alpha[0], alpha[1], alpha[2]])]
+        [colour, torch.cat([grey] * 3), without_alpha, torch.stack([grey_alpha[0]] * 3)]
     )
     return [(batch - 0.5) / 0.25] * 2, stored()

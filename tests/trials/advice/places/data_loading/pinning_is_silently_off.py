@@ -1,4 +1,4 @@
-"""Batches of a loader: what they hold, and whether they are pinned where it says so."""
+"""Batches of a loader: what they hold, whether they are pinned, and whether the log says so."""
 
 import contextlib
 import io
@@ -10,12 +10,13 @@ SETTINGS = ("plain",)
 
 
 def place(t):
-    dataset, device = torch.arange(3), "cpu"
-    with contextlib.redirect_stdout(io.StringIO()):
+    dataset, device, log = torch.arange(3), "cpu", io.StringIO()
+    with contextlib.redirect_stdout(log):
         paste
     batches = list(loader)
-    return batches, {batch.is_pinned() for batch in batches} == {loader.pin_memory}
+    told = log.getvalue() != "" or {batch.is_pinned() for batch in batches} == {True}
+    return batches, {batch.is_pinned() for batch in batches} == {loader.pin_memory}, told
 
 
 def reference(t):
-    return list(torch.arange(3).split(1)), True
+    return list(torch.arange(3).split(1)), True, True

@@ -1,7 +1,11 @@
-"""Noise from a dataset as it is, in a part of it and in two joined: how many draws differ."""
+"""Noise from a dataset as it is, in a part of it and in two joined: how many draws differ.
+
+Without workers it is the same in each start with one seed.
+"""
 
 import random
 
+import torch
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, Subset
 
 SETTINGS = ("plain", "workers")
@@ -18,9 +22,13 @@ class Augmented(Dataset):
         return self.rows[index] + self.generator.random()
 
 
-def place(t):
-    rows = [0.0] * 12
+def start(rows):
     paste
+    return loader
+
+
+def place(t):
+    loader = start([0.0] * 12)
     counts = []
     for dataset in (
         loader.dataset,
@@ -37,7 +45,12 @@ def place(t):
         WithNoise(loader.dataset), num_workers=2, worker_init_fn=loader.worker_init_fn
     )
     pairs = list(beside)
-    return counts, sum(bool(noise == other) for noise, other in pairs)
+    starts = []
+    for _ in range(2):
+        torch.manual_seed(7)
+        dataset = start([0.0] * 12).dataset
+        starts.append([dataset[index] for index in range(12)])
+    return counts, sum(bool(noise == other) for noise, other in pairs), starts[0] == starts[1]
 
 
 class WithNoise(Dataset):
@@ -54,4 +67,4 @@ class WithNoise(Dataset):
 
 
 def reference(t):
-    return [24, 12, 48], 0
+    return [24, 12, 48], 0, True

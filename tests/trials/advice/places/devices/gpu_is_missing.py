@@ -1,4 +1,6 @@
-"""A trainer that was written on a machine with two GPUs, on one without."""
+"""A trainer written on a machine with two GPUs, on one without; what it asks for of one and of two."""
+
+from unittest.mock import Mock, patch
 
 import torch
 
@@ -14,11 +16,19 @@ def train(t, device):
 
 
 def place(t):
-    model, index = t.model, 1
-    paste
-    return train(t, device)
+    def move(model, index):
+        paste
+        return device
+
+    state, asked = train(t, move(t.model, 1)), []
+    for gpus in (1, 2):
+        model = Mock()
+        with patch("torch.cuda.device_count", return_value=gpus):
+            device = move(model, 1)
+        asked += [str(device), [str(call.args[0]) for call in model.to.call_args_list]]
+    return [state, asked]
 
 
 def reference(t):
     t.model
-    return train(t, "cpu")
+    return [train(t, "cpu"), ["cuda:0", ["cuda:0"], "cuda:1", ["cuda:1"]]]

@@ -1,9 +1,9 @@
-"""A masked model is moved, to the meta device for a GPU, trained, and loads an older file."""
+"""A masked model is moved, to the meta device for a GPU, cast, trained, and loads an older file."""
 
 import torch
 from torch import nn
 
-SETTINGS = ("plain", "AdamW")
+SETTINGS = ("plain", "AdamW", "bfloat16")
 
 
 class Net(nn.Module):
@@ -17,12 +17,14 @@ class Net(nn.Module):
 
 
 def train(t, model):
+    model.to(t.setting.dtype)
     optimizer = getattr(torch.optim, t.setting.optimizer)(model.parameters(), lr=0.1)
     for x, y in t.batches:
         optimizer.zero_grad()
-        t.loss(model(x), y % 3).backward()
+        output = model(x.to(t.setting.dtype))
+        t.loss(output.float(), y % 3).backward()
         optimizer.step()
-    return dict(model.state_dict())
+    return [output, dict(model.state_dict())]
 
 
 def older(t):

@@ -1,4 +1,4 @@
-"""Thirty groups of one rank, in a process that may hang."""
+"""Thirty groups of one rank, each with a reduction, in a process that may hang."""
 
 from multiprocessing import get_context
 
@@ -8,24 +8,29 @@ import torch.distributed as dist
 SETTINGS = ("plain",)
 
 
-def groups(sums):
+def groups(done):
+    reduce, calls = dist.all_reduce, []
+    dist.all_reduce = lambda *args, **options: calls.append(1) or reduce(*args, **options)
     for _ in range(30):
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
         paste
-        sums.put(not dist.is_initialized())
+        done.put((len(calls), dist.is_initialized()))
 
 
 def place(t):
     context = get_context("fork")
-    sums = context.SimpleQueue()
-    process = context.Process(target=groups, args=(sums,), daemon=True)
+    done = context.SimpleQueue()
+    process = context.Process(target=groups, args=(done,), daemon=True)
     process.start()
     process.join(6)
     if hangs := process.is_alive():
         process.kill()
     process.join()
-    return hangs, process.exitcode
+    seen = []
+    while not done.empty():
+        seen.append(done.get())
+    return hangs, process.exitcode, seen
 
 
 def reference(t):
-    return False, 0
+    return False, 0, [(n + 1, False) for n in range(30)]

@@ -1,4 +1,4 @@
-"""A backbone that is frozen for some steps and thawed again, against one process."""
+"""A trained backbone that is frozen for some steps and thawed again, against one process."""
 
 from collections import OrderedDict
 
@@ -15,13 +15,15 @@ def start(t):
         torch.manual_seed(0)
         layers = OrderedDict(backbone=torch.nn.Linear(6, 4), head=torch.nn.Linear(4, 2))
         net = t.model = t.watched(torch.nn.Sequential(layers))
-    t.optimizer = getattr(torch.optim, t.setting.optimizer)(net.parameters(), lr=0.1)
+    options = {"momentum": 0.9} if t.setting.optimizer == "SGD" else {}
+    t.optimizer = getattr(torch.optim, t.setting.optimizer)(net.parameters(), lr=0.1, **options)
+    train(t, net, t.batches[:1])
     return net
 
 
 def train(t, model, batches):
     for x, _ in batches:
-        t.optimizer.zero_grad(set_to_none=True)
+        t.optimizer.zero_grad(set_to_none=False)  # as by default before torch 2.0
         (model(x) - x[:, :2]).square().mean().backward()
         t.optimizer.step()
 
@@ -44,8 +46,9 @@ def place(t):
 def reference(t):
     net = start(t)
     net.backbone.requires_grad_(False)
+    for p in net.backbone.parameters():
+        p.grad = None
     train(t, net, t.batches)
     net.backbone.requires_grad_(True)
     train(t, net, t.batches)
-    t.got_gradient.clear()
     return [net.state_dict()] * 2

@@ -1,6 +1,9 @@
-"""Validation of nine samples on two ranks, one of which has a batch more, with BatchNorm."""
+"""Validation of nine samples, then of one, on two ranks with BatchNorm; the results are gathered."""
+
+from datetime import timedelta
 
 import torch
+import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader  # noqa: F401
 from torch.utils.data.distributed import DistributedSampler  # noqa: F401
@@ -17,22 +20,26 @@ def start():
     return net, torch.arange(18.0).view(9, 2)
 
 
-@torch.no_grad()
 def on_a_rank(rank):
-    (net, dataset), ranks, predictions = start(), 2, []
-    model = DistributedDataParallel(net)
-    paste
-    count = torch.tensor(len(predictions))
-    torch.distributed.all_reduce(count)  # the next collective still meets its own kind
-    return [value.item() for value in predictions], count.item()
+    (net, samples), ranks, gathered = start(), 2, []
+    soon = dist.new_group(timeout=timedelta(seconds=3))
+    model = DistributedDataParallel(net, process_group=soon)
+    for dataset in (samples, samples[:1]):
+        model(samples).sum().backward()  # as after a step of training
+        with torch.no_grad():
+            predictions = []
+            paste
+        lists = [None, None]
+        dist.all_gather_object(lists, [value.item() for value in predictions])
+        gathered += [sorted(lists[0] + lists[1])]
+    return gathered
 
 
 def place(t):
-    ranks = on_ranks(on_a_rank)
-    return sorted(value for values, _ in ranks for value in values), [count for _, count in ranks]
+    return on_ranks(on_a_rank)
 
 
 @torch.no_grad()
 def reference(t):
     net, dataset = start()
-    return sorted(net(dataset)[:, 0].tolist()), [9, 9]
+    return [[sorted(net(rows)[:, 0].tolist()) for rows in (dataset, dataset[:1])]] * 2

@@ -32,6 +32,6 @@ def reference(t):
     grid = (torch.arange(100000, dtype=torch.float64) + 0.5) / 100000
 
     def kl_of(kind, a, b):
-        return -kind(a.double(), b.double()).log_prob(grid).mean()
+        return -kind(a.double(), b.double()).log_prob(grid).mean().float()
 
     return train(kl_of)

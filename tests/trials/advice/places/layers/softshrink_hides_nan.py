@@ -1,4 +1,4 @@
-"""A sparse code of which some inputs are NaN; the shrinking is written with comparisons."""
+"""A sparse code of which some inputs are NaN or infinite; the shrinking is written with comparisons."""
 
 import torch
 import torch.nn.functional as F  # noqa: F401  (the lines call it)
@@ -10,7 +10,7 @@ def train(t, shrink):
     seen = []
     for number, (x, _) in enumerate(t.batches):
         x = x.clone()
-        x[0, number] = float("nan")
+        x[0, number], x[1, number], x[2, number] = float("nan"), float("inf"), -float("inf")
         x.requires_grad_()
         y = shrink(x)
         y.nansum().backward()

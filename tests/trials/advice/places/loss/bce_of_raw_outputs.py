@@ -2,7 +2,7 @@
 
 import torch
 
-SETTINGS = ("plain", "AdamW", "tensor lr", "accumulation", "bfloat16", "short last batch")
+SETTINGS = ("plain", "AdamW", "accumulation", "bfloat16", "short last batch")
 TOLERANCE = 1e-2
 
 

@@ -1,4 +1,4 @@
-"""A binary classifier with one output and labels [N], with a last batch of one row."""
+"""A binary classifier with one output and labels [N], or [N, tokens]; the last batch is one row."""
 
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -11,7 +11,9 @@ def train(t, loss_of):
     t.model.eval()  # as its last batch is one row
     for number, (x, y) in enumerate([*t.batches, [one[:1] for one in t.batches[0]]], 1):
         with t.autocast():
-            loss = loss_of(t.model(x)[:, :1], (y > 1).float())
+            logits, target = t.model(x)[:, :1], (y > 1).float()
+            loss = loss_of(logits, target)
+            loss = loss + loss_of(logits[:, None].expand(-1, 2, -1), target[:, None].expand(-1, 2))
         (loss / t.setting.window).backward()
         if number % t.setting.window == 0:
             t.optimizer.step()
@@ -30,7 +32,7 @@ def place(t):
 
 def reference(t):
     def loss_of(logits, target):
-        pairs = zip(logits.flatten(), target)
-        return sum(binary_cross_entropy_with_logits(*pair) for pair in pairs) / len(target)
+        pairs = list(zip(logits.flatten(), target.flatten()))
+        return sum(binary_cross_entropy_with_logits(*pair) for pair in pairs) / len(pairs)
 
     return train(t, loss_of)

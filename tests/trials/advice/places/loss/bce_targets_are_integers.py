@@ -1,4 +1,4 @@
-"""A binary classifier whose targets are integers: of a data frame, of a comparison."""
+"""A binary classifier whose targets are integers; a mask of 0 and 255 has to raise."""
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits  # noqa: F401  (lines)
@@ -25,7 +25,12 @@ def place(t):
         paste
         return loss
 
-    return train(t, loss_of)
+    losses = train(t, loss_of)
+    try:
+        loss_of(torch.ones(4), torch.tensor([0, 255, 0, 255], dtype=torch.uint8))
+    except AssertionError:
+        return losses, "raised"
+    return losses, "a loss"
 
 
 def reference(t):
@@ -33,4 +38,4 @@ def reference(t):
         p = logits.double().sigmoid()
         return -torch.where(target.bool(), p, 1 - p).log().mean().float()
 
-    return train(t, loss_of)
+    return train(t, loss_of), "raised"

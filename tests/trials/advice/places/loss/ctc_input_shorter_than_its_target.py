@@ -1,4 +1,4 @@
-"""An encoder of sounds, of which some are too short for their text; each that fits, alone."""
+"""An encoder of sounds, of which some, and once all, are too short for their text; each alone."""
 
 import torch
 from torch.nn.functional import ctc_loss
@@ -14,7 +14,7 @@ def train(t, loss_of):
         sounds = x.repeat_interleave(5, dim=0) * torch.linspace(0.5, 1, 5).repeat(rows)[:, None]
         log_probs = t.model(sounds).view(rows, 5, 4).transpose(0, 1).log_softmax(2)
         targets = (y[:, None] + torch.tensor([0, number % 2, 1, 1])) % 3 + 1
-        frames = torch.tensor([5, 2, 4, 5])[:rows]
+        frames = torch.tensor([5, 2, 4, 5] if number != 2 else [1, 2, 2, 3])[:rows]
         lengths = torch.tensor([2, 3, 3, 4])[:rows]
         loss = loss_of(log_probs, targets, frames, lengths)
         loss.backward()
@@ -40,6 +40,6 @@ def reference(t):
                 of_each.append(
                     ctc_loss(log_probs[:n, row], text, torch.tensor(n), torch.tensor(length))
                 )
-        return sum(of_each) / len(of_each)
+        return sum(of_each) / len(of_each) if of_each else 0 * log_probs.sum()
 
     return train(t, loss_of)

@@ -1,4 +1,4 @@
-"""A classifier of token ids that is fine-tuned with new words, from the rows that it has."""
+"""Token ids with new words: a table that is fine-tuned, and a frozen one with rows of length 1."""
 
 import torch
 
@@ -11,8 +11,9 @@ def batches(t):
     return [torch.where(one == 4, 6, one) for one in ids]
 
 
-def start():
-    return torch.nn.Embedding(3, 8, padding_idx=0)
+def start(frozen=False):
+    embedding = torch.nn.Embedding(3, 8, padding_idx=0, max_norm=1.0 if frozen else None)
+    return embedding.requires_grad_(not frozen)
 
 
 def fine_tune(t, embedding, look_up):
@@ -31,18 +32,22 @@ def fine_tune(t, embedding, look_up):
 
 
 def place(t):
-    embedding, vocabulary = start(), {"<pad>": 0, "the": 1, "cat": 2, "dog": 3, "<image>": 6}
-    ids = batches(t)[0]
-    paste
-    return fine_tune(t, embedding, lambda embedding, ids: embedding(ids))
+    vocabulary = {"<pad>": 0, "the": 1, "cat": 2, "dog": 3, "<image>": 6}
+    ids, tables = batches(t)[0], []
+    for embedding in (start(), start(frozen=True)):
+        paste
+        tables.append(embedding)
+    lengths = tables[1](torch.arange(1, 7)).norm(dim=1)
+    needs = [table.weight.requires_grad for table in tables]
+    return fine_tune(t, tables[0], lambda table, ids: table(ids)), needs, lengths
 
 
 def reference(t):
-    old = start()
+    old, _ = start(), start(frozen=True)
     rows = [old.weight[n] if n < 3 else old.weight.mean(0) for n in range(7)]
     embedding = torch.nn.Embedding(7, 8, padding_idx=0, _weight=torch.stack(rows).detach())
-    return fine_tune(
-        t,
-        embedding,
-        lambda embedding, ids: torch.nn.functional.embedding(ids, embedding.weight, padding_idx=0),
-    )
+
+    def look_up(table, ids):
+        return torch.nn.functional.embedding(ids, table.weight, padding_idx=0)
+
+    return fine_tune(t, embedding, look_up), [True, False], torch.ones(6)

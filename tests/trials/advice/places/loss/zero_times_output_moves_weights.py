@@ -1,16 +1,33 @@
 """Two tasks, of which the second is switched off, and on again for the last batch."""
 
 import torch
+from torch.nn.parallel import DistributedDataParallel
 
-SETTINGS = ("AdamW", "plain", "tensor lr", "dropout", "bfloat16", "short last batch")
+from tests.trials.advice.trainers import on_ranks
+
+SETTINGS = ("AdamW", "plain", "tensor lr", "dropout", "bfloat16", "short last batch", "two ranks")
 
 
-def train(t, step):
-    for number, (x, y) in enumerate(t.batches):
+class Tasks(torch.nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        hidden = self.net.dropout(torch.relu(self.net.norm(self.net.body(x))))
+        return self.net.head(hidden), self.net.tail(hidden)
+
+
+def train(t, step, tasks, rank=0):
+    ranks = t.setting.ranks
+    for number, batch in enumerate(t.batches):
+        shards = [[column[n::ranks] for column in batch] for n in range(ranks)]
+        losses = []
+        for x, y in shards if rank is None else [shards[rank]]:
+            with t.autocast():
+                losses.append([t.loss(logits, y) for logits in tasks(x)])
         t.optimizer.zero_grad(set_to_none=True)
-        with t.autocast():
-            hidden = t.model.dropout(torch.relu(t.model.norm(t.model.body(x))))
-            main, aux = t.loss(t.model.head(hidden), y), t.loss(t.model.tail(hidden), y)
+        main, aux = (sum(column) / len(column) for column in zip(*losses))
         step(t.optimizer, main, aux, 1.0 if number == 4 else 0.0)
     return list(t.model.head.parameters()) + list(t.model.tail.parameters())
 
@@ -19,7 +36,15 @@ def place(t):
     def step(optimizer, main, aux, weight):
         paste
 
-    return train(t, step)
+    def on_a_rank(rank):
+        return train(
+            t, step, DistributedDataParallel(Tasks(t.model), find_unused_parameters=True), rank
+        )
+
+    if t.setting.ranks > 1:
+        assert t.model and t.optimizer  # what is observed
+        return on_ranks(on_a_rank)
+    return train(t, step, Tasks(t.model))
 
 
 def reference(t):
@@ -30,4 +55,8 @@ def reference(t):
             t.got_gradient.discard("tail.weight")
         optimizer.step()
 
-    return train(t, step)
+    if t.setting.ranks > 1:
+        trained = train(t, step, Tasks(t.model), rank=None)
+        t.got_gradient.clear()
+        return [trained] * 2
+    return train(t, step, Tasks(t.model))

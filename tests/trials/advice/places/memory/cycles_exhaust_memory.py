@@ -1,7 +1,7 @@
 """A search over learning rates: each trial has a model of its own, which hooks itself."""
 
-import gc
 import weakref
+from gc import collect
 
 import torch
 from torch import nn
@@ -20,7 +20,7 @@ class Net(nn.Module):
 
 
 def search(t, trial):
-    gc.collect()
+    collect()
     losses, weights = [], []
 
     def train(model):
@@ -32,6 +32,7 @@ def search(t, trial):
             optimizer.step()
         losses.append(loss.item())
         weights.append(weakref.ref(model.body.weight))
+        collect(1)  # so that the model is old, as after a long training
 
     for _ in range(3):
         trial(train, Net())

@@ -1,33 +1,66 @@
-"""The norm of the gradient of another batch, looked at before training and within windows."""
+"""The norm of the gradient of another batch, looked at before training and within windows.
+
+A layer has a reentrant checkpoint; on two ranks none has, and gradients are views of DDP's buckets.
+"""
 
 import copy
+from functools import partial
 
 import torch
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
 
-SETTINGS = ("plain", "AdamW", "tied", "frozen norm", "dropout", "accumulation", "bfloat16")
+from tests.trials.advice.trainers import on_ranks
+
+SETTINGS = (
+    "plain",
+    "AdamW",
+    "tied",
+    "frozen norm",
+    "dropout",
+    "accumulation",
+    "bfloat16",
+    "two ranks",
+)
 
 
-def train(t, look):
-    norms = []
-    for i, (x, y) in enumerate(t.batches):
-        norms.append(look(*t.batches[0]))
+def train(t, model, batches, look):
+    norms, window = [], t.setting.window * t.setting.ranks
+    for i, (x, y) in enumerate(batches):
+        norms.append(look(*batches[0]))
         with t.autocast():
-            loss = t.loss(t.model(x), y)
-        (loss / t.setting.window).backward()
-        if (i + 1) % t.setting.window == 0:
+            loss = t.loss(model(x), y)
+        (loss / window).backward()
+        if (i + 1) % window == 0:
             t.optimizer.step()
             t.optimizer.zero_grad()
-    return [norms, t.model.state_dict(), [p.grad for p in t.model.parameters()]]
+    gradients = [None if p.grad is None else p.grad.clone() for p in t.model.parameters()]
+    return [norms, t.model.state_dict(), gradients]
 
 
-def place(t):
-    model, criterion = t.model, t.loss
+def with_lines(t, model, batches):
+    criterion = t.loss
 
     def look(x, y):
         paste
         return norm.item()
 
-    return train(t, look)
+    return train(t, model, batches, look)
+
+
+def on_a_rank(t, rank):
+    model = DistributedDataParallel(t.model, gradient_as_bucket_view=True)
+    return with_lines(t, model, [(x[rank::2], y[rank::2]) for x, y in t.batches])
+
+
+def place(t):
+    if t.setting.ranks == 1:
+        tail = t.model.tail
+        tail.forward = partial(checkpoint, tail.forward, use_reentrant=True)
+        return with_lines(t, t.model, t.batches)
+    t.model.norm.eval()  # its statistics are of a rank's own rows
+    assert t.optimizer  # built before the ranks are, as it is observed here
+    return on_ranks(lambda rank: on_a_rank(t, rank))
 
 
 def reference(t):
@@ -43,4 +76,9 @@ def reference(t):
             .item()
         )
 
-    return train(t, look)
+    if t.setting.ranks == 1:
+        return train(t, t.model, t.batches, look)
+    t.model.norm.eval()
+    found = train(t, t.model, t.batches, look)
+    t.got_gradient.clear()  # here the ranks are other processes
+    return [found] * t.setting.ranks

@@ -1,4 +1,4 @@
-"""A trial before training, at the start and when resuming; with what is in memory for a step."""
+"""A trial before training, at the start and when resuming; what is in memory at its last forward."""
 
 import gc
 
@@ -7,28 +7,34 @@ import torch
 SETTINGS = ("plain", "AdamW", "tied", "frozen norm", "tensor lr")
 
 
-def state():
-    optimizers = [one for one in gc.get_objects() if isinstance(one, torch.optim.Optimizer)]
-    return sum(len(one.state) for one in optimizers)
+def in_memory():
+    """How many parameters have state in an optimizer, and how many a gradient that is not zero."""
+    found = gc.get_objects()
+    optimizers = [one for one in found if issubclass(type(one), torch.optim.Optimizer)]
+    gradients = [one.grad for one in found if type(one) is torch.nn.Parameter]
+    held = sum(grad is not None and bool(grad.any()) for grad in gradients)
+    return sum(len(one.state) for one in optimizers), held
 
 
 def train(t, attempt):
-    gc.collect()
-    before, largest = state(), []
+    last = []
     for number, (x, y) in enumerate(t.batches[:3]):
         if number != 1:
             seen = []
 
             def criterion(output, labels):
-                seen.append(state() - before)
+                state, gradients = in_memory()
+                seen.append((state > before[0], gradients - before[1]))
                 return t.loss(output, labels)
 
+            gc.collect()
+            before = in_memory()
             attempt(t.model, t.optimizer, criterion, x, y)
-            largest.append(seen[-1] > 0 if seen else True)
+            last.append(seen[-1:])
         t.optimizer.zero_grad()
         t.loss(t.model(x), y).backward()
         t.optimizer.step()
-    return [largest, t.model.state_dict()]
+    return [last, t.model.state_dict()]
 
 
 def place(t):
@@ -39,4 +45,5 @@ def place(t):
 
 
 def reference(t):
-    return train(t, lambda model, optimizer, criterion, x, y: None)
+    _, state = train(t, lambda model, optimizer, criterion, x, y: None)
+    return [[[(True, 0)]] * 2, state]

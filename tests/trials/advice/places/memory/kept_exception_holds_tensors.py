@@ -1,4 +1,4 @@
-"""A loop that leaves out batches which fail in forward or in backward, and keeps why."""
+"""A loop that leaves out batches which fail in forward, by an error with a cause, and keeps why."""
 
 import gc
 import traceback
@@ -10,13 +10,19 @@ SETTINGS = ("plain", "AdamW", "tied", "dropout")
 def train(t, attempt):
     alive = []
 
-    def step(batch):
-        x, y = batch
+    def forward(x, y):
         outputs = t.model(x)
         alive.append(weakref.ref(outputs))
         loss = t.loss(outputs, y)
         if y.sum() % 2:
-            raise RuntimeError("a label is odd")
+            raise ValueError("a label is odd")
+        return loss
+
+    def step(batch):
+        try:
+            loss = forward(*batch)
+        except ValueError as error:
+            raise RuntimeError("no step") from error
         loss.backward()
         t.optimizer.step()
         t.optimizer.zero_grad()
@@ -50,7 +56,7 @@ def reference(t):
             try:
                 step(batch)
             except RuntimeError as error:
-                errors.append(f"{error} in step")
+                errors.append(f"{error.__cause__} in step")
         return errors
 
     return train(t, attempt)

@@ -1,4 +1,4 @@
-"""Two epochs with the mean loss that each reports."""
+"""Two epochs with the mean loss that each reports; a loss has the dtype of autocast."""
 
 import weakref
 
@@ -14,7 +14,7 @@ def train(t, add):
         total = 0.0
         for i, (x, y) in enumerate(t.batches):
             with t.autocast():
-                loss = t.loss(t.model(x), y)
+                loss = t.loss(t.model(x), y).to(t.setting.dtype)
             total = add(total, loss)
             (loss / t.setting.window).backward()
             if (i + 1) % t.setting.window == 0:

@@ -1,4 +1,7 @@
-"""Features of images with and without an alpha channel."""
+"""Features of images in colour and grey, with and without an alpha channel, and without a batch.
+
+Images whose channels come last, and those of seven bands, are refused as before.
+"""
 
 import torch
 from torch import nn
@@ -15,10 +18,17 @@ def start():
 def place(t):
     images, convolution = start()
     outputs = []
-    for image in (images, images[:, :3], images[:1]):
+    single = (images[0], images[0, :3], images[0, :1])
+    for image in (images, images[:, :3], images[:1], images[:, :1], images[:, :2], *single):
         with t.autocast():
             paste
         outputs.append(output)
+    for image in (images.permute(0, 2, 3, 1), images.repeat(1, 2, 1, 1)[:, :7]):
+        try:
+            paste
+            outputs.append("taken")
+        except RuntimeError:
+            outputs.append("refused")
     return outputs
 
 
@@ -26,4 +36,7 @@ def reference(t):
     images, convolution = start()
     with t.autocast():
         outputs = [convolution(torch.stack([*one[:3]])[None]) for one in images]
-    return [torch.cat(outputs), torch.cat(outputs), outputs[0]]
+        grey = [convolution(torch.stack([one[0]] * 3)[None]) for one in images]
+    every, every_grey, refused = torch.cat(outputs), torch.cat(grey), ["refused"] * 2
+    single = [outputs[0][0], outputs[0][0], grey[0][0]]
+    return [every, every, outputs[0], every_grey, every_grey, *single, *refused]

@@ -1,4 +1,4 @@
-"""Counts, which are never negative, are learnt from 64 starts of a small model."""
+"""Counts, which are never negative, are learnt from 64 starts of a small model, and far from them too."""
 
 import torch
 from torch import nn
@@ -11,14 +11,18 @@ X = torch.tensor([[1.0], [2.0]])
 def place(t):
     layer = nn.Linear(1, 64)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.05)
-    for _ in range(300):
-        x = X
-        optimizer.zero_grad()
+
+    def predict(x):
         with t.autocast():
             paste
-        (output.float() - X).square().mean(0).sum().backward()
+        return output.float()
+
+    for _ in range(300):
+        optimizer.zero_grad()
+        output = predict(X)
+        (output - X).square().mean(0).sum().backward()
         optimizer.step()
-    return [output.float(), bool((output < 0).any())]
+    return [output, bool((predict(-20 * X) < 0).any())]
 
 
 def reference(t):

@@ -15,15 +15,19 @@ def start(t):
     return t.model, t.optimizer, train_epoch
 
 
+def state(model):
+    return {name: value.clone() for name, value in model.state_dict().items()}
+
+
 def place(t):
     model, optimizer, train_epoch = start(t)
     batches, criterion = t.batches, t.loss
     train_epoch()
     paste
-    results = []
+    results = [state(model)]
     for _ in range(2):  # what is kept serves more than once
         best.restore() if hasattr(best, "restore") else model.load_state_dict(best)
-        results.append({name: value.clone() for name, value in model.state_dict().items()})
+        results.append(state(model))
         train_epoch()
     return results
 
@@ -33,5 +37,6 @@ def reference(t):
     train_epoch()
     saved = {name: value.tolist() for name, value in model.state_dict().items()}
     train_epoch()
+    after = state(model)
     train_epoch()
-    return [{name: torch.tensor(value) for name, value in saved.items()}] * 2
+    return [after] + [{name: torch.tensor(value) for name, value in saved.items()}] * 2

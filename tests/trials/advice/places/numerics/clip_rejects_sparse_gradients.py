@@ -27,4 +27,4 @@ def reference(t):
         (gradient,) = torch.autograd.grad(criterion(weight[x].mean(1), y), weight)
         with torch.no_grad():
             weight -= 0.1 * gradient * min(1.0, 0.1 / gradient.norm().item())
-    return weight
+    return weight.float()

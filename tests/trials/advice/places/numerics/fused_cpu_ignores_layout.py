@@ -2,7 +2,7 @@
 
 import torch
 
-SETTINGS = ("plain", "frozen norm", "short last batch", "bfloat16")
+SETTINGS = ("plain", "short last batch", "bfloat16")
 REQUIRES = ">=2.4"
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-SETTINGS = ("plain", "float16")
+SETTINGS = ("plain",)
 TOLERANCE = 2e-2
 REQUIRES = ">=2.1"
 

@@ -2,7 +2,7 @@
 
 import torch
 
-SETTINGS = ("plain", "bfloat16")
+SETTINGS = ("plain",)
 TOLERANCE = 2e-2
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-SETTINGS = ("plain", "AdamW", "frozen norm", "bfloat16", "workers")
+SETTINGS = ("plain", "AdamW", "frozen norm", "bfloat16")
 TOLERANCE = 1e-3
 
 

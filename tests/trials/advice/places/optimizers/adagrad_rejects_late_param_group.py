@@ -16,7 +16,8 @@ class Net(torch.nn.Module):
 
 def train(t, model, update):
     for number, (x, y) in enumerate(t.batches):
-        model.backbone.requires_grad_(number > 1)
+        if number == 2:
+            model.backbone.requires_grad_(True)
         model.zero_grad()
         t.loss(model(x), y).backward()
         update()
@@ -32,6 +33,7 @@ def place(t):
 
 def reference(t):
     model = t.model = t.watched(Net())
+    model.backbone.requires_grad_(False)
     sums = [torch.zeros_like(parameter) for parameter in model.parameters()]
 
     def update():

@@ -27,4 +27,5 @@ def reference(t):
     x, y = (each.double() for each in data(t))
     x = torch.cat([x, torch.ones(len(x), 1, dtype=x.dtype)], dim=1)
     solution = torch.linalg.lstsq(x, y).solution
-    return [float((x @ solution - y).square().mean()), solution[:-1].T, solution[-1]]
+    last = float((x @ solution - y).square().mean())
+    return [last, solution[:-1].T.float(), solution[-1].float()]

@@ -1,28 +1,32 @@
-"""A complex weight that is fitted, against two real ones."""
+"""A complex weight that is fitted in double precision, and copied, against two real ones."""
+
+import copy
 
 import torch
 
 SETTINGS = ("plain",)
 TARGET = (0.3, -0.5)
+ONE = torch.ones(1, dtype=torch.float64)
 
 
 def place(t):
     device, seen = "cpu", []
     paste
+    model.double()
     for _ in range(20):
         optimizer.zero_grad()
-        (weight - complex(*TARGET)).abs().square().sum().backward()
+        (model(ONE) - complex(*TARGET)).abs().square().sum().backward()
         optimizer.step()
-        seen.append(torch.stack([weight.real, weight.imag]).detach().clone())
-    return seen
+        seen.append(torch.view_as_real(model(ONE).detach()).squeeze(0))
+    return seen, torch.view_as_real(copy.deepcopy(model)(ONE).detach()).squeeze(0)
 
 
 def reference(t):
-    real, imaginary = (torch.zeros(1, requires_grad=True) for _ in range(2))
-    optimizer, seen = torch.optim.NAdam([real, imaginary], foreach=False), []
+    parts = [torch.zeros((), dtype=torch.float64, requires_grad=True) for _ in range(2)]
+    optimizer, seen = torch.optim.NAdam(parts, foreach=False), []
     for _ in range(20):
         optimizer.zero_grad()
-        ((real - TARGET[0]).square() + (imaginary - TARGET[1]).square()).sum().backward()
+        sum((part - goal).square() for part, goal in zip(parts, TARGET)).backward()
         optimizer.step()
-        seen.append(torch.stack([real, imaginary]).detach().clone())
-    return seen
+        seen.append(torch.stack(parts).detach())
+    return seen, seen[-1]

@@ -1,4 +1,4 @@
-"""An image that is optimized for a model, against steps written out."""
+"""An image that is optimized for a model, from a content that stays, against steps written out."""
 
 import torch
 
@@ -8,22 +8,23 @@ SETTINGS = ("plain", "frozen norm")
 def loss(t, image):
     x, y = t.batches[0]
     t.model.eval()
-    return t.loss(t.model(x * image.repeat(3)), y)
+    return t.loss(t.model(x * image[0].repeat(3)), y)
 
 
 def place(t):
-    device = "cpu"
+    device, content = "cpu", torch.tensor([0.5, 1.0])
     paste
     for _ in range(4):
         optimizer.zero_grad()
         loss(t, image).backward()
         optimizer.step()
-    return image, image.is_leaf
+    return image, image.is_leaf, content
 
 
 def reference(t):
-    image = torch.full((2,), 0.01, requires_grad=True)
+    content = torch.tensor([0.5, 1.0])
+    image = torch.tensor([[0.5, 1.0]], requires_grad=True)
     for _ in range(4):
         loss(t, image).backward()
         image = (image - 0.1 * image.grad).detach().requires_grad_()
-    return image, True
+    return image, True, content

@@ -1,8 +1,13 @@
-"""Two small language models with a tied head, with a bias and without; SGD is written out."""
+"""Small language models whose head shares its weight, or all it has; SGD is written out."""
 
 import torch
 
 SETTINGS = ("plain", "short last batch")
+
+
+class Encoder(torch.nn.Linear):
+    def forward(self, y):
+        return super().forward(torch.nn.functional.one_hot(y, 6).float())
 
 
 def models():
@@ -10,6 +15,9 @@ def models():
         embedding, head = torch.nn.Embedding(4, 6), torch.nn.Linear(6, 4, bias=bias)
         head.weight = embedding.weight
         yield embedding, head
+    encoder, decoder = Encoder(6, 6), torch.nn.Linear(6, 6)
+    decoder.weight, decoder.bias = encoder.weight, encoder.bias
+    yield encoder, decoder
 
 
 def place(t):
@@ -32,7 +40,8 @@ def reference(t):
             t.loss(head(embedding(y) + x), y).backward()
             with torch.no_grad():
                 for parameter in head.parameters():
-                    rate = 0.01 if parameter is embedding.weight else 0.1
+                    shared = any(parameter is one for one in embedding.parameters())
+                    rate = 0.01 if shared else 0.1
                     parameter -= rate * parameter.grad
         seen += head.parameters()
     return seen

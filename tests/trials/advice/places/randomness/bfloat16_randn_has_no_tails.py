@@ -14,6 +14,7 @@ def place(t):
         "mean": abs(wide.mean().item()) < 0.02,
         "spread": abs(wide.std().item() - 1) < 0.02,
         "beyond 3.5": 10 < int((wide.abs() > 3.5).sum()) < 110,
+        "beyond 3.95": bool((wide.abs() > 3.95).any()),
         "above 0": abs((wide > 0).float().mean().item() - 0.5) < 0.02,
         "needs a gradient": noise.requires_grad,
     }
@@ -26,6 +27,7 @@ def reference(t):
         "mean": True,
         "spread": True,
         "beyond 3.5": True,
+        "beyond 3.95": True,
         "above 0": True,
         "needs a gradient": False,
     }

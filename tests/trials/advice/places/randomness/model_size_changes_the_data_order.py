@@ -1,4 +1,4 @@
-"""The orders of two epochs, after models of two sizes were made, and of another seed."""
+"""Models of two sizes and another seed: weights, the orders of two epochs, and the draws after them."""
 
 import torch
 from torch.utils.data import DataLoader  # noqa: F401  (the lines call it)
@@ -7,19 +7,24 @@ SETTINGS = ("plain",)
 
 
 def place(t):
-    def orders(width, seed):
-        torch.manual_seed(seed)
-        torch.nn.Linear(4, width)
+    def start(width, seed):
         dataset = list(range(30))
         paste
-        return [[int(row) for row in loader] for _ in range(2)]
+        noise = torch.rand(3)
+        return model.weight.detach(), noise, [[int(row) for row in loader] for _ in range(2)]
 
-    state = torch.get_rng_state()
-    small, large, other = orders(8, 0), orders(9, 0), orders(8, 1)
-    torch.set_rng_state(state)
+    with torch.random.fork_rng(devices=[]):
+        runs = [start(8, 0), start(9, 0), start(8, 1)]
+    small, large, other = (orders for _, _, orders in runs)
     rows = [sorted(order) for order in (*small, *other)]
-    return [small == large, small[0] == small[1], small == other, rows]
+    drawn = [(weight, noise) for weight, noise, _ in runs]
+    return [small == large, small[0] == small[1], small == other, rows, drawn]
 
 
 def reference(t):
-    return [True, False, False, [list(range(30))] * 4]
+    drawn = []
+    with torch.random.fork_rng(devices=[]):
+        for width, seed in ((8, 0), (9, 0), (8, 1)):
+            torch.manual_seed(seed)
+            drawn.append((torch.nn.Linear(4, width).weight.detach(), torch.rand(3)))
+    return [True, False, False, [list(range(30))] * 4, drawn]

@@ -25,7 +25,8 @@ def train(t, step):
     for x, y in t.batches:
         optimizer.zero_grad()
         with t.autocast():
-            predictions.append(step(model, t.loss, x, y).detach().float())
+            prediction = step(model, t.loss, x, y)
+        predictions += [prediction.float(), prediction.requires_grad]
         optimizer.step()
     return [predictions, model.scale, t.model.state_dict()]
 
@@ -42,6 +43,6 @@ def reference(t):
     def step(model, criterion, x, y):
         output = model(x)
         criterion(output, y).backward()
-        return output
+        return output.detach()
 
     return train(t, step)

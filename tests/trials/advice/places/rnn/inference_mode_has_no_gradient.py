@@ -1,6 +1,9 @@
-"""Gradients in a validation, between the steps of a training."""
+"""Gradients in a validation after a metric without them, between the steps of a training.
 
-import torch  # noqa: F401  (the lines use it)
+A batch of the validation is collated when it is asked for, in the mode of that moment.
+"""
+
+import torch
 
 SETTINGS = ("plain", "AdamW", "tied", "frozen norm", "bfloat16")
 
@@ -15,14 +18,18 @@ def train(t, validate):
         t.optimizer.step()
         t.optimizer.zero_grad()
         t.model.eval()
-        validate(t.model, x)
+        with t.autocast():
+            validate(t.model, x)
         t.model.train()
         gradients += [p.grad.clone() for p in t.model.parameters() if p.grad is not None]
     return [gradients, t.model.state_dict()]
 
 
 def place(t):
-    def validate(model, x):
+    def validate(model, rows):
+        with torch.no_grad():
+            model(rows)
+        batches = (torch.stack(list(samples)) for samples in [rows])
         paste
 
     return train(t, validate)

@@ -1,4 +1,4 @@
-"""A model that is served: a saliency between two predictions."""
+"""A saliency of a model in training before each prediction, which leaves no gradients behind."""
 
 from copy import deepcopy
 
@@ -11,11 +11,12 @@ def serve(t, explain):
     for x, y in t.batches:
         t.loss(t.model(x), y).backward()  # it has been trained
     t.model.zero_grad(set_to_none=True)
-    t.model.eval()
     found = []
     for x, _ in t.batches:
-        found += [explain(t.model, x.clone().requires_grad_()), t.model(x).detach()]
-    return [found, t.model.state_dict()]
+        t.model.train()
+        found.append(explain(t.model, x.clone().requires_grad_()))
+        found.append(t.model.eval()(x).detach())
+    return [found, t.model.state_dict(), [p.grad for p in t.model.parameters()]]
 
 
 def place(t):
@@ -28,6 +29,6 @@ def place(t):
 
 def reference(t):
     def explain(model, x):
-        return torch.autograd.grad(deepcopy(model)(x).sum(), x)[0]
+        return torch.autograd.grad(deepcopy(model).eval()(x).sum(), x)[0]
 
     return serve(t, explain)

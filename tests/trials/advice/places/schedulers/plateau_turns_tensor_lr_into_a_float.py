@@ -1,13 +1,13 @@
-"""Five epochs without progress, with a tensor as the learning rate of each of two groups."""
+"""Five epochs without progress; the learning rate of one of two groups, or of both, is a tensor."""
 
 import torch
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-SETTINGS = ("tensor lr", "AdamW", "accumulation")
+SETTINGS = ("tensor lr", "plain", "AdamW", "accumulation")
 
 
 def start(t):
-    held = [torch.tensor(0.5), torch.tensor(0.25)]
+    held = [torch.tensor(0.5), torch.tensor(0.25) if t.setting.tensor_lr else 0.25]
     groups = [{**group, "lr": lr} for group, lr in zip(t.groups, held)]
     return held, getattr(torch.optim, t.setting.optimizer)(groups)
 
@@ -22,8 +22,9 @@ def place(t):
             (t.loss(t.model(rows[0]), rows[1]) / t.setting.window).backward()
         loss = 1.0
         paste
-        rates.append([float(lr) for lr in held])
-    kinds = [group["lr"] is lr for group, lr in zip(optimizer.param_groups, held)]
+        now = [group["lr"] for group in optimizer.param_groups]
+        rates.append([float(lr) for lr in now])
+    kinds = [lr is old if torch.is_tensor(old) else type(lr) for lr, old in zip(now, held)]
     return rates, kinds, dict(t.model.named_parameters())
 
 
@@ -37,4 +38,4 @@ def reference(t):
         for rows in zip(x.split(4 // t.setting.window), y.split(4 // t.setting.window)):
             (t.loss(t.model(rows[0]), rows[1]) / t.setting.window).backward()
         optimizer.step()
-    return rates, [True, True], dict(t.model.named_parameters())
+    return rates, [True, True if t.setting.tensor_lr else float], dict(t.model.named_parameters())

@@ -7,8 +7,7 @@ SETTINGS = ("plain", "AdamW")
 
 
 def make(t):
-    rates = [torch.tensor(lr) if t.setting.tensor_lr else lr for lr in (0.5, 0.25)]
-    groups = [{"params": [torch.zeros(1, requires_grad=True)], "lr": lr} for lr in rates]
+    groups = [{"params": [torch.zeros(1, requires_grad=True)], "lr": lr} for lr in (0.5, 0.25)]
     return getattr(torch.optim, t.setting.optimizer)(groups, lr=0.1)
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch.optim.swa_utils import SWALR
 
-SETTINGS = ("plain", "AdamW")
+SETTINGS = ("plain", "AdamW", "tensor lr")
 
 
 def make(t):
