@@ -128,7 +128,7 @@ def channels(weight: str, input: str, wanted: str, given: str) -> str:
     sizes, spatial = _sizes(input), len(_sizes(weight)) - 2
     if len(sizes) == spatial + 2 and sizes[-1] == int(wanted):
         order = ", ".join(map(str, [0, spatial + 1, *range(1, spatial + 1)]))
-        return f"the channels come last in {_shown(sizes)}: x.permute({order})."
+        return f"the channels come last in {_shown(sizes)}: x.permute({order}).contiguous()."
     if (wanted, given) in (("3", "1"), ("3", "4")):
         return 'grey or transparent images: load them with image.convert("RGB").'
     return ""

@@ -53,8 +53,8 @@
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""A step of SGD is 65536 times too long: it was taken with a sum of unscaled and scaled
-gradients. A step of Adam is as long as ever, and follows the second loss alone.
+"""A step of SGD is tens of thousands of times too long: it was taken with a sum of unscaled and
+scaled gradients. A step of Adam is as long as ever, and follows the second loss alone.
 
 unscale_() divides the gradients that are there when it is called. Those of a later
 backward() are added with the scale in them, and step() does not divide again, because

@@ -12,6 +12,7 @@
 #     "ctc_loss_cpu. not implemented for .Half",
 #     "linalg_svd_cpu. not implemented for .Half",
 #     "compute_index_ranges_weights. not implemented for .Half",
+#     "compute_indices_weights_aa. not implemented for .Half",
 #     "nll_loss_out_frame. not implemented for .Half",
 #     "nll_loss2d_forward_out_frame. not implemented for .Half",
 #     "binary_cross_entropy. not implemented for .Half",
@@ -38,14 +39,15 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Most operations take 16-bit floats on the CPU since torch 2.2 or 2.3; some do not
-(pytorch#136748): cdist(), ctc_loss(), svd() and an antialiased interpolate() of float16 raise on
-2.15 too. cross_entropy() and binary_cross_entropy() of float16 (pytorch#123328), and padding with
-mode="reflect", raise on 2.3 and not on 2.7.
+(pytorch#136748): cdist(), ctc_loss(), svd() and others of torch.linalg, and an antialiased
+interpolate() of float16 raise on 2.15 too. cross_entropy() and binary_cross_entropy() of float16
+(pytorch#123328), and padding with mode="reflect", raise on 2.3 and not on 2.7.
 
 float32 takes all of their numbers unchanged. Give the others float() and convert their result back
-in the same way; leave that out where the next operation may take float32, which is more exact. With
-more than 25 rows on either side cdist() takes a matrix product instead, which has its kernel since
-2.2: it does not raise, and is less exact (pytorch#136748).
+in the same way; leave that out where the next operation may take float32, which is more exact, and
+finite where a number is above 65504. With p=2, its default, and more than 25 rows on either side,
+cdist() takes a matrix product instead, which has its kernel since 2.2: it does not raise, and is
+less exact (pytorch#136748). With p=1 it raises for any number of rows.
 """
 
 import torch

@@ -40,7 +40,7 @@
 # model.to(device)
 # scaler = make_grad_scaler(choose_precision(device, torch.float16))
 # '''
-# choice = "Take the lines, on MPS from torch 2.8 on; the fix where the program runs on several devices, as it refuses what cannot train"
+# choice = "Take the lines, on MPS from torch 2.8 on; the fix where the program runs on CPU, CUDA and MPS, as it refuses what cannot train, and any other device, such as an Intel GPU"
 # rule = "warning"
 # when = "it runs on another device than CUDA"
 # requires = ">=2.3"

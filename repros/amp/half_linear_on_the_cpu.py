@@ -53,7 +53,7 @@
 # '''
 # right = '''
 # model.float()
-# output = model(x.float())
+# output = model(x.float())  # token numbers stay as they are
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.2" }
@@ -65,7 +65,7 @@ amp/cdist_of_half_on_the_cpu.
 
 In float32 the model computes with the very numbers that were loaded, in twice the memory
 (zai-org/VisualGLM-6B#30). bfloat16 takes no more memory, and rounds the weights to 8 bits
-(bigscience-workshop/petals#432).
+(bigscience-workshop/petals#432). An Embedding takes integers in any dtype, and raises for float().
 """
 
 import torch

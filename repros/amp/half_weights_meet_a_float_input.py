@@ -13,7 +13,6 @@
 #     "Input type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,8}\\) and (?:weight|bias) type \\((?!torch\\.(?:cuda\\.)?Half)",
 #     "Input type \\((?:float|torch\\.FloatTensor)\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",
 #     "Expected query, key, and value to have the same dtype, but got query\\.dtype",
-#     "Index put requires the source and destination dtypes match, got (?:Float|Half|BFloat16)",
 #     "RNN input dtype \\(torch\\.(?:bfloat16|float16)\\) does not match weight dtype",
 #     "RNN input dtype \\(torch\\.\\w{4,8}\\) does not match weight dtype \\(torch\\.(?:bfloat16|float16)",
 #     "mixed dtype \\(CPU\\): ?expect",
@@ -60,12 +59,10 @@ float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast 
 float32, and each operation converts what it gets (docs: torch.amp). To save the memory of float32
 weights where nothing is trained, convert the batch instead: model(batch.to(torch.bfloat16)).
 
-Autocast does not convert float64, so take batch.float() of such a batch, nor a write by index:
-where forward() writes what a layer returns into a float32 tensor, the index put raises under
-autocast as well, and takes out[index] = layer(x).to(out.dtype). On the CPU some layers cannot
-take the bfloat16 that a Linear returns there: LayerNorm and GroupNorm of torch 1.13, and
-TransformerEncoderLayer of 2.3 and before in eval() without gradients. They need model.float()
-without autocast.
+Autocast does not convert float64, so take batch.float() of such a batch, nor what is written by
+index: amp/index_put_of_two_dtypes. On the CPU some layers cannot take the bfloat16 that a Linear
+returns there: LayerNorm and GroupNorm of torch 1.13, and TransformerEncoderLayer of 2.3 and before
+in eval() without gradients. They need model.float() without autocast.
 """
 
 import itertools
@@ -118,7 +115,6 @@ def messages(device):
             lambda: norm(x),
             lambda: lstm(x[0]),
             lambda: F.scaled_dot_product_attention(x, w, w),
-            lambda: x.clone().index_put_((torch.tensor([0], device=device),), w),
             lambda: x.clone()[:, torch.tensor([0], device=device)].dot(w),
             lambda: torch.addmm(x[0, 0], w[0, 0], x[0, 0]),
             lambda: torch.bmm(x[0], w[0]),

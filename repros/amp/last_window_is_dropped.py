@@ -48,7 +48,7 @@
 #     optimizer.step()
 #     optimizer.zero_grad()
 # '''
-# choice = "Take the lines where the loader has a length; the fix where it has none, or, with weight=, where its batches differ in size"
+# choice = "Take the lines where len(loader) is the number of batches that come; the fix where there is none or it is a guess, as of an IterableDataset with workers, or, with weight=, where the batches differ in size"
 # rule = "warning"
 # when = "the window is above 1 and the last batch does not end one"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -64,6 +64,10 @@ its gradients are still divided by the full window
 (Lightning-AI/pytorch-lightning#19987). After 200 full steps, Adam shortens
 it to about 0.95 with half a window and 0.92 with an eighth, and its averages keep the small
 gradient.
+
+The lines believe len(loader). The length of an IterableDataset with several workers is a guess:
+where more batches come, `size` is too small, then 0 or negative, and the weights become infinite;
+where fewer come, the last step is missing again.
 """
 
 import torch

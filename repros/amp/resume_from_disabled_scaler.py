@@ -29,7 +29,7 @@
 # use = '''
 # from amp import load_scaler_state
 # scaler = GradScaler(device, enabled=use_amp)
-# load_scaler_state(scaler, checkpoint["scaler"])
+# load_scaler_state(scaler, checkpoint.get("scaler", {}))
 # '''
 # choice = "Take the lines; the fix where the program should know whether a state was loaded"
 # rule = "warning"

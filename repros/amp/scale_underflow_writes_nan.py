@@ -55,8 +55,9 @@ which passes the check for infinities, and is multiplied by 1 / 0: NaN
 minimum by hand (pytorch#40497). get_scale() waits for the device, as step() does.
 
 A scale that goes on falling below 2**-10 has another cause: some gradients are infinite or NaN
-whatever the scale is. A minimum of 1 is too high: a gradient of 1e5 in float16 overflows there in
-every step, and trains at a scale of 0.5.
+whatever the scale is, or, in float16, above 6e7, with which no step is taken at this minimum. A
+minimum of 1 is too high: a gradient of 1e5 in float16 overflows there in every step, and trains at
+a scale of 0.5.
 """
 
 import torch

@@ -51,11 +51,12 @@ The argument "applies a causal mask", the documentation says, and warns that it 
 hint that src_mask is that mask (docs: torch.nn.TransformerEncoderLayer). A maintainer
 holds the user responsible for hints that are not correct (pytorch#187413).
 
-In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if
-specifying the is_causal hint" (pytorch#97214). In eval mode without gradients the layer
-takes its fast path, which needs batch_first=True, is given the masks and not the hint
+In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if specifying
+the is_causal hint" (pytorch#97214). In eval mode without gradients the layer takes its fast path,
+which needs batch_first=True and an even number of heads, is given the masks and not the hint
 (torch/nn/modules/transformer.py), and attention is full. Torch 2.0.0 ignored the hint with
-gradients, too (pytorch#96941).
+gradients, too (pytorch#96941). A TransformerEncoder hands the hint on, and fails too: its argument
+is mask, not src_mask.
 """
 
 import torch

@@ -43,9 +43,10 @@
 (seal-rg/recurrent-pretraining#18).
 
 A boolean mask hides where it is False; any other is added to the scores (docs:
-scaled_dot_product_attention). Cast to the dtype of the query, as the error suggests, ones
-and zeros run, and padding takes part (popular fix). The masks of MultiheadAttention mean
-the opposite (docs: MultiheadAttention): its key_padding_mask is attention_mask == 0.
+scaled_dot_product_attention). Cast to the dtype of the query, as the error suggests, ones and zeros
+run, and padding takes part (popular fix). The masks of MultiheadAttention mean the opposite (docs:
+MultiheadAttention): its key_padding_mask is attention_mask == 0. A row of padding alone gives NaN
+before torch 2.5 (attention/sdpa_masked_row_is_nan).
 """
 
 import torch

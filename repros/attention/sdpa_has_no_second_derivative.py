@@ -42,7 +42,8 @@
 # affected = { cpu = ">=2.3" }
 # ///
 """A backward through the gradient raises, and with attention written out by hand it does not
-(huggingface/diffusers#5678). torch.func.hessian() and jvp() raise before, over forward AD.
+(huggingface/diffusers#5678). torch.func.hessian() and jvp() raise in the forward already: the
+kernels have no forward AD either.
 
 The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of
 flash attention, which is not taken with dropout_p above 0; on CUDA also the memory-efficient

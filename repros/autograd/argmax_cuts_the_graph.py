@@ -38,9 +38,11 @@
 """backward() says that the loss does not require grad, although every parameter does
 (LZGMatrix/BOP19_CDPN_2019ICCV#4).
 
-argmax() returns integers, which have no gradient. The loss has to be taken before it, from
-the scores. loss.requires_grad = True, tried instead (ronghuaiyang/arcface-pytorch#56),
-makes the loss a leaf: backward() succeeds, and nothing is trained.
+argmax() returns integers, which have no gradient. The loss has to be taken before it, from the
+scores: those of the last layer, as behind a softmax, which argmax() does not mind, the loss cannot
+fall to 0 (loss/softmax_before_cross_entropy). loss.requires_grad = True, tried instead
+(ronghuaiyang/arcface-pytorch#56), makes the loss a leaf: backward() succeeds, and nothing is
+trained.
 """
 
 import torch

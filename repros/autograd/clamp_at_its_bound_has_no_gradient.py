@@ -32,7 +32,7 @@
 # y = x.clamp(0, 1)
 # '''
 # right = '''
-# y = torch.where((x < 0) | (x > 1), x.clamp(0, 1).detach(), x)
+# y = torch.where((x < 0) | (x > 1), x.clamp(0, 1), x)
 # '''
 # affected = { cpu = ">=2.14", cuda = ">=2.14", mps = ">=2.14" }
 # ///
@@ -63,7 +63,7 @@ def clamped(x):
 
 
 def passing(x):
-    y = torch.where((x < 0) | (x > 1), x.clamp(0, 1).detach(), x)
+    y = torch.where((x < 0) | (x > 1), x.clamp(0, 1), x)
     return y
 
 

@@ -33,8 +33,8 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A model can be copied until its first forward, which keeps a tensor in an attribute
-(pytorch#54580), such as attention weights for a plot (sktime/sktime#10928).
+"""A model can be copied until its first forward with gradients, which keeps a tensor in an
+attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928).
 
 deepcopy() copies the attributes of a module too, and a tensor with a history cannot be
 copied without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached one can.

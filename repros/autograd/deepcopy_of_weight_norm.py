@@ -28,7 +28,7 @@
 # layer = torch.nn.utils.weight_norm(layer)
 # '''
 # right = '''
-# layer = torch.nn.utils.parametrizations.weight_norm(layer)
+# layer = torch.nn.utils.parametrizations.weight_norm(layer)  # save its state_dict(), not the layer
 # '''
 # right_requires = ">=2.1"
 # requires_on = { mps = ">=2.2" }
@@ -42,8 +42,12 @@ layer, a tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). T
 parametrization of the same name, which replaced it in 2.1, does not (pytorch#103001). It
 loads what was saved with weight_g and weight_v, and names them otherwise in its own
 state_dict (right), which the old one cannot load. remove_weight_norm() raises for it: call
-torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"). Before 2.1, a model has to be
-copied through remove_weight_norm().
+torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"). Code that reads layer.weight_g
+raises too: it is layer.parametrizations.weight.original0 now.
+
+The new layer cannot be pickled, not even after remove_parametrizations(): torch.save(model) raises,
+and so does a search that sends it to other processes; torch.save(model.state_dict()) works. Where
+the model has to be pickled, and before 2.1, copy it through remove_weight_norm().
 """
 
 import copy

@@ -43,7 +43,8 @@ backbone went over the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
 
 loss.requires_grad = True, said to solve it (mazurowski-lab/finetune-SAM#26), ends the
 error and trains nothing (popular fix). A BatchNorm in the frozen part goes on moving its
-averages in training mode: modules/frozen_batchnorm_moves.
+averages in training mode: modules/frozen_batchnorm_moves. Parameters that are frozen after the
+first steps can go on moving: optimizers/frozen_parameter_moves_on.
 """
 
 import torch

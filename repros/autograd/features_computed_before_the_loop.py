@@ -44,10 +44,11 @@
 (lucidrains/denoising-diffusion-pytorch#109). Features that are not to be trained are
 computed without a graph instead (pyg-team/pytorch-frame#229).
 
-backward() frees what the forward saved (torch/csrc/autograd/engine.cpp); what depends on
-parameters has to be computed again in every step (control), also because the parameters
-have changed. retain_graph=True, which the message advises, hits those: "modified by an
-inplace operation" (popular fix).
+backward() frees what the forward saved (torch/csrc/autograd/engine.cpp); what depends on parameters
+has to be computed again in every step (control), also because the parameters have changed.
+retain_graph=True, which the message advises, hits those: "modified by an inplace operation"
+(popular fix). An encoder whose backward needs no weight, such as one Linear, does not raise even
+then, and the head goes on with the features of the first weights.
 """
 
 import torch

@@ -31,7 +31,7 @@
 # y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
 # '''
 # right = '''
-# grid = grid.masked_fill(grid.isnan(), -1)
+# grid = grid.nan_to_num(-1, 1, -1)  # of NaN, of inf, of -inf
 # y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
 # '''
 # affected = { cpu = ">=1.13" }
@@ -46,6 +46,10 @@ to an integer cannot handle it (pytorch#19826). The forward, which crashed too, 
 to clip NaN to the edge, where -1 is, before that (pytorch#42703). The backward
 clips with a function of its own, which keeps NaN
 (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
+
+With reflection an infinity crashes too; the lines take it to the edge, where border padding has it
+anyway. They end the crash and not the NaN: the weights behind a 0 / 0 that made it get NaN for a
+gradient all the same.
 
 On x86, NaN becomes column -2**31, which lies 8 GiB before the image, where nothing is
 mapped. ARM, where it becomes 0, was not measured. The file ends by the signal then, not
@@ -78,9 +82,14 @@ def reproduce(device):
 
 def control(device):
     x, grid = start(device)
-    grid = grid.masked_fill(grid.isnan(), -1)
+    grid = grid.nan_to_num(-1, 1, -1)
     y = torch.nn.functional.grid_sample(x, grid, padding_mode="border", align_corners=False)
-    return check(x, y)
+    if seen := check(x, y):
+        return seen
+    grid[..., 0] = float("inf")
+    grid = grid.nan_to_num(-1, 1, -1)
+    y = torch.nn.functional.grid_sample(x, grid, padding_mode="reflection", align_corners=False)
+    y.sum().backward()  # without the line it ends the process as well
 
 
 if __name__ == "__main__":

@@ -57,6 +57,10 @@ entry among them, named state_dict, model, model_state_dict, net or the like.
 
 load_state_dict() takes the names of these entries for names of parameters. strict=False,
 which tutorials advise for keys that differ (leyaa.ai), loads nothing and says nothing.
+
+The state_dict of a Lightning checkpoint puts the attribute of the LightningModule before each name,
+such as model.weight: the lines raise, and the fix loads it; for another attribute than model or
+net it is load_matching(model, checkpoint, prefix="encoder").
 """
 
 import io

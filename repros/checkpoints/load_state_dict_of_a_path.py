@@ -41,7 +41,8 @@
 
 Any other object is refused in the same way: None where no state was kept
 (lasso-net/lassonet#62), or a whole model, if that is what the file holds
-(Acly/comfyui-inpaint-nodes#100). Old releases say that a str has no attribute copy (pytorch#76886).
+(Acly/comfyui-inpaint-nodes#100). Old releases say that a str has no attribute copy (pytorch#76886);
+an optimizer's load_state_dict() of a path still does.
 """
 
 import os

@@ -34,12 +34,17 @@
 # requires = ">=2.2"
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
-"""The weights decay by one step of AdamW whenever its state is still empty.
+"""The weights decay by one step of AdamW whenever its state is still empty. Adam, SGD and RMSprop
+with weight decay move them too.
 
 get_optimizer_state_dict() and its setter step an optimizer without state once, with
 gradients of zero, so that it has one (torch/distributed/checkpoint/state_dict.py).
 Weight decay moves the weights all the same: also those that were just loaded
-(pytorch#125708). Now the step has a learning rate of zero.
+(pytorch#125708). Now the step has a learning rate of zero. Without an upgrade, load the weights
+after the state of the optimizer.
+
+The step still counts: after a read of an empty state Adam goes on from its second step, on 2.3 and
+2.15, and trains other weights than without the read. Read it after the first step.
 """
 
 import torch

@@ -65,6 +65,11 @@ The state of every generator that the run draws from belongs into the checkpoint
 (pytorch#26013). Shuffling draws from the generator of the CPU; dropout on a GPU, NumPy and
 `random` have their own, and so has a DataLoader with generator=: save its get_state(). The ranks
 of a distributed run have one each: save them all, as with that of rank 0 they draw the same.
+
+Set the state right before the epoch: a layer that is made after it draws from it. A
+DistributedSampler draws from its seed and the epoch alone: give set_epoch() the number of the next
+one. With persistent_workers=True the order after a resume is a new one, not that of the run that
+goes on, and within an epoch the samples of the rest are drawn anew.
 """
 
 import torch

@@ -61,7 +61,7 @@
 Adam divides its mean of the gradients by their mean size, and both begin at zero. Late in
 training the gradients of batches mostly cancel in the first mean, so steps are short. A
 new optimizer has seen one gradient: its first step has the full length of the learning
-rate for every parameter, however small its gradient (torch/optim/adam.py).
+rate for every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py).
 """
 
 import torch

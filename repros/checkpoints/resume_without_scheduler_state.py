@@ -60,6 +60,11 @@ ReduceLROnPlateau forgets the epochs that it has counted. Most others change the
 find: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up by
 LinearLR, in a SequentialLR too, ends far above the rate that it should reach. ExponentialLR
 goes on as it should.
+
+Make the scheduler before the optimizer is loaded: LinearLR and ConstantLR scale the rate that they
+find when they are made. The state holds the arguments of the schedule too, such as T_max,
+total_steps and step_size, which replace those of the new scheduler; the functions of LambdaLR stay
+the new ones. In torch 1.13 torch.save() cannot pickle the state of CyclicLR, and the fix can.
 """
 
 import torch

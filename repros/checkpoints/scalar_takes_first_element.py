@@ -37,7 +37,7 @@
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
 """A checkpoint of another shape loads without the usual "size mismatch": a scalar
-parameter takes the first of its elements.
+parameter or buffer takes the first of its elements, with strict=False and assign=True too.
 
 For checkpoints of torch 0.3, which had no scalars, load_state_dict() takes element 0 of
 any vector where the model has a scalar (pytorch#9781). The fix does so for vectors of

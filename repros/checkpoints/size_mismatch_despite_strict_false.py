@@ -40,7 +40,7 @@
 # shapes = {key: getattr(value, "shape", None) for key, value in model.state_dict().items()}
 # fitting = copy.copy(state)
 # for key, value in state.items():
-#     if getattr(value, "shape", None) != shapes.get(key):
+#     if key in shapes and getattr(value, "shape", None) != shapes[key]:
 #         del fitting[key]
 # print(model.load_state_dict(fitting, strict=False))
 # '''
@@ -49,7 +49,7 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Take the lines where only the last layer differs; the fix where prefixes differ too, or where a state of which nothing fits has to raise"
+# choice = "Take the lines where only the last layer differs, or a hook of the model translates keys; the fix where prefixes differ too, or where a state of which nothing fits has to raise"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The model has another number of classes, another vocabulary or another length than the
@@ -60,7 +60,8 @@ is copied, and a shape that differs is an error in either mode (pytorch#154597;
 torch/nn/modules/module.py), so strict=False, which tutorials advise (leyaa.ai), does not
 help. Without the keys that differ the rest is loaded; what is printed names the layers that
 keep their fresh weights and have to be trained. An embedding is among them also where only some
-of its rows are new: copy the others by hand.
+of its rows are new: copy the others by hand. Keys that the model does not have stay in: a hook may
+translate them, as the one of weight_norm does (torch/nn/utils/parametrizations.py).
 """
 
 import contextlib
@@ -91,7 +92,7 @@ def control(device):
         shapes = {key: getattr(value, "shape", None) for key, value in model.state_dict().items()}
         fitting = copy.copy(state)
         for key, value in state.items():
-            if getattr(value, "shape", None) != shapes.get(key):
+            if key in shapes and getattr(value, "shape", None) != shapes[key]:
                 del fitting[key]
         print(model.load_state_dict(fitting, strict=False))
     if "1.weight" not in printed.getvalue():

@@ -57,7 +57,8 @@ last bytes are enough to lose all of it. Newer releases say that the file is cor
 (pytorch#170244). Files of the old format, which are no archives, fail with five types of error,
 according to where they were cut. Download it again: torch.hub.download_url_to_file() writes to
 a temporary file first. Files below ~/.cache/torch/hub are such copies too
-(christian-byrne/audio-separation-nodes-comfyui#21).
+(christian-byrne/audio-separation-nodes-comfyui#21). Wrong bytes in a file of full length are often
+loaded as other weights: hash_prefix of that function compares the SHA-256.
 """
 
 import contextlib

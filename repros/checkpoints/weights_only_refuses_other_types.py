@@ -49,9 +49,10 @@ argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the 
 (e3nn/e3nn#519).
 
 Since 2.6 the default of torch.load() is weights_only=True (pytorch#137602): it builds
-tensors, numbers, strings, and lists, tuples, sets and dicts of them, and few other classes: no
-defaultdict, no datetime, no NumPy array. weights_only=False loads all that older releases loaded, and runs whatever code the file holds: only for a file
-whose author you trust. For another, the class that the message names can be allowed by
+tensors, numbers, strings, lists, tuples, sets and dicts of them, and few other classes: no
+defaultdict, no datetime, no NumPy array. weights_only=False loads all that older releases
+loaded, and runs whatever code the file holds: only for a file whose author you trust. For
+another, the class that the message names can be allowed by
 torch.serialization.add_safe_globals() (notes on serialization).
 """
 

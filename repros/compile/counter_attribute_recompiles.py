@@ -79,7 +79,8 @@ not in the state_dict either. A higher limit, often tried first (pytorch#121504)
 compilations: one per call (popular fix).
 
 A branch on the buffer (`if self.step < 20`) breaks the graph, and raises with fullgraph=True;
-torch.where() does neither.
+torch.where() does neither. Where the step is part of the result (x / self.step) and two forwards
+come before one backward, the addition in place raises: write self.step = self.step + 1 there.
 """
 
 import logging

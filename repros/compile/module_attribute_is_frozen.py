@@ -56,8 +56,9 @@ since, such as a switch for an adapter (pytorch#124717).
 Dynamo made the attribute a constant of the graph and left out the guards on modules:
 guard_nn_modules was off (torch/_dynamo/config.py). The fix turned it on
 (pytorch#125202), and maintainers advise to do so where it is off (pytorch#124357, control).
-It has to be on before the first call. Each new value is compiled, up to eight of them, and then the module runs uncompiled: keep
-what changes in every step in a buffer, and set it by fill_().
+It has to be on before the first call. Each new value is compiled, up to eight of them, and
+then the module runs uncompiled: keep what changes in every step in a buffer, and set it by
+fill_().
 """
 
 import torch

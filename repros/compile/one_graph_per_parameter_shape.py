@@ -58,7 +58,9 @@ constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py)
 limit, eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled, or raises with
 fullgraph=True (microsoft/dion#23).
 
-A detached tensor is no parameter, shares its memory, and has dynamic sizes (control). In a
+A detached tensor is no parameter, shares its memory, and has dynamic sizes (control): two graphs
+for parameters with one number of dimensions. The update has to write in place: an assignment
+p.data = ... does not reach the parameter. In a
 forward, detach() would drop the gradient; the switch named above is for that. A
 higher limit (HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per
 shape (popular fix).

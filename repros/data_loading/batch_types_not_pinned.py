@@ -32,12 +32,14 @@
 #     x: torch.Tensor  # returned by collate_fn, under pin_memory=True
 # '''
 # right = '''
-# from dataclasses import replace
+# from copy import copy
 # @dataclass
 # class Batch:
 #     x: torch.Tensor
-#     def pin_memory(self):  # of a frozen one too
-#         return replace(self, x=self.x.pin_memory())
+#     def pin_memory(self):
+#         batch = copy(self)
+#         object.__setattr__(batch, "x", self.x.pin_memory())  # of a frozen one too
+#         return batch
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
@@ -46,9 +48,13 @@
 of their own; any other batch it returns as it is, without a word
 (torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data, Memory Pinning). A named tuple is
 pinned without a method.
+
+dataclasses.replace() in the method would run __post_init__() again, which may scale x a second
+time, and drop what is no argument of __init__().
 """
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from unittest import mock
 
 import torch
@@ -101,8 +107,10 @@ def control(device):
     class Batch:
         x: torch.Tensor
 
-        def pin_memory(self):  # of a frozen one too
-            return replace(self, x=self.x.pin_memory())
+        def pin_memory(self):
+            batch = copy(self)
+            object.__setattr__(batch, "x", self.x.pin_memory())  # of a frozen one too
+            return batch
 
     return load(device, Batch)
 

@@ -48,7 +48,7 @@
 """A Dataset has no __iter__; Python's for then counts up until __getitem__ raises an
 IndexError, and never asks for the length (docs.python.org: object.__getitem__). A
 __getitem__ that computes its row, as from a file name, a modulo or a random crop, raises
-none. Ask for the length, or let a DataLoader do it, which turns the rows into tensors.
+none. Ask for the length, or let a DataLoader do it, which turns numbers into tensors.
 
 The converse is a loop that ends early without a word, when a bug in __getitem__ raises an
 IndexError (pytorch#82732); with the length that one is seen.

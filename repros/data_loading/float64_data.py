@@ -58,6 +58,9 @@
 array and with it the dtype (docs: torch.from_numpy), as frombuffer() does with a buffer of
 doubles, while parameters are float32.
 
+float32 keeps 24 bits: seconds since 1970 become equal within two minutes, so subtract the first
+of such numbers before float().
+
 model.double() ends it too, where everything else that the model meets is float64; it takes twice
 the memory.
 """

@@ -41,14 +41,15 @@
 # '''
 # right = '''
 # def __getitem__(self, index):
-#     return torch.tensor(self.prices[index], dtype=torch.float32)
+#     return torch.tensor(self.prices[index], dtype=torch.get_default_dtype())
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """default_collate() makes torch.tensor(batch, dtype=torch.float64) of Python floats, whatever
 the default dtype is (torch/utils/data/_utils/collate.py, pytorch#109968), and keeps the dtype of
-a number from NumPy, which is float64 as well. As a feature it fails in the first layer, as shown;
-as a target it fails in the loss or in its backward (pytorch#69446).
+a number from NumPy, by default float64 as well. As a feature it fails in the first layer, as shown;
+as a target it fails in the loss or in its backward (pytorch#69446). A spawned worker has float32
+as its default again: where the model has another dtype, name that.
 """
 
 import torch
@@ -67,7 +68,7 @@ class Prices(Dataset):
 
 class Tensors(Prices):
     def __getitem__(self, index):
-        return torch.tensor(self.prices[index], dtype=torch.float32)
+        return torch.tensor(self.prices[index], dtype=torch.get_default_dtype())
 
 
 def load(dataset, device):

@@ -57,7 +57,7 @@ ratio, so that the longer sides still differ (docs: torchvision.transforms.Resiz
 lxtGH/DecoupleSegNets#32). Give both sides, or pad in a collate_fn of your own. The default mode
 of interpolate(), nearest, takes single pixels: a chessboard of 16 x 16 becomes a black square of
 8 x 8. It is the mode for masks, which it takes in uint8 or float and not in int64. Images in uint8
-need float() first on torch 1.13, and no longer on 2.3.
+need float() first on torch 1.13, and no longer on 2.3; those in float16 and bfloat16 always do.
 """
 
 import torch

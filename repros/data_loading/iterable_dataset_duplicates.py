@@ -65,7 +65,7 @@
 the dataset's own task (docs: torch.utils.data.IterableDataset). An epoch is as many
 times as long as there are workers (pytorch#30599), and every rank of a distributed run reads all
 of it too. A worker does not know its rank: give it to the dataset. Every worker has to see the same
-rows in the same order.
+rows in the same order. Of five rows one of two ranks gets three.
 """
 
 from itertools import islice

@@ -44,8 +44,9 @@
 # ///
 """A worker sends a tensor as the descriptor of an open file in shared memory, which stays open
 as long as the tensor lives (docs: multiprocessing, file_descriptor). A list of batches
-reaches the limit of the process; a copy frees the descriptor. The limit is lowered here to
-reach it soon.
+reaches the limit of the process; a copy frees the descriptor. y.cpu(), y.detach(), y[0] and
+y.numpy() are no copies; for a batch of several tensors there is copy.deepcopy(batch). The limit is
+lowered here to reach it soon.
 
 A higher limit (fastai/fastai#23) helps where it is more than the tensors that are kept, and so
 does torch.multiprocessing.set_sharing_strategy("file_system"); the batches stay in shared memory.

@@ -48,7 +48,8 @@ boxes[0] is the left edge of every image and not the box of the first.
 To default_collate() a list is a sample of several fields, and it collates field by field;
 only tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272).
 Where the batch has as many samples as a sample has entries, the shapes fit, and nothing
-fails. Lists of strings, which make no tensor, stay together with collate_fn=list.
+fails. Lists of strings, which make no tensor, stay together with collate_fn=list, which
+stacks nothing: each sample comes as it is.
 """
 
 import torch

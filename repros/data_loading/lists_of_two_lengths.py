@@ -35,7 +35,8 @@
 # rows = [([1, 2, 3], 0), ([4], 1)]  # the tags of each image, and its class
 # def collate(batch):
 #     tags, classes = zip(*batch)
-#     return [torch.tensor(row) for row in tags], torch.tensor(classes)
+#     tags = [torch.tensor(row, dtype=torch.long) for row in tags]  # of an image without tags too
+#     return tags, torch.tensor(classes)
 # loader = DataLoader(rows, batch_size=2, collate_fn=collate)
 # '''
 # affected = { cpu = ">=1.13" }
@@ -45,7 +46,8 @@ so that all lists need the same length (torch/utils/data/_utils/collate.py). Bef
 dropped without a word what was longer than the shortest (pytorch#38492): going back to such
 a release, as in pytorch#42654, hides the failure.
 
-A collate_fn that keeps a tensor for each sample loses nothing. A model that takes one tensor
+A collate_fn that keeps a tensor for each sample loses nothing. It names the dtype, as an empty
+list becomes float32, which Embedding refuses; for boxes write torch.float32. A model that takes one tensor
 needs them padded: pad_sequence(tags, batch_first=True, padding_value=n), where n is no tag and
 no token, and the lengths beside it. With the default 0 each pad counts as number 0.
 """
@@ -68,7 +70,8 @@ def control(device):
 
     def collate(batch):
         tags, classes = zip(*batch)
-        return [torch.tensor(row) for row in tags], torch.tensor(classes)
+        tags = [torch.tensor(row, dtype=torch.long) for row in tags]  # of an image without tags too
+        return tags, torch.tensor(classes)
 
     loader = DataLoader(rows, batch_size=2, collate_fn=collate)
     ((tags, classes),) = loader

@@ -43,8 +43,9 @@
 # loader = DataLoader(rows, batch_size=32)
 # batches = iter(loader)
 # for step in range(100):
-#     batch = next(batches, None)
-#     if batch is None:  # the epoch is over: set_epoch() here, if the sampler has it
+#     try:
+#         batch = next(batches)
+#     except StopIteration:  # the epoch is over: set_epoch() here, if the sampler has it
 #         batches = iter(loader)
 #         batch = next(batches)
 #     train(batch)
@@ -54,8 +55,10 @@
 # ///
 """iter(loader) starts the epoch again (torch/utils/data/dataloader.py), and next() takes its
 first batch. Keep the iterator, and make another when it is at its end; next() alone would
-raise StopIteration there. A DistributedSampler gives every epoch one order, unless its set_epoch()
-is called before iter().
+raise StopIteration there, and next(batches, None) take a batch that is None for the end. A
+DistributedSampler gives every epoch one order, unless its set_epoch() is called before iter().
+itertools.cycle(loader) keeps the batches of the first epoch and gives them again, in one order and
+with one augmentation.
 
 shuffle=True, with which people go on (leohsuofnthu/Pytorch-IterativeFCN#7,
 nashory/pggan-pytorch#35), makes the batches differ; but each is the first of another
@@ -85,8 +88,9 @@ def all_batches(rows, train):
     loader = DataLoader(rows, batch_size=32)
     batches = iter(loader)
     for step in range(100):
-        batch = next(batches, None)
-        if batch is None:  # the epoch is over: set_epoch() here, if the sampler has it
+        try:
+            batch = next(batches)
+        except StopIteration:  # the epoch is over: set_epoch() here, if the sampler has it
             batches = iter(loader)
             batch = next(batches)
         train(batch)

@@ -34,7 +34,8 @@
 # def __getitem__(self, index):
 #     image = self.images[index]  # grey or RGB, either with alpha; of PIL: image.convert("RGB")
 #     channels, height, width = image.shape
-#     return image[: 1 if channels < 3 else 3].expand(3, height, width).clone()
+#     colours = {1: 1, 2: 1, 3: 3, 4: 3}[channels]  # KeyError: no such image
+#     return image[:colours].expand(3, height, width).clone()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -45,7 +46,8 @@ MECLabTUDA/Super_Selfish#2 names. An image with an alpha channel does it too.
 
 Resizing all of them to one height and width, which helps where the sizes differ
 (lxtGH/DecoupleSegNets#32), leaves the channels as they are. The copy is for transforms that
-write in place: an expanded image has one channel in memory.
+write in place: an expanded image has one channel in memory. An image of height x width x channels,
+or of more bands, raises KeyError instead of losing all but three rows or bands.
 """
 
 import torch
@@ -68,7 +70,8 @@ class Colour(Images):
     def __getitem__(self, index):
         image = self.images[index]  # grey or RGB, either with alpha; of PIL: image.convert("RGB")
         channels, height, width = image.shape
-        return image[: 1 if channels < 3 else 3].expand(3, height, width).clone()
+        colours = {1: 1, 2: 1, 3: 3, 4: 3}[channels]  # KeyError: no such image
+        return image[:colours].expand(3, height, width).clone()
 
 
 class Resized(Images):

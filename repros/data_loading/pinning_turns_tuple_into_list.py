@@ -47,7 +47,8 @@
 # ///
 """Until 2.9 the loader rebuilt a tuple as a list when it pinned it, so code that asks
 for a tuple fails only where a batch is pinned (pytorch#48419, fastai/fastai#2795). torch
-2.10 keeps the tuple (pytorch#169690).
+2.10 keeps the tuple (pytorch#169690). The loader's own default_collate() makes lists of tuples on
+all releases, pinned or not, named tuples excepted; the line helps there too.
 """
 
 from unittest import mock

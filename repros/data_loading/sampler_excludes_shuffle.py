@@ -45,7 +45,8 @@
 """shuffle=True asks the loader to make a RandomSampler of its own, and it can have one
 sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandomSampler
 shuffle by themselves, and DistributedSampler does unless it is told not to; it needs
-set_epoch() to shuffle differently in each epoch (torch/utils/data/distributed.py). A
+set_epoch() to shuffle differently in each epoch (torch/utils/data/distributed.py). With any
+other sampler the rows come in its order, unshuffled if it is a SequentialSampler. A
 batch_sampler makes whole batches, and takes neither batch_size, shuffle, sampler nor drop_last.
 """
 

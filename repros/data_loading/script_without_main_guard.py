@@ -36,7 +36,7 @@
 #     train(batch)
 # '''
 # right = '''
-# if __name__ == "__main__":
+# if __name__ == "__main__":  # all but imports, functions and classes: each worker runs the rest
 #     for batch in loader:
 #         train(batch)
 # '''
@@ -49,8 +49,10 @@ the loader at its top level starts workers of its own there. Python refuses that
 ends, and the main process adds "DataLoader worker exited unexpectedly"
 (torch/utils/data/dataloader.py).
 
-A call of freeze_support(), which the message mentions, changes nothing without the guard.
-Windows and macOS spawn (docs: torch.utils.data, Platform-specific behaviors).
+What stands above the guard runs once more in each worker: a print, a download, a file that is
+opened for writing. A call of freeze_support(), which the message mentions, changes nothing without
+the guard. Windows and macOS spawn (docs: torch.utils.data, Platform-specific behaviors); a worker
+of a forkserver, the default on Linux from Python 3.14 on, imports the script too.
 """
 
 from multiprocessing import current_process, freeze_support
@@ -64,7 +66,7 @@ def unguarded(loader, train, __name__):
 
 
 def guarded(loader, train, __name__):
-    if __name__ == "__main__":
+    if __name__ == "__main__":  # all but imports, functions and classes: each worker runs the rest
         for batch in loader:
             train(batch)
 

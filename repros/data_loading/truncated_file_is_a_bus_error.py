@@ -48,7 +48,8 @@
 """A read beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in
 the worker takes every SIGBUS for a lack of shared memory (torch/csrc/DataLoader.cpp), and
 so does the exception (torch/utils/data/_utils/signal_handling.py), whatever caused it. Here an
-earlier copy of the file was cut off.
+earlier copy of the file was cut off. The lines need the original in every start. Where a copy fails,
+as on a full disk, delete what it has left beside the path.
 
 LMDB maps a file without a look at its size, as here, and dies of a data.mdb that was cut off;
 whole it has (info()["last_pgno"] + 1) * stat()["psize"] bytes. mmap.mmap() and numpy.memmap() look,

@@ -50,6 +50,7 @@
 (torch/utils/data/_utils/worker.py). Whatever else ends it, sys.exit() in the dataset as
 here, or a signal, leaves the main process with the process number alone
 (torch/utils/data/dataloader.py). Run once with num_workers=0 to see the cause.
+faulthandler.enable() in a worker_init_fn prints where in Python a segmentation fault was.
 """
 
 import os

@@ -69,6 +69,9 @@ notes/faq). Only the global generators of torch, Python and NumPy are reseeded i
 (torch/utils/data/_utils/worker.py): draw from one of them, best from torch's: with num_workers=0
 torch.manual_seed() seeds that one alone.
 
+Ranks that are seeded alike draw alike in their workers: give each rank's loader a
+generator=torch.Generator().manual_seed(seed + rank).
+
 A worker_init_fn that gives get_worker_info().dataset a new generator gives none to the
 dataset behind a Subset or ConcatDataset, and random.Random(get_worker_info().seed) draws what
 random draws in that worker.

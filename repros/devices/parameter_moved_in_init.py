@@ -46,7 +46,7 @@
 """The forward works, and an optimizer never sees the weight. to() of a parameter that is on
 another device returns a tensor computed from it, not a parameter (pytorch#9303), so that
 the module does not register it. On the CPU to() has nothing to do and returns the
-parameter itself.
+parameter itself; half(), double() or a product lose the parameter there too.
 
 Given to an optimizer directly, it raises "can't optimize a non-leaf Tensor"
 (mazzzystar/randomCNN-voice-transfer#16).

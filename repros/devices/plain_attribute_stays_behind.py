@@ -52,6 +52,10 @@ model.bfloat16() and half() cast a buffer of floats, and did not cast the attrib
 positions torch.arange(4096.0) bfloat16 keeps 769. Keep positions as integers, and a model with a
 noise schedule in float32, under autocast, which casts no buffer. A self.mask = None that stands
 before register_buffer() makes it raise a KeyError.
+
+DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward. Up to 2.7
+two forwards before one backward raise there ("modified by an inplace operation"): build it with
+broadcast_buffers=False, where no buffer changes.
 """
 
 import torch

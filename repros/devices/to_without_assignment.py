@@ -46,6 +46,10 @@
 # ///
 """The batch is still on the CPU. to() of a module changes the module; to() of a tensor
 returns the moved one and leaves the first as it was (docs: torch.Tensor.to).
+
+In a loop over a list or a dict x = x.to(device) changes the name of the loop alone: build a new
+one, {key: x.to(device) for key, x in batch.items()}. The moved one is no leaf: where x.grad is
+wanted, call requires_grad_() on it.
 """
 
 import torch

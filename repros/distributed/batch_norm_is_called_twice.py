@@ -49,7 +49,8 @@ broadcasts the buffers from rank 0, which writes running_mean and running_var in
 
 It happens with a single process as well, and not only from torch 2.6 on, as pytorch#175024 has
 it. With broadcast_buffers=False alone the running statistics of the ranks drift apart; send
-them after the backward instead.
+them after the backward instead. On 2.3 and 2.15 the wrapper does not send them at the start either:
+where rank 0 alone has loaded a checkpoint, send them once before the first forward too.
 """
 
 import torch

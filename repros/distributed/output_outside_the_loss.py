@@ -58,7 +58,8 @@ parameters of the other output get no gradient, and the reducer waits for them
 With find_unused_parameters=True it waits no longer, also where a batch trains only some of
 the outputs (pytorch#55582); the parameters of an output that no rank uses stay as they are
 (pytorch#57081). An output that is never used is better not returned (pytorch#22436): the
-option costs a walk through the graph in each step.
+option costs a walk through the graph in each step. Return a tuple, a list or a dict: in an object
+or a dataclass DDP does not find the outputs, and raises all the same.
 """
 
 import torch

@@ -38,7 +38,7 @@
 # '''
 # right = '''
 # import socket
-# with socket.socket() as probe:  # in the program that starts the ranks, not in setup(rank)
+# with socket.socket() as probe:  # under __main__, where the ranks start; not in setup(rank)
 #     probe.bind(("localhost", 0))  # any free port
 #     port = probe.getsockname()[1]
 # os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(port)
@@ -52,9 +52,9 @@ started while processes of a crashed one still live, finds it taken.
 
 Port 0 asks the system for a free one. All ranks need the same, so the program that starts them
 asks, and they inherit both variables. Lines in setup(rank) that set them again have to go; the new
-lines there would give each rank a port of its own, at which it waits in vain. torchrun does it with
---standalone; --rdzv_endpoint=localhost:0 needs --rdzv_backend=c10d beside it, else the ranks wait
-for a port 0.
+lines there, or at the top of a file that spawned ranks import, would give each rank a port of its
+own, at which it waits in vain. torchrun does it with --standalone; --rdzv_endpoint=localhost:0
+needs --rdzv_backend=c10d beside it, else the ranks wait for a port 0.
 """
 
 import os
@@ -83,7 +83,7 @@ def same(first):
 
 
 def free(first):
-    with socket.socket() as probe:  # in the program that starts the ranks, not in setup(rank)
+    with socket.socket() as probe:  # under __main__, where the ranks start; not in setup(rank)
         probe.bind(("localhost", 0))  # any free port
         port = probe.getsockname()[1]
     os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(port)

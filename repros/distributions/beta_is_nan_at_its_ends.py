@@ -41,10 +41,11 @@ the density there is 1.
 Dirichlet.log_prob(), which Beta calls, multiplied log(value) by concentration - 1, and -inf
 times 0 is NaN; it takes xlogy() now (torch/distributions/dirichlet.py, pytorch#103605).
 
-For concentrations other than 1, log_prob() of an end is -inf or inf on newer releases too, and
-the ratio of two policies NaN: the lines help there as well. The clamped value has a finite density;
-so has one that is nearer to 0 than eps, which they move too. Clamped components of a Dirichlet have to
-be divided by their sum again: where many are clamped, validation refuses them otherwise.
+For a concentration other than 1, log_prob() of that end is -inf or inf on newer releases too, and
+the ratio of two policies is NaN: the lines help there as well, because the density of the
+clamped value is finite. They move a value between 0 and eps, too, whose density was finite before.
+Clamped components of a Dirichlet have to be divided by their sum again: where many are clamped,
+validation refuses them otherwise.
 """
 
 import torch

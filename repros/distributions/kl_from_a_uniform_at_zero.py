@@ -11,7 +11,7 @@
 #     "KL Uniform Beta nan",
 #     "KL between uniform and beta is nan",
 #     "KL of two equal distributions is nan, not zero",
-#     "variational inference loss nan with uniform prior",
+#     "variational inference loss nan with uniform posterior",
 #     "kl between Uniform(0,1) and Gamma is nan",
 #     "ELBO nan with a uniform distribution",
 #     "divergence from uniform returns nan",
@@ -39,7 +39,7 @@ Uniform(0, 1) and Beta(1, 1) are the same distribution, so it should be 0
 
 _x_log_x() multiplied x by log(x), which is 0 times -inf at 0; it takes xlogy() now
 (torch/distributions/kl.py, pytorch#144220). So is the divergence from Uniform(0, 2) to a
-Gamma NaN up to 2.6.
+Gamma NaN up to 2.6. That from a Beta to Uniform(0, 1) is not.
 """
 
 import torch

@@ -25,7 +25,8 @@
 """The forward raises as soon as the input needs a gradient.
 
 channel_shuffle was registered for the CPU without a derivative, although it consists of
-operators that have one (pytorch#67240).
+operators that have one (pytorch#67240). What the line returns is contiguous, whatever the memory
+format of x.
 """
 
 import torch

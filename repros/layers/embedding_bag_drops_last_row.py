@@ -40,6 +40,8 @@ For 2-D indices embedding_bag() makes the offsets itself, the start of each row,
 the end of the last one that include_last_offset promises; the start of the last row is
 then taken for the end of the input (torch/nn/functional.py, pytorch#167974,
 pytorch#168159). The option is for 1-D indices whose offsets hold that end.
+With offsets that lack it the last bag is lost on all releases, and the lines help as well.
+With mode="max" torch 1.13.1 also writes past the end of its memory: "free(): invalid pointer".
 """
 
 import torch

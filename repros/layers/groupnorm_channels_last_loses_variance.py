@@ -39,7 +39,8 @@
 # ///
 """GroupNorm of values that deviate by 1 from a mean of 1000 to 20000 returns results that
 are wrong in their first digit, up to hundreds of times too large, once the input is
-channels_last.
+channels_last; so are the gradients of input and weight. channels_last_3d does the same: name it in
+the lines for 5-D inputs.
 
 The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32,
 where the digits of a small variance cancel; if none is left, the result is divided by

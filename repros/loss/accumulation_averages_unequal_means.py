@@ -54,6 +54,7 @@ tokens; the mean of these means weighs a token of a short batch more than one of
 Divide the sums by the tokens of the whole window, without those of ignore_index; in float32, as
 the sum over some thousand tokens is inf in float16.
 
+`batches` is a list: a generator would be empty after the first line, and nothing would be trained.
 With class weights the divisor is the sum of the weights of the labels. Ranks of DDP have their own
 counts: see distributed/summed_loss_shrinks.
 """

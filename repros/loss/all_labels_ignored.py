@@ -50,8 +50,9 @@ over none of them it is 0/0, and torch keeps the NaN on purpose since 1.11
 (pytorch#64572, pytorch#70348). On MPS it is NaN since 2.6 (pytorch#135434, not measured).
 
 The weights survive it (pytorch#116349). The sum of such a batch is 0: in an average over batches,
-weigh each loss by its count. With class weights, the sum of the labels' weights takes the place of
-the count. In float16 the sum over some thousand tokens is inf: float().
+weigh each loss by its count. Another ignore_index (255 of void pixels) belongs in both lines. With
+class weights, the sum of the labels' weights takes the place of the count, with a tiny min= instead
+of 1. In float16 the sum over some thousand tokens is inf, hence float(); leave it out for float64.
 """
 
 import torch

@@ -45,7 +45,8 @@ which 0 is the threshold that 0.5 is for probabilities.
 
 NaN is not between 0 and 1 either: it raises the same behind a sigmoid, while
 BCEWithLogitsLoss makes a NaN of it without an error. Nor does that loss check the targets: of a
-mask of 0 and 255 it is far below 0, and falls without end.
+mask of 0 and 255 it is far below 0, and falls without end. And probabilities that a bicubic resize
+has carried beyond 0 and 1 are no logits: resize the logits.
 """
 
 import math

@@ -33,15 +33,16 @@
 # loss = binary_cross_entropy_with_logits(logits, target)
 # '''
 # right = '''
-# assert not (target > 1).any(), "divide a mask of 0 and 255 by 255"
+# assert not ((target < 0) | (target > 1)).any(), "want 0 and 1: divide 0 and 255 by 255"
 # loss = binary_cross_entropy_with_logits(logits, target.to(logits.dtype))
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
 """A binary target is a probability and not a label, so it has to be a float (pytorch#3608);
 int64 is what cross_entropy wants. binary_cross_entropy says "Found dtype Long but expected
-Float". binary_cross_entropy_with_logits takes any float target: of a mask of 0 and 255 the loss is
-far below 0, and falls without end.
+Float", and binary_cross_entropy_with_logits of a bool target "Subtraction, the `-` operator". It
+takes any float target: of a mask of 0 and 255 the loss is far below 0, and falls without end, as it
+does for labels of -1 and 1, which want (target + 1) / 2.
 """
 
 import math
@@ -67,13 +68,16 @@ def reproduce(device):
 
 def control(device):
     logits, target = start(device)
-    assert not (target > 1).any(), "divide a mask of 0 and 255 by 255"
+    assert not ((target < 0) | (target > 1)).any(), "want 0 and 1: divide 0 and 255 by 255"
     loss = binary_cross_entropy_with_logits(logits, target.to(logits.dtype))
     if abs(loss.item() - math.log(2)) > 1e-4:
         return f"the loss is {loss.item()}"
     grey = binary_cross_entropy_with_logits(3 + logits, 255 * target.to(logits.dtype))
     if grey > -100:
         return f"the loss of a mask of 0 and 255 is {grey.item()}"
+    signs = binary_cross_entropy_with_logits(18 * target - 9.0, 2 * target.to(logits.dtype) - 1)
+    if signs > -2:
+        return f"the loss of labels of -1 and 1 is {signs.item()}"
 
 
 def messages(device):

@@ -44,7 +44,7 @@
 # '''
 # right = '''
 # classes = labels.long()
-# assert (classes == labels).all(), "fractions: ToTensor() has divided a mask by 255"
+# assert (classes == labels).all(), "NaN, or fractions: ToTensor() divides a mask by 255"
 # loss = cross_entropy(logits, classes)
 # '''
 # affected = { cpu = ">=1.13" }
@@ -55,7 +55,8 @@ makes float32 of integers; a data frame (rasbt/machine-learning-book#192) and a 
 
 long() cuts off fractions. A mask that went through ToTensor() holds its class numbers divided
 by 255, of which long() makes class 0 everywhere, and the training runs: multiply it by 255 and
-round() it first, or read it as uint8 (docs: torchvision.transforms.ToTensor).
+round() it first, or read it as uint8 (docs: torchvision.transforms.ToTensor). A data frame in which
+labels are missing holds float64 and NaN: drop those rows.
 """
 
 import math
@@ -71,7 +72,7 @@ def as_they_are(logits, labels):
 
 def as_integers(logits, labels):
     classes = labels.long()
-    assert (classes == labels).all(), "fractions: ToTensor() has divided a mask by 255"
+    assert (classes == labels).all(), "NaN, or fractions: ToTensor() divides a mask by 255"
     loss = cross_entropy(logits, classes)
     return loss
 

@@ -51,7 +51,8 @@
 # ///
 """A target needs a frame for each label and one for the blank between two equal labels
 (pytorch#31557): "aa" cannot be said in two frames, and what is impossible has an infinite
-loss. Leave such samples out, and count them: where they are many, the encoder strides too much.
+loss. Leave such samples out, and count them: none is learned, and where they are many, the
+encoder strides too much.
 The lines take targets of (samples, labels), and frames and lengths as tensors beside them.
 
 zero_infinity=True is advised because it saves cleaning the data (wenet-e2e/wenet#2299). It

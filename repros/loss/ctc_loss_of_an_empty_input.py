@@ -41,7 +41,8 @@ zero_infinity makes it 0 (docs: torch.nn.functional.ctc_loss).
 The loss was read from the row of the last frame, which is row -1 of a sample that has
 none (aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). Here that is the
 last row of the sample before it. With another thread at that sample it can be memory
-that nobody has written yet.
+that nobody has written yet. Alone in its batch, it had a negative loss. Without zero_infinity, too,
+the loss is such a number and not infinite.
 """
 
 import torch

@@ -20,7 +20,7 @@
 #     "resize_token_embeddings",
 #     "token id larger than the vocabulary",
 #     "embedding fails at a random batch",
-#     "new word or item id not in vocabulary",
+#     "new words or items have ids past the table",
 #     "added special tokens and the model breaks",
 # ]
 # origin = "usage"
@@ -42,7 +42,7 @@
 # rows = embedding.weight.detach().mean(0).repeat(max(vocabulary.values()) + 1, 1)
 # rows[: embedding.num_embeddings] = embedding.weight.detach()
 # embedding.weight = torch.nn.Parameter(rows, embedding.weight.requires_grad)
-# embedding.num_embeddings = len(rows)
+# embedding.num_embeddings = len(rows)  # all this before the optimizer is made
 # embedding(ids)
 # '''
 # affected = { cpu = ">=1.13" }
@@ -52,10 +52,10 @@ token points past the last row: tokens added to the tokenizer but not to the mod
 (mickeysjm/R-BERT#5, huggingface/transformers#12763), an image token whose id is the size of
 the vocabulary (kongds/E5-V#7).
 
-The table needs a row for the largest id, which in a vocabulary with gaps is more than it has
-words; the rows that were trained stay, and so do padding_idx, max_norm, sparse and whether it is
-frozen. Make the larger table before the optimizer, and tie a head to it again. An id of -1 raises
-the same, and no larger table helps.
+The table needs a row for the largest id, which in a vocabulary with gaps is more than it has words;
+the rows that were trained stay, and so do padding_idx, max_norm, sparse and whether it is frozen.
+An optimizer that was made before never trains the new table; tie a head to it again. An id of -1
+raises the same, and no larger table helps.
 """
 
 import torch
@@ -83,7 +83,7 @@ def control(device):
     rows = embedding.weight.detach().mean(0).repeat(max(vocabulary.values()) + 1, 1)
     rows[: embedding.num_embeddings] = embedding.weight.detach()
     embedding.weight = torch.nn.Parameter(rows, embedding.weight.requires_grad)
-    embedding.num_embeddings = len(rows)
+    embedding.num_embeddings = len(rows)  # all this before the optimizer is made
     embedding(ids)
     embedding(ids).sum().backward()
     if not torch.equal(embedding(ids)[:2], trained[:2]):

@@ -46,6 +46,9 @@
 """A divergence is never negative. The input of kl_div is expected in log space (docs:
 torch.nn.KLDivLoss, lightly-ai/lightly#1341), and probabilities raise nothing there: the loss
 is minus the entropy of the target, less a mean of the probabilities.
+
+Where a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf): fill them with
+torch.finfo(logits.dtype).min.
 """
 
 import torch

@@ -43,7 +43,8 @@
 """Labels have the shape of the logits without the class dimension (docs:
 torch.nn.CrossEntropyLoss); a column of them is taken for several targets per sample
 (pytorch#56542). Of a mask with channels torch says "only batches of spatial targets
-supported" (milesial/Pytorch-UNet#93).
+supported" (milesial/Pytorch-UNet#93). A column of floats or of int32 needs long() as well, and a
+mask of three colours has to become one of class numbers first.
 
 labels.squeeze(), as advised in zergtant/pytorch-handbook#37, drops every dimension of size 1
 (docs: torch.squeeze). Of a last batch of one sample that is the batch dimension too, and it

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "log_softmax of more than 65504 equal float16 logits is -inf on the CPU"
+# title = "log_softmax of 65520 or more equal float16 logits is -inf on the CPU"
 # kind = "silent"
 # symptom = "log_softmax is -inf, not -11.16"
 # keywords = [
@@ -40,8 +40,9 @@
 On the last dimension the kernel keeps the sum of the exponentials in the input's dtype
 (`tmp_sum_scalar` of _vec_log_softmax_lastdim in
 aten/src/ATen/native/cpu/SoftMaxKernel.cpp). 70000 ones are more than the 65504 of
-float16. Its logarithm, 11.16, would fit. The mean of float16 overflowed in the same way
-(pytorch#91597).
+float16 (up to 65519 round to it). The logarithm, 11.16, would fit. cross_entropy and logsumexp fail
+too; softmax does not, nor log_softmax over another dimension. The mean of float16 overflowed in the
+same way (pytorch#91597).
 """
 
 import torch

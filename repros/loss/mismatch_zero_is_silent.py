@@ -47,7 +47,7 @@
 # pairs = match_by_name(outputs, targets)
 # loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
 # '''
-# choice = "Take the lines; the fix where outputs are nested or dataclasses, or where a shape may broadcast"
+# choice = "Take the lines; the fix where outputs are dataclasses, where its error is to say how deep a name is nested, or where a shape may broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With wrong names (ACEsuit/mace#314), or with samples that name no task

@@ -3,11 +3,11 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() of huber_loss or binary_cross_entropy, before torch 2.12 also of mse_loss, raises where target and prediction differ in dtype"
+# title = "huber_loss and binary_cross_entropy, before torch 2.12 also mse_loss, raise where target and prediction differ in dtype"
 # kind = "error"
 # symptom = "Found dtype Double but expected Float"
-# messages = ["Found dtype (?:Double|Float) but expected (?:Float|Double)"]
-# keywords = ["Found dtype Double but expected Float"]
+# messages = ["Found dtype (?:Double|Float|Long|Half|BFloat16) but expected (?:Float|Double)"]
+# keywords = ["Found dtype Double but expected Float", "integer targets of mse_loss"]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/36553",
@@ -27,11 +27,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The forward takes a float64 target, as NumPy makes it, and backward() raises.
+"""The forward takes a float64 target, as NumPy makes it, or an integer one, and backward() raises;
+binary_cross_entropy raises in the forward.
 
 mse_loss computes in the common dtype of both tensors; its backward
 (aten/src/ATen/native/Loss.cpp) did not convert the gradient back (pytorch#94086) until torch
-2.12 (pytorch#175743). huber_loss (pytorch#76646) and binary_cross_entropy still do not on 2.15.
+2.12 (pytorch#175743). huber_loss (pytorch#76646) still does not on 2.15.
+
+The lines give the target the range of the prediction: in float16 100000 is inf. Take
+prediction.float() and target.float() there.
 """
 
 import torch
@@ -68,7 +72,9 @@ def control(device):
 
 
 def messages(device):
-    return raised(functional.huber_loss, *start(device, torch.float64, torch.float32))
+    pairs = [(torch.float64, torch.float32)]
+    pairs += [(torch.float32, kind) for kind in (torch.int64, torch.float16, torch.bfloat16)]
+    return "\n".join(raised(functional.huber_loss, *start(device, *pair)) for pair in pairs)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@
 #     "loss finite, after the step everything is nan",
 #     "dropping bad samples from the loss does not help",
 #     "grad norm nan although the loss looks normal",
-#     "depth map with invalid pixels ruins training",
 #     "time series with gaps gives nan weights",
 #     "torch.where to skip nan samples does not work",
 # ]
@@ -41,8 +40,8 @@
 # use = '''
 # from loss import masked_mean
 # rows = x.flatten(1).isfinite().all(dim=1)
-# output = torch.nan_to_num(x) @ weight
-# loss = masked_mean((output - y).square(), rows)
+# output = torch.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0) @ weight
+# loss = masked_mean((output - y).square().movedim(0, -1), rows)
 # loss.backward()
 # '''
 # choice = "Take the lines; the fix where the batch has to keep its shape, or where a batch without a single good row has to raise"
@@ -54,7 +53,9 @@ only. Backward multiplies the zero gradient of the dropped rows by their NaN inp
 
 nan_to_num(), which people are advised to try on the predictions (IVRL/VolRecon#18), does the
 same, and is expected to (pytorch#94700). Filter the rows before the model, not after it; or fill
-the inputs, and leave the filled rows out of the loss.
+the inputs, and leave the filled rows out of the loss (BatchNorm still counts them). Without a
+single good row, the loss of the lines is NaN, and the gradient 0. For a NaN in y alone, rows =
+y.isfinite() is enough.
 """
 
 import torch

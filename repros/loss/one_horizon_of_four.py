@@ -37,9 +37,10 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """One head has a gradient, the other has none, and nothing is raised. `if name in
-weights` drops a term whose name is misspelt: "loss_points" had no part in the loss, for
-its weight was that of "loss_point" (TencentYoutuResearch/CrowdCounting-P2PNet#48). Over the names of
-the weights, a misspelt one raises a KeyError, and numbers that are only logged stay out.
+weights` drops a term whose name is misspelt: "loss_point" had no part in the loss, for
+its weight was that of "loss_points" (TencentYoutuResearch/CrowdCounting-P2PNet#48). Over the names
+of the weights, a misspelt one raises a KeyError, and numbers that are only logged stay out. So does,
+as silently, a loss that was given no weight at all.
 """
 
 import torch

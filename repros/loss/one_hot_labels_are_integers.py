@@ -36,8 +36,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A target in the shape of the logits holds probabilities, which are floats (docs:
-torch.nn.CrossEntropyLoss); one_hot() gives int64. The loss is that of plain labels. Before torch
-took probabilities it was "multi-target not supported" (pytorch#1258).
+torch.nn.CrossEntropyLoss); one_hot() gives int64. The loss is that of plain labels, but for class
+weights: their mean is over the samples then, and not over the weights. Before torch took
+probabilities it was "multi-target not supported" (pytorch#1258).
+
+Classes are dimension 1. Of tokens, both [N, T, C], the loss is over T, and nothing is raised: flatten
+both to [N * T, C]. Several ones in a row want binary_cross_entropy_with_logits.
 """
 
 import torch

@@ -21,7 +21,6 @@
 #     "cat vs dog network does not learn, loss zero",
 #     "single class segmentation loss is always 0",
 #     "fine-tuned BERT with num_labels 1 loss zero",
-#     "detector with one class has zero classification loss",
 #     "suspiciously perfect loss but predictions are wrong",
 #     "softmax with one output always gives 1",
 #     "foreground segmentation mask empty, loss zero",
@@ -49,7 +48,9 @@
 (ultralytics/yolov3#191). Labels of 0.0 and 1.0 raise nothing: floats in the shape of the
 logits are taken for class probabilities (docs: torch.nn.CrossEntropyLoss).
 
-A head with one output needs binary_cross_entropy_with_logits.
+A head with one output needs binary_cross_entropy_with_logits, and a prediction is logits > 0: the
+argmax of one output is always 0. Of a detector whose every object has the one class, the zero is
+right.
 """
 
 import torch

@@ -43,7 +43,8 @@
 # ///
 """It broadcasts against [batch, channel, row, column] from the right (pytorch#101567). Where
 the image is as wide as there are classes nothing is said; elsewhere it raises "The size of
-tensor a must match the size of tensor b" (pytorch#82496).
+tensor a must match the size of tensor b" (pytorch#82496). weight= broadcasts in the same way, and
+takes the same shape.
 """
 
 import math

@@ -24,7 +24,7 @@
 # loss.backward()
 # '''
 # right = '''
-# loss = outputs["ce_loss"]  # raises for a name that is not there
+# loss = outputs["ce_loss"]  # raises for a name that is not there; add others by theirs
 # loss.backward()
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }

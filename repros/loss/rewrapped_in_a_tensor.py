@@ -44,7 +44,7 @@
 # loss.backward()
 # check_gradients(model)
 # '''
-# choice = "Take the line; the fix in addition where the loss loses its graph now and then, as it names the parameters without a gradient"
+# choice = "Take the lines; the fix in addition where the loss loses its graph now and then, as it names the parameters without a gradient, though not those that still have one of an earlier batch"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

@@ -49,7 +49,8 @@
 """The loss applies a sigmoid itself (docs: torch.nn.BCEWithLogitsLoss). The sigmoid of a value
 between 0 and 1 lies between 0.5 and 0.73 (itakurah/focal-loss-pytorch#5): of a sample that
 is negative the loss stays above log 2 = 0.69. Where predictions take the second sigmoid too,
-none is below 0.5; those of the first sigmoid can be.
+none is below 0.5; those of the first sigmoid can be. A model that ends in a Sigmoid does the same:
+take it out, and predict with sigmoid().
 """
 
 import torch

@@ -52,6 +52,8 @@
 Probabilities are logits between 0 and 1, so even a certain and correct prediction of four
 classes scores log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
 
+A model that ends in a Softmax does the same: take it out. LogSoftmax does no harm.
+
 Another learning rate, the advice for a loss that is stuck (discuss.pytorch.org, thread
 43814), does not move a floor.
 """

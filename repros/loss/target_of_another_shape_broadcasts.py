@@ -48,9 +48,9 @@
 # fix = "loss.SameShapeLoss"
 # use = '''
 # from loss import SameShapeLoss
-# loss = SameShapeLoss(mse_loss)(prediction, target.view_as(prediction))
+# loss = SameShapeLoss(mse_loss)(prediction, target.unsqueeze(-1))
 # '''
-# choice = "Take the line; the fix around every loss of a regression in addition, so that the next mismatch raises"
+# choice = "Take the line; the fix around every loss of a regression, so that the next mismatch raises"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """[4, 1] and [4] broadcast to [4, 4]: each prediction is held against all four targets, and
@@ -59,7 +59,7 @@ smooth_l1_loss do so too (pytorch#18565).
 
 A squeeze() on one side only is enough (deepset-ai/FARM#229), and so is none on the output
 of a Linear (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises where the
-numbers of elements differ.
+numbers of elements differ, but makes pairs of [3, 4] and [4, 3], which want a transpose.
 """
 
 import warnings

@@ -30,7 +30,7 @@
 # right = '''
 # loss = main + weight * aux if weight else main  # in DDP: find_unused_parameters=True
 # loss.backward()
-# optimizer.step()
+# optimizer.step()  # skips what zero_grad() has set to None, as it does by default since 2.0
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -40,7 +40,9 @@
 
 AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its
 weight_decay is 0.01 unless told otherwise (torch/optim/adamw.py). SGD, Adam and RMSprop have none
-by default, and leave the branch alone.
+by default, and leave a branch alone that was off from the start. Where it was trained before,
+momentum moves it on: that of Adam and AdamW, and of SGD where it has one. So it does where
+zero_grad() leaves zeros, as before torch 2.0 or with set_to_none=False.
 
 Without the product the branch has no gradient, and DistributedDataParallel raises in the second
 step ("Expected to have finished reduction in the prior iteration") unless it is built with

@@ -48,11 +48,11 @@
 trains on the gradient of the batch that failed.
 
 Since 2.1, checkpoint(use_reentrant=False) enters its saved-tensor hooks in a generator
-(pytorch#105101). If the function raises, the exception's traceback keeps the generator
-alive, and the hooks with it, until the handler ends (control: the next batch is run
-after it). What is computed in the handler is saved as a reference to the failed call,
-which backward() then repeats; if it was computed in a checkpoint() too, backward() raises. The fix throws the
-exception into the generator (pytorch#184018).
+(pytorch#105101). If the function raises, the exception's traceback keeps the generator alive, and
+the hooks with it, until the handler ends (control: the next batch is run after it). What is
+computed in the handler is saved as a reference to the failed call, which backward() then repeats;
+if it was computed in a checkpoint() too, backward() raises. The fix throws the exception into the
+generator (pytorch#184018).
 
 An exception that is kept, in a list or a variable, does the same after the handler: keep its text,
 traceback.format_exc(). `continue` in the handler does no harm.

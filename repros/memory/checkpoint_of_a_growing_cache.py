@@ -47,8 +47,10 @@ shihao1895/MemoryVLA#18, and the check of their
 shapes fails (torch/utils/checkpoint.py). Before 2.1 there was no check, and backward() itself
 failed, with a plain error about sizes.
 
-Append before the block, and hand it the whole. A transformer of a library that keeps a cache by
-itself is told not to while it trains (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
+Append before the block, and hand it the whole. Where each chunk has a backward() of its own, leave
+x.detach() in the cache after it: the next one would go through this graph a second time. A
+transformer of a library that keeps a cache by itself is told not to while it trains
+(use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
 use_reentrant=True, which is advised there too, compares nothing: no error, and the gradient of
 another attention.

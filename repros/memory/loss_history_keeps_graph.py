@@ -46,7 +46,7 @@ tensors that its forward saved. A list of losses keeps them too: append loss.det
 backward() frees the saved tensors, and what is left of a graph is small then. All of it stays
 where none is called: in a validation, or for a loss that is only logged. `del loss` does not free
 it. detach() does not wait for the device, as item() does. float() is for losses in bfloat16, whose
-own sum stops growing early: 256 + 1 is 256.
+own sum stops growing early: 256 + 1 is 256; leave it out where the loss is in float64.
 """
 
 import weakref

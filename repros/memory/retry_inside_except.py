@@ -67,7 +67,8 @@
 """The second try runs out of memory too (pytorch#18853).
 
 Inside the except block the exception refers to the frames of the failed step, and they to
-its tensors; leave the block before the retry (docs: Frequently Asked Questions).
+its tensors; leave the block before the retry (docs: Frequently Asked Questions), and keep the
+exception nowhere: a list of errors holds them on.
 gc.collect() and empty_cache() in the block free none of them (pytorch#26188).
 
 Where backward() failed, some weights may have a gradient of the failed batch already:

@@ -43,7 +43,8 @@
 
 Behind a pooling to 1 x 1 each channel has a single value, which batch_norm() refuses in
 train mode (torch/nn/functional.py). In eval mode this one layer divides by its running
-statistics, those of the pretrained model or 1; its weight and bias train on. drop_last=True,
+statistics, those of the pretrained model or 1; its weight and bias train on. With
+track_running_stats=False it has none and raises in eval mode too. drop_last=True,
 tried in TRAILab/CaDDN#103, drops nothing: all batches are full. GroupNorm trains, and with
 two values to a group its output is 1 or -1 for any image. InstanceNorm raises a text of its
 own there, in eval mode too: leave it out.

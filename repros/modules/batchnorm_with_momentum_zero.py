@@ -47,6 +47,9 @@ torch.nn.BatchNorm1d): with 0 they keep their initial mean of 0 and variance of 
 which eval mode divides by. Leaving eval() out, as in facebookresearch/detr#498,
 makes the output for a sample depend on the batch that it stands in.
 
+A model that was trained so need not be trained again: set momentum of its BatchNorm layers to
+0.1 and run 60 batches of the training data in train mode, under no_grad().
+
 To keep statistics that were loaded call eval() on the layer: 0.1 would move them.
 """
 

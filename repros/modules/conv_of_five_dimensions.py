@@ -33,8 +33,8 @@ in front of a batch that exists already (VisionRush/DeepFakeDefenders#30).
 A convolution takes one image or one batch of images (docs: torch.nn.Conv2d). flatten(0, 1)
 makes one batch of all frames; the outputs are then per frame, and the labels per video
 (RaivoKoot/Video-Dataset-Loading-Pytorch#22). Clips with the channels before the frames need
-clips.transpose(1, 2) first: with three frames they pass for colours without an error. A size of
-two numbers in the message is a dimension too few.
+clips.transpose(1, 2) first: three frames pass for colours without an error. Where conv2d names a
+size of two numbers, it lacks a dimension.
 """
 
 import torch

@@ -31,7 +31,7 @@
 # output = convolution(images)  # [batch, height, width, 3]
 # '''
 # right = '''
-# output = convolution(images.permute(0, 3, 1, 2))
+# output = convolution(images.permute(0, 3, 1, 2).contiguous())
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
@@ -40,7 +40,10 @@
 Convolutions want [batch, channels, height, width] (docs: torch.nn.Conv2d), and images of
 numpy, OpenCV or PIL have their channels last. view() or reshape() to that shape runs,
 and cuts the memory at other places instead of moving the axes (pytorch/vision#676,
-Selen-Suyue/DensePolicy2D#3): here the mean of each colour is lost.
+Selen-Suyue/DensePolicy2D#3): here the mean of each colour is lost. Without contiguous() the
+features have their channels last in memory too, and a view() of them raises.
+
+A single frame [height, width, 3] wants permute(2, 0, 1), and one of uint8 also float().
 """
 
 import torch
@@ -70,7 +73,9 @@ def reproduce(device):
 
 def control(device):
     images, convolution, colour = start(device)
-    output = convolution(images.permute(0, 3, 1, 2))
+    output = convolution(images.permute(0, 3, 1, 2).contiguous())
+    if not output.is_contiguous():
+        return "a view() of the features raises"
     return check(output, colour)
 
 

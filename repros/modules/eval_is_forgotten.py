@@ -51,7 +51,8 @@
 A new module is in train mode, where dropout drops at random and BatchNorm normalizes by
 the batch (pytorch/vision#370 met the latter). no_grad() and inference_mode() concern
 autograd alone (docs: notes/autograd); the project of ipolharvard/ethos-ares#20 relied on
-them.
+them. eval() does not reach layers in a Python list, nor the dropout of a model that was traced in
+train mode: trace it in eval mode.
 """
 
 import torch

@@ -42,7 +42,8 @@
 
 Calling the module runs its hooks around forward(); forward() itself knows nothing of
 them (docs: torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run
-theirs either way.
+theirs either way. weight_norm(), spectral_norm() and prune of torch.nn.utils are hooks before the
+forward: a layer with one that is called by name uses the weight of the last call.
 """
 
 import torch

@@ -51,7 +51,8 @@ A function does not know the mode of the module that calls it: training of
 torch.nn.functional.dropout is True unless it is given (docs:
 torch.nn.functional.dropout). nn.Dropout()(x) inside the forward has the same effect: it
 makes a new layer, in train mode (yangze0930/NTS-Net#14). scaled_dot_product_attention() has no
-such argument: its dropout_p has to be 0 in eval mode.
+such argument: its dropout_p has to be 0 in eval mode. dropout(x, self.training) takes the mode
+for p, and gives zeros in train mode.
 """
 
 import torch

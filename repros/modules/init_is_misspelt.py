@@ -26,7 +26,8 @@
 """The class is accepted, print(model) shows no layers, and the optimizer refuses it.
 
 Python calls __init__, with two underscores at each end, and finds that of Module:
-the method called _init_ never runs (mikeizbicki/cmc-csci181-deeplearning#7).
+the method called _init_ never runs (mikeizbicki/cmc-csci181-deeplearning#7). Where it has arguments,
+Net(3) raises a TypeError: __init__() takes 1 positional argument.
 """
 
 import torch

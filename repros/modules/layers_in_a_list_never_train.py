@@ -56,8 +56,10 @@ stand in the list, the optimizer raises instead: it gets no parameters.
 
 A module registers the modules that are assigned to it, and a list is none
 (pytorch#59925): parameters(), to(), state_dict() and eval() do not reach into it
-(pytorch#1053). A dict registers none either, and torch.nn.ModuleDict does. Nor do they find what a
-local name holds: there list(model.parameters()), which some try, is empty as well.
+(pytorch#1053). A dict registers none either, and torch.nn.ModuleDict does; its keys are strings
+without a dot, and not the name of a method, such as "train". Nor do they find what a
+local name holds: there list(model.parameters()), which some try, is empty as well. A checkpoint
+that was saved from the list lacks its layers, and a strict load into the ModuleList says so.
 """
 
 import torch

@@ -33,7 +33,8 @@
 """The message names far more rows than there are images, and the width of a feature map as columns.
 
 Linear multiplies the last dimension and takes all others for rows (docs: torch.nn.Linear):
-2 images with 8 maps of 4 x 4 are 64 rows of 4. Sequential(*model.children()) loses a
+2 images with 8 maps of 4 x 4 are 64 rows of 4. Where the width happens to be in_features it runs,
+and the loss gets [2, 8, 4, 5]. Sequential(*model.children()) loses a
 flatten() that stands in the forward of the model (pytorch#15129).
 """
 

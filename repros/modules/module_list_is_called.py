@@ -44,7 +44,8 @@
 ModuleList does not say in which order its modules run, as Sequential does (docs:
 torch.nn.Sequential). After an update of a library an attribute that was a layer may have
 become a list of them (cloneofsimo/paint-with-words-sd#2). A ModuleDict raises too: call one of
-its modules, layers["head"](x).
+its modules, layers["head"](x). Sequential takes one input, and hands on one: layers that take
+more, such as a mask, or give a tuple, as LSTM does, are called in a loop over the ModuleList.
 """
 
 import torch

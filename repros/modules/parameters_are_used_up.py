@@ -40,7 +40,8 @@
 
 filter() and parameters() yield each item once: the sum, an optimizer that reads them
 before its base class does (YanaiEliyahu/AdasOptimizer#2) or a first loop
-(pytorch#110357) leave nothing to a second reader.
+(pytorch#110357) leave nothing to a second reader. An optimizer of two groups takes the empty one,
+and clip_grad_norm_() clips nothing, without an error.
 """
 
 import torch

@@ -49,7 +49,8 @@ softmax makes the elements along dim sum to one (docs: torch.nn.Softmax); dim=0 
 for a single sample without a batch dimension, where such code often comes from
 (DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last
 dimension of [batch, classes] and [batch, time, classes]; of [batch, classes, height, width]
-they are dim=1.
+they are dim=1, and so is the time of attention scores [batch, time, 1]. Along a dimension of size
+one a softmax gives 1 everywhere: a single logit per sample wants sigmoid().
 """
 
 import torch

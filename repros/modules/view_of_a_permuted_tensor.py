@@ -38,7 +38,8 @@
 
 view() never copies: the new shape has to be possible with the strides of the tensor
 (docs: torch.Tensor.view), which transpose() has exchanged. reshape() copies where it has
-to. A view() or reshape() in the place of the transpose, as in
+to: a change in place of its result may not reach x. Features of a convolution of permuted images
+raise too. A view() or reshape() in the place of the transpose, as in
 jeya-maria-jose/TransWeather#2, does not move the axes: it runs, and gives the elements in
 another order.
 """

@@ -56,7 +56,7 @@
 #     criterion(model(x), y).backward()
 #     clip_or_skip(optimizer, max_norm=0.1)
 # '''
-# choice = "Take the lines, or torch 2.14; the fix where a dense gradient of the table is too large"
+# choice = "Take the lines, or torch 2.14; the fix where a dense gradient of the table is too large and one optimizer has all parameters, as it clips those of each on their own"
 # affected = { cpu = ">=2.0,<2.14" }
 # ///
 """Training that clips the gradients of a sparse Embedding stops at the first step since 2.0.

@@ -42,23 +42,23 @@
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/utils/clip_grad.py",
 # ]
 # wrong = '''
-# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+# torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.5)
 # optimizer.step()
 # '''
 # right = '''
-# max_norm = 1.0
+# max_norm = 0.5
 # gradients = [p.grad for p in model.parameters() if p.grad is not None]
 # largest = torch.stack([gradient.abs().max() for gradient in gradients]).max()
 # if largest.isfinite():
 #     for gradient in gradients:
-#         gradient.div_((largest / max_norm).clamp(min=1))  # so that no square overflows
+#         gradient.div_((largest / max(max_norm, 1)).clamp(min=1))  # so that no square overflows
 #     torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
 #     optimizer.step()
 # '''
 # fix = "numerics.clip_or_skip"
 # use = '''
 # from numerics import clip_or_skip
-# clip_or_skip(optimizer, max_norm=1.0)
+# clip_or_skip(optimizer, max_norm=0.5)
 # '''
 # choice = "Take the fix, which passes over the gradients once and takes sparse and empty ones; the lines where a file cannot be added and all gradients are dense"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -72,7 +72,8 @@ overflow. error_if_nonfinite=True raises; it became the default and was taken ba
 (pytorch#53843, pytorch#55169).
 
 A step with an infinite gradient has to be skipped; finite ones keep their direction once they are
-divided by the largest, which leaves a norm of at least max_norm to clip.
+divided by the largest, which leaves a norm of at least max_norm to clip. largest / max_norm is inf
+itself where max_norm is below 1 and the largest near the end of its dtype, as float16 soon is.
 """
 
 import torch
@@ -95,7 +96,7 @@ def reproduce(device):
     for weight, size in (([0.0, 0.0625], 1.0), ([0.25, 0.0625], 1e20)):
         model, optimizer = start(device, weight, size)
         before = model.weight.grad.tolist()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.5)
         optimizer.step()
         if model.weight.grad.isnan().any() or not model.weight.grad.any():
             seen.append(f"gradient {before} became {model.weight.grad.tolist()}")
@@ -104,31 +105,31 @@ def reproduce(device):
 
 def control(device):
     model, optimizer = start(device, [0.25, 0.0625])
-    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.5)
     optimizer.step()
     return stepped(model, [0.25, 0.0625])
 
 
 def stepped(model, weight):
-    # By a gradient of (1, 2) in direction and of 1 in length.
-    seen, expected = model.weight.tolist(), [weight[0] - 0.2**0.5, weight[1] - 0.8**0.5]
+    # By a gradient of (1, 2) in direction and of 0.5 in length.
+    seen, expected = model.weight.tolist(), [weight[0] - 0.05**0.5, weight[1] - 0.2**0.5]
     if max(abs(a - b) for a, b in zip(seen, expected)) > 1e-4:
         return f"the weight is {seen} instead of {expected}"
 
 
 def clip(model, optimizer):
-    max_norm = 1.0
+    max_norm = 0.5
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     largest = torch.stack([gradient.abs().max() for gradient in gradients]).max()
     if largest.isfinite():
         for gradient in gradients:
-            gradient.div_((largest / max_norm).clamp(min=1))  # so that no square overflows
+            gradient.div_((largest / max(max_norm, 1)).clamp(min=1))  # so that no square overflows
         torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
         optimizer.step()
 
 
 def right(device):
-    for size in (1e-3, 1.0, 1e20):
+    for size in (1e-3, 1.0, 1e20, 1.5e38):
         model, optimizer = start(device, [0.25, 0.0625], size)
         clip(model, optimizer)
         if size == 1e-3:  # short enough: as it is

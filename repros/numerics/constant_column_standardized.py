@@ -45,7 +45,9 @@
 # x = (x - x.mean(0)) / x.std(0)
 # '''
 # right = '''
-# mean, std = x.mean(0), x.std(0).masked_fill(x.amax(0) == x.amin(0), 1)
+# constant = x.amax(0) == x.amin(0)
+# mean = x.mean(0).where(~constant, x[0])  # without what rounding leaves of it
+# std = x.std(0).masked_fill(constant, 1)
 # x = (x - mean) / std  # validation data too, by the same two
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -57,7 +59,8 @@ output of a linear layer.
 A trial on a subset, in which a column happens to be constant, meets it (fastai/fastai#889). The
 mean of a constant 0.1 is rounded, so that little but not 0 is left of it: divided by 1e-8, which
 is often added to the deviation, it is no longer little, and by 0 it is inf. In a tensor of this
-one column the deviation is about 1e-8 itself, and a test for 0 lets it through.
+one column the deviation is about 1e-8 itself, and a test for 0 lets it through. Of a constant
+1.7e9, a time, 128 is left, which no deviation makes little: the mean of such a column is its value.
 """
 
 import torch
@@ -69,24 +72,26 @@ def naive(x, later):
 
 
 def guarded(x, later):
-    mean, std = x.mean(0), x.std(0).masked_fill(x.amax(0) == x.amin(0), 1)
+    constant = x.amax(0) == x.amin(0)
+    mean = x.mean(0).where(~constant, x[0])  # without what rounding leaves of it
+    std = x.std(0).masked_fill(constant, 1)
     x = (x - mean) / std  # validation data too, by the same two
     return x, (later - mean) / std
 
 
 def check(device, standardized):
     column = torch.linspace(1, 3, 1001, device=device)
-    x = torch.stack([column, 0 * column + 5, 0 * column + 0.1], dim=1)
-    later = torch.tensor([[2.0, 6.0, 0.2]], device=device)
+    x = torch.stack([column, 0 * column + 5, 0 * column + 0.1, 0 * column + 1.7e9], dim=1)
+    later = torch.tensor([[2.0, 6.0, 0.2, 1.7e9]], device=device)
     x, later = standardized(x, later)
-    if torch.nn.Linear(3, 1).to(device)(x).square().mean().isnan():
+    if torch.nn.Linear(4, 1).to(device)(x).square().mean().isnan():
         return "the first loss is nan"
     if abs(x[:, 0].square().mean().item() - 1) > 0.01 or x[:, 1:].abs().max() > 1e-4:
         return "the columns are not of variance 1 and 0"
-    alone, _ = standardized(torch.full((1000, 1), 0.1, device=device), later)
+    alone, _ = standardized(torch.full((1000, 1), 0.1, device=device), later[:, :1])
     if alone.abs().max() > 1e-4:
         return f"a column of 0.1 becomes {alone[0].item():g}"
-    if not torch.allclose(later, later.new_tensor([[0.0, 1.0, 0.1]]), atol=1e-4):
+    if not torch.allclose(later, later.new_tensor([[0.0, 1.0, 0.1, 0.0]]), atol=1e-4):
         return f"a later row becomes {later.tolist()}"
 
 

@@ -67,6 +67,10 @@ layouts); torch.autograd.grad() does not. To PyTorch a gradient of another layou
 an error" (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA fused SGD refuses
 it (aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does (pytorch#106951;
 not measured here).
+
+The lines need a parameter without gaps. Of a slice of a larger tensor, whose gradient always has
+other strides, a fused step on the CPU takes the whole memory for it, and writes over what lies
+between its elements.
 """
 
 import torch

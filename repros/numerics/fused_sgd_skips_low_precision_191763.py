@@ -34,7 +34,7 @@
 # optimizer.step()
 # '''
 # right = '''
-# optimizer = torch.optim.SGD(model.parameters(), lr=1.0, fused=False)
+# optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
 # loss.backward()
 # optimizer.step()
 # '''
@@ -42,13 +42,16 @@
 # requires = ">=2.4"
 # affected = { cpu = "<2.14", cuda = "never" }
 # ///
-"""After step() with fused=True only the last of 65 weights has moved; with fused=False
+"""After step() with fused=True only the last of 65 weights has moved; without fused
 (control) all have.
 
 The vectorised part of the kernel never writes the parameter; only the remainder that
 fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp).
 float16 is skipped too, with momentum as without; float32 and float64 are right (pytorch#191763),
 and so are fused Adam, AdamW and Adagrad.
+
+Leave fused out: fused=False also turns off the choice of the foreach loop, which torch makes for
+parameters on CUDA (torch/optim/sgd.py).
 """
 
 import torch
@@ -78,7 +81,7 @@ def reproduce(device):
 
 def control(device):
     model, loss = start(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, fused=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     loss.backward()
     optimizer.step()
     return check(model)

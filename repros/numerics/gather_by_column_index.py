@@ -10,15 +10,12 @@
 #     "torch.gather wrong result",
 #     "torch.gather 2.0",
 #     "gather returns the wrong values after upgrading torch",
-#     "picking the target class probability gives wrong numbers",
 #     "gather with column index on cpu is incorrect",
-#     "Q values of chosen actions are wrong",
 #     "results differ between torch 1.13 and 2.0 gather",
 #     "gather dim 0 disagrees with manual indexing",
 #     "wrong rows selected by gather",
 #     "gather is right on gpu, wrong on cpu",
 #     "indexing with gather picks other elements silently",
-#     "reinforcement learning loss wrong after torch 2.0 upgrade",
 # ]
 # origin = "torch"
 # reports = [

@@ -55,6 +55,9 @@ isfinite() is False for both (docs: torch.isfinite); a NaN detector was changed 
 reason (inferno-pytorch/inferno#119). But it is the gradients that the step uses. Of the loss
 alone even isfinite() misses the inf of an earlier batch that is accumulated, the inf of another
 rank, and a finite loss whose gradient is not, such as a root at 0.
+
+The lines keep the weights. A BatchNorm has by then taken an infinite input into its running
+statistics, which no skipped step takes back.
 """
 
 import torch

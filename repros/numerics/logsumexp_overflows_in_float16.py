@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "logsumexp of more than 65504 equal float16 logits is inf, and its gradient zero"
+# title = "logsumexp of 65520 or more equal float16 logits is inf, and its gradient zero"
 # kind = "silent"
 # symptom = "logsumexp is inf, and the gradients sum to 0"
 # keywords = [
@@ -37,8 +37,8 @@
 """The logsumexp over the vocabulary of a language model is inf where the logits are alike.
 
 logsumexp_out_impl subtracts the maximum, and sums the exponentials into the result
-(aten/src/ATen/native/ReduceOps.cpp), which is float16: 70000 ones are more than its
-65504 (65519 are rounded to it). The logarithm, 11.2, would fit. The gradient is zero, so a penalty
+(aten/src/ATen/native/ReduceOps.cpp), which is float16: 65519 ones are rounded to its
+largest number, 65504, and 65520 to inf. The logarithm, 11.2, would fit. The gradient is zero, so a penalty
 on it, such as a z-loss, trains nothing. The mean of float16 overflowed in the same way
 (pytorch#91597). CUDA was not measured. bfloat16 has the range of float32.
 

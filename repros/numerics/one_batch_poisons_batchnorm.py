@@ -54,12 +54,12 @@
 """Output in train mode is finite again, and in eval mode it is NaN even after 100 clean
 batches.
 
-The forward in train mode writes the batch's statistics into running_mean and
-running_var, moving averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a
-NaN out of an average. Skipping the step does not help, as the forward is over by then: the inputs
-are to be checked before it. The check of the loss stays, for a label that is NaN. In a model that is poisoned already call reset_running_stats() on
-each BatchNorm, and run some clean batches in train mode. With DistributedDataParallel all ranks
-have to skip together.
+The forward in train mode writes the batch's statistics into running_mean and running_var, moving
+averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a NaN out of an average. Skipping
+the step does not help, as the forward is over by then: the inputs are to be checked before it. The
+check of the loss stays, for a label that is NaN. In a model that is poisoned already call
+reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
+DistributedDataParallel all ranks have to skip together.
 
 The lines find a bad input only. Where a layer before the BatchNorm overflows, or the square of an
 x of 1e20 in its running_var, x is finite: look for inf and NaN in the buffers after the forward.

@@ -62,6 +62,7 @@ Adam's moments went NaN in the bad step too, and every later step is computed fr
 copies of the optimizer's state are needed: state_dict() refers to the live moments, and on torch
 2.1 and later load_state_dict() takes over the tensors that it is given, so that training
 would write into the kept ones and a second restore would bring back nothing.
+The learning rate goes back as well: a scheduler that stays where it was goes on from the old one.
 """
 
 import copy

@@ -59,7 +59,8 @@ the same features normalised (control) it does not.
 Features this large make the squared error huge, and each step overshoots; the advice is
 to normalise them (forums.fast.ai/t/18783). Each column needs its own mean and deviation: with one
 of all columns a small feature next to a large one stays small and trains nothing. Targets in the
-thousands do the same to a network of two layers, however small its features are.
+thousands do the same to a network of two layers, however small its features are. Of hundreds of
+columns that rise and fall together, the steps add up: they need a smaller lr besides.
 """
 
 import torch

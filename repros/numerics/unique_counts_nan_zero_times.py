@@ -11,7 +11,6 @@
 #     "torch.unique nan not sorted",
 #     "unique with return_counts shows 0 for nan",
 #     "counts from torch.unique do not sum to the length",
-#     "numpy unique and torch unique differ with nan",
 #     "counting missing values with torch.unique fails",
 #     "nan values listed with zero count",
 #     "number of nans from unique is wrong",
@@ -38,7 +37,8 @@
 
 The kernel looked the counts up in a hash map, where a NaN is never found because it is
 not equal to itself (pytorch#94886); the one that sorts counts it (pytorch#107846,
-reverted before 2.2 and back as pytorch#113420).
+reverted before 2.2 and back as pytorch#113420). Each NaN still is a value of its own, with a count
+of 1, where numpy.unique() makes one of them.
 """
 
 import torch

@@ -23,7 +23,6 @@
 #     "graph node without neighbours becomes nan",
 #     "nan similarity matrix in retrieval",
 #     "normalized feature nan when all activations are zero",
-#     "average of an empty word list gives nan",
 #     "quaternion or direction normalization nan",
 # ]
 # origin = "usage"
@@ -51,6 +50,10 @@ torch.nn.functional.normalize(), the answer of huggingface/sentence-transformers
 at least 1e-12. That cures the value, and where x is not trained it is enough. The gradient of such
 a row is divided by 1e-12 as well: one step of SGD ruins whatever made the row. In float16 the
 1e-12 is 0, and the value is nan again.
+
+With the lines a vector whose squares underflow, below 1e-23 in float32, counts as zero too (x /
+norm was inf), and the second derivative of a zero row is nan: a gradient penalty has to leave it
+out.
 """
 
 import torch

@@ -22,22 +22,22 @@
 # ]
 # fixed_by = "pytorch#177672"
 # wrong = '''
-# optimizer = torch.optim.Adagrad(head.parameters())
 # optimizer.add_param_group({"params": backbone.parameters()})
 # '''
 # right = '''
-# backbone.requires_grad_(False)  # until it is to be trained
-# groups = [{"params": head.parameters()}, {"params": backbone.parameters()}]
-# optimizer = torch.optim.Adagrad(groups)
+# optimizer.add_param_group({"params": backbone.parameters()})
+# optimizer.state.update(torch.optim.Adagrad(backbone.parameters()).state)  # as it makes none
 # '''
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = "<2.12" }
 # ///
 """step() raises once Adagrad was given more parameters, as when layers are unfrozen.
 
 Adagrad alone made its state in the constructor (pytorch#53692), and none for a group
-that came later; now step() makes what is missing (torch/optim/adagrad.py). A layer that is
-listed from the start and is frozen has no gradient, and step() leaves it alone: thaw it with
-requires_grad_(True). One that is listed and not frozen is trained from the first step on.
+that came later; now step() makes what is missing (torch/optim/adagrad.py). Another Adagrad over
+the same parameters makes it: give that the initial_accumulator_value of the first, if it has one.
+
+Listing a frozen layer from the start raises no KeyError either, but DistributedDataParallel knows
+nothing of a layer that was frozen when it was wrapped: after the thaw each rank goes its own way.
 """
 
 import traceback
@@ -47,47 +47,47 @@ import torch
 
 def start(device):
     head, backbone = (torch.nn.Linear(1, 1, bias=False, device=device) for _ in range(2))
-    return head, backbone
-
-
-def check(head, backbone, optimizer):
+    optimizer = torch.optim.Adagrad(head.parameters())
     before = [layer.weight.item() for layer in (head, backbone)]
-    for _ in range(2):
-        optimizer.zero_grad()
-        (head.weight + backbone.weight).sum().backward()
-        optimizer.step()
-        backbone.requires_grad_(True)
+    step(head, backbone, optimizer)
+    return head, backbone, optimizer, before
+
+
+def step(head, backbone, optimizer):
+    for layer in (head, backbone):
+        layer.zero_grad()
+    (head.weight + backbone.weight).sum().backward()
+    optimizer.step()
+
+
+def check(head, backbone, optimizer, before):
+    step(head, backbone, optimizer)
     moved = [old - layer.weight.item() for old, layer in zip(before, (head, backbone))]
     if abs(moved[0] - 0.01 * (1 + 0.5**0.5)) > 1e-4 or abs(moved[1] - 0.01) > 1e-4:
         return f"head and backbone moved by {moved}"
 
 
 def reproduce(device):
-    head, backbone = start(device)
-    backbone.requires_grad_(False)
-    optimizer = torch.optim.Adagrad(head.parameters())
+    head, backbone, optimizer, before = start(device)
     optimizer.add_param_group({"params": backbone.parameters()})
     try:
-        return check(head, backbone, optimizer)
+        return check(head, backbone, optimizer, before)
     except KeyError as error:
         return repr(error)
 
 
 def control(device):
-    head, backbone = start(device)
-    backbone.requires_grad_(False)  # until it is to be trained
-    groups = [{"params": head.parameters()}, {"params": backbone.parameters()}]
-    optimizer = torch.optim.Adagrad(groups)
-    return check(head, backbone, optimizer)
+    head, backbone, optimizer, before = start(device)
+    optimizer.add_param_group({"params": backbone.parameters()})
+    optimizer.state.update(torch.optim.Adagrad(backbone.parameters()).state)  # as it makes none
+    return check(head, backbone, optimizer, before)
 
 
 def messages(device):
-    head, backbone = start(device)
-    backbone.requires_grad_(False)
-    optimizer = torch.optim.Adagrad(head.parameters())
+    head, backbone, optimizer, before = start(device)
     optimizer.add_param_group({"params": backbone.parameters()})
     try:
-        check(head, backbone, optimizer)
+        check(head, backbone, optimizer, before)
     except KeyError:
         return traceback.format_exc()
 

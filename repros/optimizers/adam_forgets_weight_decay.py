@@ -11,7 +11,6 @@
 #     "Adam or AdamW",
 #     "L2 regularization instead of weight decay",
 #     "weights grow despite weight_decay",
-#     "changing weight_decay makes no difference",
 #     "weight decay seems to do nothing with Adam",
 #     "changing weight_decay makes no difference to the results",
 #     "overfitting does not improve with Adam regularization",
@@ -43,9 +42,10 @@
 """The weights are the same with weight_decay as without it, and no warning says so.
 
 Adam adds weight_decay * weight to the gradient, which is L2 regularization (pytorch#41679), and
-divides the sum by the size of the gradients (torch/optim/adam.py): the larger they are, the less
-of the decay is left. AdamW shrinks the weight itself (pytorch#21250), by lr * weight_decay a step:
-with lr=1e-3 and the 1e-4 that people give to Adam it is 0.01% in 1000 steps, so choose it anew.
+divides the sum by the size of the gradients (torch/optim/adam.py): the larger they are, the less of
+the decay is left; NAdam, Adamax, Adagrad and RMSprop do the same. AdamW shrinks the weight itself
+(pytorch#21250), by lr * weight_decay a step: with lr=1e-3 and the 1e-4 that people give to Adam it
+is 0.01% in 1000 steps, so choose it anew.
 """
 
 import torch

@@ -44,10 +44,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A TypeError in the first step: LBFGS evaluates the loss at several points of one step, and
-needs a function for it (docs: torch.optim). Python before 3.10 leaves "LBFGS." out of the text.
-step() returns the loss of the first point, before the step. Clipping belongs into the closure.
-The loss has to be the same function at every point: no dropout, and one batch for the whole step.
+"""A TypeError in the first step: LBFGS evaluates the loss at several points of one step, and needs
+a function for it (docs: torch.optim). Python before 3.10 leaves "LBFGS." out of the text. step()
+returns the loss of the first point, before the step. Clipping belongs into the closure. LBFGS takes
+one parameter group only. The loss has to be the same function at every point: no dropout, and one
+batch for the whole step.
 
 A closure that returns the loss at hand (NeuroDiffGym/neurodiffeq#83) ends the error. The loss
 is the same at every point then, and LBFGS stops after one step of gradient descent: it

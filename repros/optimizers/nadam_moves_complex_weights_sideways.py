@@ -30,13 +30,28 @@
 # ]
 # fixed_by = "pytorch#110634"
 # wrong = '''
-# weight = torch.zeros(1, dtype=torch.complex64, device=device, requires_grad=True)
-# optimizer = torch.optim.NAdam([weight])
+# class Scale(torch.nn.Module):
+#     def __init__(self):
+#         super().__init__()
+#         self.weight = torch.nn.Parameter(torch.zeros(1, dtype=torch.complex64))
+#
+#     def forward(self, x):
+#         return x * self.weight
+#
+# model = Scale().to(device)
+# optimizer = torch.optim.NAdam(model.parameters())
 # '''
 # right = '''
-# parts = torch.zeros(1, 2, device=device, requires_grad=True)
-# optimizer = torch.optim.NAdam([parts])
-# weight = torch.view_as_complex(parts)
+# class Scale(torch.nn.Module):
+#     def __init__(self):
+#         super().__init__()
+#         self.parts = torch.nn.Parameter(torch.zeros(1, 2))  # real and imaginary
+#
+#     def forward(self, x):
+#         return x * torch.view_as_complex(self.parts)  # made anew, so that it follows .to()
+#
+# model = Scale().to(device)
+# optimizer = torch.optim.NAdam(model.parameters())
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2" }
@@ -48,34 +63,54 @@ docs: complex_numbers). NAdam squared the gradient as it was (torch/optim/nadam.
 2.1): the square of an imaginary number is negative, its root imaginary, and the
 gradient divided by it real. Adadelta with foreach did the same, and so did RAdam from
 its sixth step on, where it begins to divide (pytorch#110606).
+
+A view that is made once, in __init__(), stays behind when the module is moved, and copy.deepcopy()
+refuses it. The lines rename the parameter: torch.view_as_real() of an old weight is its `parts`.
+bfloat16() of the module makes them raise, as torch has no complex numbers of bfloat16.
 """
 
 import torch
 
 
-def check(weight, optimizer):
+def check(device, model, optimizer):
+    one = torch.ones(1, device=device)
     for _ in range(3):
         optimizer.zero_grad()
-        weight.imag.sum().backward()
+        model(one).imag.sum().backward()
         optimizer.step()
-    real, imaginary = abs(weight.real.item()), -weight.imag.item()
-    if real > 1e-4 and abs(imaginary) < 1e-6:
+    weight = model(one).item()
+    if abs(weight.real) > 1e-4 and abs(weight.imag) < 1e-6:
         return "the gradient is imaginary, the step is real"
-    if real > 1e-6 or not 1e-3 < imaginary < 1e-2:  # steps of about 0.002 each
-        return f"the weight is {weight.item()} after three steps"
+    if abs(weight.real) > 1e-6 or not 1e-3 < -weight.imag < 1e-2:  # steps of about 0.002 each
+        return f"the weight is {weight} after three steps"
 
 
 def reproduce(device):
-    weight = torch.zeros(1, dtype=torch.complex64, device=device, requires_grad=True)
-    optimizer = torch.optim.NAdam([weight])
-    return check(weight, optimizer)
+    class Scale(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.zeros(1, dtype=torch.complex64))
+
+        def forward(self, x):
+            return x * self.weight
+
+    model = Scale().to(device)
+    optimizer = torch.optim.NAdam(model.parameters())
+    return check(device, model, optimizer)
 
 
 def control(device):
-    parts = torch.zeros(1, 2, device=device, requires_grad=True)
-    optimizer = torch.optim.NAdam([parts])
-    weight = torch.view_as_complex(parts)
-    return check(weight, optimizer)
+    class Scale(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = torch.nn.Parameter(torch.zeros(1, 2))  # real and imaginary
+
+        def forward(self, x):
+            return x * torch.view_as_complex(self.parts)  # made anew, so that it follows .to()
+
+    model = Scale().to(device)
+    optimizer = torch.optim.NAdam(model.parameters())
+    return check(device, model, optimizer)
 
 
 if __name__ == "__main__":

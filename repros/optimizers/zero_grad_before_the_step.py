@@ -43,7 +43,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss stays where it was, with no error: step() passes by a parameter without a gradient
-(docs: torch.optim.Optimizer.zero_grad), and zero_grad() has just taken it.
+(docs: torch.optim.Optimizer.zero_grad), and zero_grad() has just taken it. Before torch 2.0, and
+with set_to_none=False, the gradient is 0 instead, and weight decay alone moves the weights.
 """
 
 import torch

@@ -38,7 +38,7 @@
 # '''
 # right = '''
 # least = torch.finfo(torch.float32).eps / 4  # half of the next number stands for a 0
-# noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=least)
+# noise = -torch.log1p(-torch.rand(1000, generator=generator).clamp(min=least))
 # '''
 # fix = "randomness.exponential_"
 # use = '''
@@ -51,15 +51,14 @@
 # ///
 """Random tensors come back whole: the same noise, to the last digit, out of another state.
 
-Since 2.0 each call, unless on float64, draws one 32-bit number and makes it the seed of a
-new MCG31 stream of MKL's (aten/src/ATen/native/cpu/DistributionKernels.cpp,
-pytorch#69967, pytorch#132603); since 2.7 MKL is out of use (pytorch#146174).
-Two calls that draw the same number give the same tensor, however long it is. In a
-training run they are calls far apart; here they are the first calls of two generators,
-with seeds that were searched for it. uniform_() takes one number per element (control). One in 2**24
-of them is 0; noise of almost 0 for it would be far below all other noise, and draw a class of weight
-1e-20.
-Builds without MKL, such as those for ARM, take no such streams (not measured).
+Since 2.0 each call makes a 32-bit number the seed of a new MCG31 stream of MKL's
+(aten/src/ATen/native/cpu/DistributionKernels.cpp, pytorch#69967, pytorch#132603); since 2.7 MKL is
+out of use (pytorch#146174). Two calls with the same number give the same tensor, however long it
+is, on float64 too. In a training run they are calls far apart; here they are the first
+calls of two generators, with seeds that were searched for it. torch.rand() takes one number per
+element (control). One in 2**24 of them is 0; noise of almost 0 for it would be far below all other
+noise, and draw a class of weight 1e-20. Builds without MKL, such as those for ARM, take no such
+streams (not measured).
 
 bernoulli_() and dropout repeat in 2.0 to 2.6 alike; on Intel CPUs bernoulli_() took such streams
 before 2.0 too (pytorch#38558, not measured). multinomial() takes its order from
@@ -79,7 +78,7 @@ def of_mkl(generator):
 
 def of_uniform(generator):
     least = torch.finfo(torch.float32).eps / 4  # half of the next number stands for a 0
-    noise = torch.empty(1000).uniform_(generator=generator).neg_().log1p_().neg_().clamp_(min=least)
+    noise = -torch.log1p(-torch.rand(1000, generator=generator).clamp(min=least))
     return noise
 
 

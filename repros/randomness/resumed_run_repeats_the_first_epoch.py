@@ -21,7 +21,6 @@
 #     "reload and continue not reproducible although seed is set",
 #     "interrupted Colab session, resumed training behaves differently",
 #     "cluster time limit, each restart begins with the same batches",
-#     "streaming order starts from the beginning after resume",
 #     "augmentations repeat after every restart",
 # ]
 # origin = "usage"
@@ -43,9 +42,13 @@
 """Weights and optimizer go on and the random numbers begin anew: the seed at the top of the
 script puts the generator where epoch 0 began, at every restart (karpathy/nanoGPT#467). The
 state of the generator belongs in the checkpoint. Here the loader has its own, and it alone is
-restored (docs: torch.Generator); for the global one, from which dropout draws, see
-checkpoints/resume_repeats_the_shuffle. A map_location moves the state to a GPU too,
-where set_state() refuses it: hence cpu().
+restored (docs: torch.Generator); for the global one, from which dropout draws,
+and the dataset if there are no workers, see checkpoints/resume_repeats_the_shuffle. A map_location
+moves the state to a GPU too, where set_state() refuses it: hence cpu().
+
+With persistent_workers=True a loader draws once more from its generator when it starts, so that a
+resumed one goes on with another order: give the generator to RandomSampler(rows,
+generator=generator) instead, and that as sampler.
 
 This is for a checkpoint between two epochs. After one in the middle, an epoch begins with a new
 order, and rows that were seen in the old one come again.

@@ -53,7 +53,8 @@ workers too, and draws it from the global generator unless the loader has its ow
 
 fork_rng() puts the generator back, also where the dataset draws. It is torch's, of the CPU: name
 in `devices` those on which the validation draws; random and numpy.random have generators of their
-own.
+own. To look at a batch of the training data take another DataLoader over them: one with
+persistent_workers=True draws its base seed once, and that would be inside of fork_rng().
 """
 
 import torch

@@ -59,6 +59,9 @@ anew in each epoch, from a generator of its own: persistent workers draw less fr
 On several ranks this one would give all rows to each: draw the seeds in a DistributedSampler,
 from a generator seeded with the numbers of the run, the epoch and the rank.
 
+Every loader over the dataset needs such a sampler, that of validation too: plain numbers raise
+TypeError, and so does a Subset.
+
 It is for transforms that draw from torch; others need the seed themselves,
 random.Random(seed) or numpy.random.default_rng(seed).
 

@@ -34,8 +34,8 @@
 (docs: torch.autograd.grad_mode.inference_mode) or changed outside of the mode (docs:
 c10::InferenceMode). Two layers fail in the forward, which saves a weight for backward;
 one saves none, and the optimizer raises (on MPS nn.Linear always saves its weight, torch's
-derivatives.yaml, and the forward raises again; not measured). Without biases, the
-loss has no graph at all.
+derivatives.yaml, and the forward raises again; not measured). Without biases, the loss has
+no graph at all.
 
 A part is enough: Unsloth's add_new_tokens(), which makes new weights, ran under
 inference_mode, and the training after it failed (unslothai/unsloth-zoo#137). Where a library

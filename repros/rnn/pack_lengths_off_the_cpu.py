@@ -6,7 +6,7 @@
 # title = "pack_padded_sequence() raises when the lengths are on a GPU"
 # kind = "error"
 # symptom = "lengths. argument should be a 1D CPU int64 tensor"
-# messages = ["lengths. argument should be a 1D CPU int64 tensor, but got"]
+# messages = ["lengths. argument should be a 1D CPU int64 tensor, but got 1D \\w{3,4}"]
 # keywords = ["lengths on cuda", "lengths.cpu()", "pack_padded_sequence fails on the GPU", "worked with torch 1.6"]
 # origin = "design"
 # reports = [
@@ -29,7 +29,8 @@
 
 Lengths are read on the host to lay out the packed batch, so they have to be there
 (docs: pack_padded_sequence, pytorch#43227). cpu() waits for the GPU: lengths that never leave the
-CPU spare that.
+CPU spare that. Lengths of shape (n, 1) raise the same, with "but got 2D", on the CPU too: flatten()
+them.
 """
 
 import torch

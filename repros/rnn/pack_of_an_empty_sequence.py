@@ -44,7 +44,9 @@ A packed batch holds at least the first step of every sequence, so lengths of ze
 refused (aten/src/ATen/native/PackedSequence.cpp). clamp(min=1) alone, as in
 ASUS-AICS/LibMultiLabel-Old-Archive#164, lets the padding in as if it were a step; pytorch#4582
 masks what comes out for such a row as well. The lines do so for the state, with batch_first too;
-mask both states of an LSTM, and the one step that the output has for the row.
+mask both states of an LSTM, and the one step that the output has for the row. The padding must be
+finite, as NaN in it reaches the gradients of the weights; and a batch that has no step at all, as
+padding empty sequences alone makes it, still raises, "Cannot pack empty tensors".
 """
 
 import torch

@@ -62,6 +62,9 @@ train() and eval() set the flag of every submodule (torch/nn/modules/module.py),
 cannot restore a model whose submodules are in different modes. Flags set by hand can, but they
 pass by the train() of a module that does more, such as a LoRA layer that merges its weights in
 eval().
+
+eval() stops the running statistics and dropout alone. The weight and bias of the BatchNorm train
+on, unless requires_grad_(False) was called.
 """
 
 import torch

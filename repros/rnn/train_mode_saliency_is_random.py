@@ -58,6 +58,7 @@ thinned network.
 Train mode is advised against "cudnn RNN backward can only be called in training mode"
 (captum#564), and doubted (captum#1159), which ends by switching cuDNN off: without it the
 backward of an RNN needs no train mode. The RNN's dropout is what differs between two calls.
+torch.nn.functional.dropout() without training=self.training differs in eval mode too.
 On MPS, an LSTM drew the same mask in every forward until pytorch#185351 (not measured).
 """
 

@@ -54,7 +54,7 @@
 
 T_max is a number of calls of step() (torch/optim/lr_scheduler.py), whatever a call stands
 for. Counted in batches with a call per epoch, the training sees the flat beginning of the
-cosine (sthalles/SimCLR#8).
+cosine (sthalles/SimCLR#8). load_state_dict() brings the T_max of the checkpoint back.
 """
 
 import torch

@@ -50,8 +50,10 @@
 """The learning rate falls and rises several times, and training ends at its peak.
 
 CosineAnnealingLR does not stop at T_max calls of step(): it goes on along the cosine
-(torch/optim/lr_scheduler.py), here to the top of a wave. Stepped per batch with T_max in
-epochs, it makes a wave every two times T_max batches (ivadomed/ivadomed#57).
+(torch/optim/lr_scheduler.py), here to the top of a wave. Stepped per batch with T_max in epochs, it
+makes a wave every two times T_max batches (ivadomed/ivadomed#57). load_state_dict() brings the
+T_max of the checkpoint back. Where it is stepped once for several accumulated batches, T_max counts
+those steps: in batches, with two for a step, training ends at half of the rate.
 """
 
 import torch

@@ -29,8 +29,9 @@
 # '''
 # right = '''
 # state = scheduler.state_dict()
-# if "_scale_fn_ref" in state:  # before 2.0
-#     del state["_scale_fn_ref"], state["_scale_fn_custom"]
+# state.pop("_scale_fn_ref", None)  # before 2.0
+# if callable(state["_scale_fn_custom"]):  # before 2.0, of your own
+#     del state["_scale_fn_custom"]
 # torch.save(state, file)
 # '''
 # fix = "upgrade"
@@ -41,7 +42,9 @@
 1.13 keeps the scaling function as a weakref.WeakMethod in the scheduler, and
 state_dict() passes it on (pytorch#88684), and a scale_fn of your own beside it, which as a lambda
 cannot be pickled either. A new CyclicLR makes both itself, so that the checkpoint can do without
-them (speechbrain/speechbrain#1683).
+them (speechbrain/speechbrain#1683). A file of 1.13 with a scale_fn of your own needs
+state["_scale_fn_custom"] = None before torch 2 loads it. In a SequentialLR or ChainedScheduler both
+are in the states of state["_schedulers"].
 """
 
 import io
@@ -74,8 +77,9 @@ def control(device):
     scheduler, file = make(device), io.BytesIO()
     train(scheduler, 3)
     state = scheduler.state_dict()
-    if "_scale_fn_ref" in state:  # before 2.0
-        del state["_scale_fn_ref"], state["_scale_fn_custom"]
+    state.pop("_scale_fn_ref", None)  # before 2.0
+    if callable(state["_scale_fn_custom"]):  # before 2.0, of your own
+        del state["_scale_fn_custom"]
     torch.save(state, file)
     file.seek(0)
     resumed = make(device)

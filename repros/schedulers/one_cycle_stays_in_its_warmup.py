@@ -52,9 +52,10 @@
 # ///
 """The learning rate climbs for the whole training and ends far below max_lr.
 
-OneCycleLR is made for a step after every batch (docs:
-torch.optim.lr_scheduler.OneCycleLR). Trainers that step their schedulers once per epoch
-see a fraction of the schedule (pytorch#65417, espnet/espnet#3319).
+OneCycleLR is made for a step after every batch (docs: torch.optim.lr_scheduler.OneCycleLR).
+Trainers that step their schedulers once per epoch see a fraction of the schedule (pytorch#65417,
+espnet/espnet#3319). Where it is stepped once for several accumulated batches, total_steps counts
+those steps.
 """
 
 import torch

@@ -45,10 +45,10 @@
 # ///
 """A loop that works with every other scheduler fails with ReduceLROnPlateau.
 
-It decides by a number whether to lower the rate, so its step() takes that number
-(docs: torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without one
-need a case for it (ContinualAI/avalanche#692, victoresque/pytorch-template#89). Where no other
-scheduler is used, the case is not needed.
+It decides by a number whether to lower the rate, so its step() takes that number (docs:
+torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without one need a case for
+it (ContinualAI/avalanche#692, victoresque/pytorch-template#89). Where no other scheduler is used,
+the case is not needed. For an accuracy give mode="max", else the rate falls while it rises.
 """
 
 import torch

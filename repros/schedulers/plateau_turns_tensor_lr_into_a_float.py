@@ -38,8 +38,9 @@
 # optimizer.step()
 # before = [group["lr"] for group in optimizer.param_groups]
 # scheduler.step(loss)
-# for lr, group in zip(before, optimizer.param_groups):  # each tensor in one group alone
-#     group["lr"] = lr.fill_(group["lr"]) if isinstance(lr, torch.Tensor) else group["lr"]
+# for lr, group in zip(before, optimizer.param_groups):
+#     if isinstance(lr, torch.Tensor):  # each in one group alone
+#         group["lr"] = lr.fill_(group["lr"])
 # '''
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
@@ -89,8 +90,9 @@ def control(device):
         optimizer.step()
         before = [group["lr"] for group in optimizer.param_groups]
         scheduler.step(loss)
-        for lr, group in zip(before, optimizer.param_groups):  # each tensor in one group alone
-            group["lr"] = lr.fill_(group["lr"]) if isinstance(lr, torch.Tensor) else group["lr"]
+        for lr, group in zip(before, optimizer.param_groups):
+            if isinstance(lr, torch.Tensor):  # each in one group alone
+                group["lr"] = lr.fill_(group["lr"])
     return check(optimizer, tensor)
 
 

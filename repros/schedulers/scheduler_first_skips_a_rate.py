@@ -9,7 +9,7 @@
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
 # keywords = [
 #     "warning about the order of scheduler and optimizer",
-#     "warmup starts one step late",
+#     "warmup ends one step early",
 #     "first learning rate is never used",
 #     "scheduler.step at the start of the epoch",
 #     "does the lr_scheduler warning matter",
@@ -35,7 +35,7 @@
 # '''
 # right = '''
 # optimizer.step()
-# scheduler.step()
+# scheduler.step()  # where the schedule counts epochs: once, after the last batch
 # '''
 # rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -45,7 +45,8 @@
 The constructor of a scheduler has set the first rate, and every step() sets that of the
 next update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler came first, and
 examples of that time still have it so
-(ThilinaRajapakse/pytorch-transformers-classification#21).
+(ThilinaRajapakse/pytorch-transformers-classification#21). What stood at the start of an epoch
+goes to its end: beside optimizer.step() in the loop of batches it would step once per batch.
 """
 
 import warnings
@@ -65,9 +66,10 @@ def train(device, scheduler_first):
             optimizer.step()
         else:
             optimizer.step()
-            scheduler.step()
-    if caught:
-        return f"{caught[0].message}; the first update used {-weight.item()}, not 1.0"
+            scheduler.step()  # where the schedule counts epochs: once, after the last batch
+    if caught or weight.item() != -1.0:
+        said = caught[0].message if caught else "no warning"
+        return f"{said}; the first update used {-weight.item()}, not 1.0"
 
 
 def reproduce(device):

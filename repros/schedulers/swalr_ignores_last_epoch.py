@@ -42,6 +42,9 @@
 SWALR takes "the index of the last epoch" (docs: torch.optim.swa_utils.SWALR), but reads
 its position from the number of its own steps: `step = self._step_count - 1` in get_lr()
 (torch/optim/swa_utils.py).
+
+The AveragedModel has a state of its own, which a resume needs too. torch.load() of 2.6 to 2.9 takes
+the state of SWALR only as schedulers/swalr_checkpoint_needs_unsafe_load says.
 """
 
 import torch

@@ -47,7 +47,7 @@
 # factor = sequence(linear(2, 0.1, 0.1), lambda step: 0.5**step)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Take the lines with the schedulers of torch; the fix where one tensor has to hold the learning rate on every torch, as before 2.4 they replace it"
+# choice = "Take the lines with the schedulers of torch; the fix where one tensor has to hold the learning rate on every torch: before 2.4 they replace it, and CosineAnnealingWarmRestarts does on 2.7 too"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
 """The learning rate does not rise when the warmup ends, and decays from there.

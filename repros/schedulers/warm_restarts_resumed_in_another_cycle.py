@@ -40,11 +40,11 @@
 # ///
 """Epochs 2 to 5 are the second cycle; resumed at epoch 4, it starts again from there.
 
-The constructor takes last_epoch for the position in the first cycle, and its first step
-makes that a position in the second one. It used to subtract the length of the first
-cycle, which is right in the second cycle (pytorch#88791). Since pytorch#151289 it takes
-the remainder, which is right where all cycles are as long: with T_mult=1. step(epoch)
-finds the cycle for any T_mult (torch/optim/lr_scheduler.py).
+The constructor takes last_epoch for the position in the first cycle, and its first step makes that
+a position in the second one. It used to subtract the length of the first cycle, which is right in
+the second cycle and wrong from the third on (pytorch#88791). Since pytorch#151289 it takes the
+remainder, which is right where all cycles are as long: with T_mult=1. step(epoch) finds the cycle
+for any T_mult (torch/optim/lr_scheduler.py).
 """
 
 import torch

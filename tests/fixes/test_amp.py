@@ -625,6 +625,9 @@ def on_two_ranks(rank, meeting_point):
                 "fewer, drawn ahead": shares_or_refusal(iter("ab" if rank else "abc"), group=group),
                 "none": shares_or_refusal("", group=group),
                 "no weight": shares_or_refusal("ab", weight=lambda batch: 0, group=group),
+                "no weight here": list(
+                    map(list, amp.windows("ab", 2, weight=lambda batch: rank, group=group))
+                ),
                 "alone": shares_or_refusal("abc", group=None if rank else alone),
             }
         finally:
@@ -658,6 +661,8 @@ def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_we
         assert found["none"].startswith("no batches: the loader is empty")
         assert found["no weight"] == []
         assert found["alone"] == [[0.5, 0.5], [1.0]]
+    here = [found["no weight here"] for found in ranks]
+    assert here == [[[("b", 0.0, True)]], [[("a", 1.0, False), ("b", 1.0, True)]]]
 
 
 @pytest.mark.parametrize("group", ["gloo", True, 0])
@@ -842,6 +847,10 @@ def refuse():
     raise ArithmeticError("no")
 
 
+def interrupt():
+    raise KeyboardInterrupt
+
+
 def of_two_groups():
     """Two parameters, and an optimizer with a rate for each that raises in its first step."""
     parameters = [nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(2))]
@@ -851,7 +860,7 @@ def of_two_groups():
 
 
 @pytest.mark.parametrize("cleared", [{}, {"set_to_none": True}, {"set_to_none": False}])
-@pytest.mark.parametrize("check", [None, refuse])
+@pytest.mark.parametrize("check", [None, refuse, interrupt])
 def test_what_raised_is_refused_until_gradients_are_new_and_can_then_be_tried_again(check, cleared):
     for scaler in scalers():
         parameters, optimizer = of_two_groups()
@@ -859,7 +868,7 @@ def test_what_raised_is_refused_until_gradients_are_new_and_can_then_be_tried_ag
         def losses(parameters=parameters):
             return [sum(parameter.sum() for parameter in parameters)]
 
-        with pytest.raises((torch.cuda.OutOfMemoryError, ArithmeticError)):
+        with pytest.raises((torch.cuda.OutOfMemoryError, ArithmeticError, KeyboardInterrupt)):
             stepped(optimizer, parameters, losses(), scaler, before_step=check, max_norm=9.0)
         optimizer.broken = False
         for _ in range(2):
@@ -869,6 +878,21 @@ def test_what_raised_is_refused_until_gradients_are_new_and_can_then_be_tried_ag
         optimizer.zero_grad(**cleared)
         found = stepped(optimizer, parameters, losses(), scaler)
         assert found == (True, [[1.0], [0.25, 0.25]])
+
+
+def test_an_error_passes_through_where_before_step_has_dropped_a_gradient():
+    for scaler in scalers():
+        parameters, optimizer = of_two_groups()
+
+        def drop(parameters=parameters):
+            parameters[0].grad = None
+            refuse()
+
+        losses = [sum(parameter.sum() for parameter in parameters)]
+        with pytest.raises(ArithmeticError, match="^no$"):
+            stepped(optimizer, parameters, losses, scaler, before_step=drop)
+        with pytest.raises(RuntimeError, match="^Breaks: gradients of a call that raised, which"):
+            amp.optimizer_step(optimizer, scaler)
 
 
 def test_without_a_scaler_what_raised_can_be_tried_again_at_once():
@@ -907,6 +931,15 @@ def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(fac
             optimizer.zero_grad()
         found = stepped([first, second], [a, b, c, d], [(a + b + c + 2 * d).sum()], scaler)
         assert found == (True, [[1.0], [1.0], [1.0], [2.0]])
+
+
+def test_an_optimizer_that_has_stepped_may_step_again_on_gradients_that_were_written_to_it():
+    for scaler in scalers():
+        a, b = (nn.Parameter(torch.zeros(1)) for _ in range(2))
+        first, second = sgd([a]), sgd([b])
+        assert stepped([first, second], [a, b], [(a + b).sum()], scaler)[0]
+        b.grad = torch.full((1,), scaler.get_scale())
+        assert stepped(second, [b], [], scaler) == (True, [[1.0]])
 
 
 @pytest.mark.parametrize("frozen", [False, True])

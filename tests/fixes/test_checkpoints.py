@@ -1211,6 +1211,8 @@ def test_tensors_of_one_memory_and_other_shapes_are_kept_apart():
         "f": base[3:],
         "g": base[:0],
         "h": torch.tensor(2.0),
+        "i": base[:4].view(2, 2),
+        "j": base[:4].view(2, 2).t(),
     }
     copied = checkpoints.capture(values=parts)["values"]["values"]
     for key, value in parts.items():
@@ -1219,6 +1221,12 @@ def test_tensors_of_one_memory_and_other_shapes_are_kept_apart():
     numbers = torch.tensor([1 + 2j, 3j])
     copied = checkpoints.capture(values=[numbers, numbers.conj()])["values"]["values"]
     assert torch.equal(copied[1], numbers.conj())
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_tensor_that_is_twice_in_a_list_stays_one(kind):
+    first, second = checkpoints.capture(pair=kind([torch.ones(3)] * 2))["values"]["pair"]
+    assert first is second
 
 
 def test_the_versions_of_layers_are_captured_and_restored():

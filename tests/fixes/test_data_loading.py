@@ -1273,7 +1273,9 @@ DATASETS = {
     "ConcatDataset": lambda: ConcatDataset([Noise()]),
     "frozen": lambda: FrozenDataset(numpy.random.default_rng(0)),
     "slots": SlottedDataset,
+    "slots of a base class": type("Derived", (SlottedDataset,), {}),
     "class": Shared,
+    "base class": type("Derived", (Shared,), {}),
     "transform": in_a_transform,
     "list of transforms": lambda: Draws(
         lambda self: self.steps[1](), steps=[None, Augment(random.Random(0))]
@@ -1328,9 +1330,9 @@ def seeded(dataset, seed=3 * 2**32 + 5):
 
 def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_workers_own():
     seed = 3 * 2**32 + 5
-    dataset = Draws(None, rngs=[random.Random(0) for _ in range(3)])
+    dataset = Draws(None, rngs=[random.Random(0) for _ in range(100)])
     numbers = [generator.random() for generator in seeded(dataset, seed).rngs]
-    assert len({*numbers, random.Random(seed).random()}) == 4
+    assert len({*numbers, random.Random(seed).random()}) == 101
     noises = [torch.rand(1, generator=torch.Generator().manual_seed(seed)).item()]
     dataset = Draws(None, a=torch.Generator(), b=torch.Generator())
     seeded(dataset, seed)
@@ -2173,8 +2175,11 @@ def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
         with pytest.raises(KeyError, match=key):
             run.batches.load_state_dict(short)
     assert epochs(run, 1)[0] == epochs(Resumable(), 1)[0][2:]
+    other = Resumable("in order").batches
+    before = other.state_dict()
     with pytest.raises(ValueError, match="^the sampler of the state has one, that of here no gen"):
-        Resumable("in order").batches.load_state_dict(state)
+        other.load_state_dict(state)
+    assert other.state_dict() == before
 
 
 def test_samplers_whose_order_cannot_be_restored_are_refused():

@@ -804,9 +804,8 @@ def test_numbers_and_arrays_among_the_inputs_are_looked_at_too(value, expected):
 
 def test_nothing_is_found_in_a_model_whose_values_are_finite(device):
     model = nn.Sequential(nn.Linear(3, 3), nn.LSTM(3, 2)).to(device)
-    model.register_buffer(
-        "mask", torch.full((2,), -math.inf, device=device)
-    )  # attention masks look like this
+    # attention masks look like this, and the least loss so far
+    model.register_buffer("mask", torch.tensor([-math.inf, math.inf], device=device))
     model.register_buffer("ids", torch.arange(2, device=device))
     assert numerics.find_nonfinite(model) is None
     assert numerics.find_nonfinite(model, torch.ones(4, 3, device=device)) is None
@@ -989,6 +988,10 @@ def test_an_error_that_follows_from_the_first_bad_value_does_not_hide_it():
 
     found = numerics.find_nonfinite(nn.Sequential(Explodes(), Refuses()), torch.ones(2))
     assert found == "output of module '0' (Explodes): 2 of 2 values are inf"
+    model = nn.Sequential(nn.Linear(1, 1), Refuses())
+    model[0].bias.grad = torch.tensor([math.nan])
+    found = numerics.find_nonfinite(model, torch.ones(1, 1))
+    assert found == "gradient of '0.bias': 1 of 1 values are nan"
 
 
 def test_what_a_compiled_model_computes_inside_is_named():
@@ -1335,11 +1338,11 @@ def test_a_broken_state_is_no_snapshot(spoil, text):
 
 def test_a_buffer_may_hold_inf_in_a_snapshot():
     model = nn.Linear(1, 1)
-    model.register_buffer("mask", torch.tensor([-math.inf]))
+    model.register_buffer("mask", torch.tensor([-math.inf, math.inf]))
     saved = numerics.Snapshot(model)
     model.mask.zero_()
     saved.restore()
-    assert model.mask.item() == -math.inf
+    assert model.mask.tolist() == [-math.inf, math.inf]
 
 
 @pytest.mark.parametrize(("options", "safe"), [({}, 1.0), ({"safe": 4.0}, 4.0)])

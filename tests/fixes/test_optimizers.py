@@ -374,13 +374,14 @@ def test_a_parameter_may_have_no_momentum():
     assert target.state[weights_of(target)[1]] == {"momentum_buffer": None}
 
 
-def test_a_state_that_would_be_read_beyond_its_end_is_refused():
-    small, large, same = (torch.nn.Parameter(torch.ones(size)) for size in (2, 5, 3))
+@pytest.mark.parametrize("size", [1, 2])  # one element fits no other shape either
+def test_a_state_that_would_be_read_beyond_its_end_is_refused(size):
+    small, large, same = (torch.nn.Parameter(torch.ones(each)) for each in (size, 5, 3))
     source, target = (
         torch.optim.Adam([{"params": [same]}, {"params": [other]}]) for other in (small, large)
     )
     step(source)
-    assert "parameter 1 has shape [5], its exp_avg in the state [2]" in refused(
+    assert f"parameter 1 has shape [5], its exp_avg in the state [{size}]" in refused(
         ValueError, target, source.state_dict()
     )
 
@@ -743,6 +744,8 @@ def test_a_parameter_that_is_listed_twice_is_told():
         ValueError, model, *both, sgd(embedding.parameters())
     )
     optimizers.check_parameters(model, sgd(model.parameters()))  # shared, and counted once
+    missing = told(ValueError, model, sgd([head.bias]))
+    assert missing == f"in no optimizer: embedding.weight [3, 2]{END}"
 
 
 def test_one_parameter_of_two_optimizers_is_missing_or_stale_in_the_right_one():

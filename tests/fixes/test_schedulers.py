@@ -783,20 +783,20 @@ def test_a_tensor_momentum_is_written_in_place_and_one_for_each_group():
     assert scheduler.first == [0.5, 0.5]
 
 
-@pytest.mark.parametrize("factor", [-1.0, math.nan, 2.0, None])
+@pytest.mark.parametrize("factor", [-1.0, math.nan, 2.0, 3.0, None])
 def test_a_momentum_that_is_none_changes_nothing(factor):
-    optimizer = with_momentum("SGD")
+    optimizer = with_momentum("SGD", 0.5, 0.5)
     scheduler = ScheduleMomentum(
         optimizer, [linear(8, 1, 0), lambda step: factor if step == 2 else 1]
     )
     scheduler.step()
     before = momenta_of(optimizer), scheduler.state_dict()
-    text = (
-        "factor at step 2=" if factor != 2.0 else "momentum of group 1 at step 2 is 1.5, not below"
-    )
+    text = "factor at step 2="
+    if factor in (2.0, 3.0):
+        text = f"momentum of group 1 at step 2 is {0.5 * factor}, not below"
     for call in (
         scheduler.step,
-        lambda: scheduler.load_state_dict({"last_step": 2, "first": [0.5, 0.75]}),
+        lambda: scheduler.load_state_dict({"last_step": 2, "first": [0.5, 0.5]}),
     ):
         with pytest.raises(ValueError, match=text):
             call()

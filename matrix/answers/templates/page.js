@@ -198,7 +198,7 @@ const READINGS = {
     const [sizes, spatial] = [sizesOf(input), sizesOf(weight).length - 2];
     if (sizes.length === spatial + 2 && sizes.at(-1) === Number(wanted)) {
       const order = [0, spatial + 1, ...sizes.slice(2).map((_, at) => at + 1)];
-      return `the channels come last in ${shown(sizes)}: x.permute(${order.join(", ")}).`;
+      return `the channels come last in ${shown(sizes)}: x.permute(${order.join(", ")}).contiguous().`;
     }
     return wanted === "3" && ["1", "4"].includes(given) ? 'grey or transparent images: load them with image.convert("RGB").' : "";
   },

@@ -71,11 +71,12 @@ def page() -> str:
 Written by `python -m tests.trials.advice`, which pastes the lines that are printed under *wrong*, *right* and *with the
 fix* into small trainers, and compares what they do with references that need no advice.
 
-*grade*: A where all that it says was run and nothing that was tried against it came out; B where it claims more or less
-than that; C where it is false or does harm. *readers*: how many tried to break it who had not written it.
-*as printed*: the lines run, word for word, in a role of the reproducer ({held} of {len(live)} so far). *settings*: the
-trainers that they are pasted into. *old advice*: lines that were once printed and did harm; they have to fail in the same
-place. *tried against it*: what a reader ran to prove it wrong, and what came out.
+*grade*: A where all that it says was run and nothing that was tried against it came out; B where it claims more or less;
+C where it is false or does harm; A* is an A of a device that no run had. *readers*: how many tried to break it who had
+not written it. *as printed*: the lines run, word for word, in a role of the reproducer ({held} of {len(live)} so far).
+*settings*: the trainers that they are pasted into. *old advice*: lines that were once printed and did harm; they have to
+fail in the same place. *tried against it*: what a reader ran to prove it wrong, and what came out. *reports*: which of
+the threads that it cites were read.
 
 {table(header, rows)}
 

@@ -1,4 +1,4 @@
-"""A model loaded in float16, trained, whose last loss is infinite, against float32 without that loss."""
+"""A model loaded in float16 whose last loss is infinite, against float32 without that loss."""
 
 import torch
 

@@ -1,4 +1,7 @@
-"""A learned warp whose flow is NaN at some points, against the same with those points at -1."""
+"""A learned warp whose flow is NaN at some points, against the same with those points at -1.
+
+Others are infinite, and belong to the edge that they lie beyond.
+"""
 
 import torch
 
@@ -15,7 +18,9 @@ def train(t, sample, hole):
         grid = base + t.model(x).permute(0, 2, 3, 1)
         holes = torch.zeros(1, 5, 5, 2, dtype=torch.bool)
         holes[:, 1, 1, 0] = holes[:, 3, 2, 1] = True
-        y = sample(x, grid.masked_fill(holes, hole))
+        grid = grid.masked_fill(holes, hole)
+        grid[:, 2, 2, 0], grid[:, 4, 4, 1] = float("inf"), float("-inf")
+        y = sample(x, grid)
         optimizer.zero_grad()
         y.square().mean().backward()
         optimizer.step()

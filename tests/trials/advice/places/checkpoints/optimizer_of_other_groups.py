@@ -25,8 +25,8 @@ def first_stage(t):
 
 
 def place(t):
-    model, optimizer = first_stage(t)
-    state = optimizer.state_dict()
+    model, saved = first_stage(t)
+    state = saved.state_dict()
     paste
     train(t, model, optimizer)
     return [model.state_dict(), model[0].weight.requires_grad]

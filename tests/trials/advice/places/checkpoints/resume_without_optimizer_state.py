@@ -17,13 +17,27 @@ def epoch(t, optimizer):
 def maker(t):
     options = {"momentum": 0.9} if t.setting.optimizer == "SGD" else {}
     kind = getattr(torch.optim, t.setting.optimizer)
-    return lambda model: kind([{**group} for group in t.groups], lr=0.1, **options)
+
+    def make_optimizer(model):
+        return kind([{**group} for group in t.groups], lr=0.1, **options)
+
+    return make_optimizer
+
+
+def restarted(make_optimizer):
+    def make_anew(model):
+        for p in model.parameters():
+            p.data = torch.zeros_like(p)  # new memory: what was saved stays
+        return make_optimizer(model)
+
+    return make_anew
 
 
 def place(t):
     model, make_optimizer = t.model, maker(t)
     optimizer = make_optimizer(model)
     epoch(t, optimizer)
+    make_optimizer = restarted(make_optimizer)
     paste
     epoch(t, optimizer)
     return model.state_dict()

@@ -1,4 +1,4 @@
-"""A dataclass as the batch, also frozen, in a loader that is told of an accelerator."""
+"""A dataclass as the batch, also a frozen one that scales, in a loader told of an accelerator."""
 
 from dataclasses import dataclass
 from unittest import mock
@@ -13,16 +13,22 @@ class Marked(torch.Tensor):
     pinned = False
 
     def pin_memory(self, *device):
-        self.pinned = True
-        return self
+        pinned = self.clone()  # as torch's, it is another tensor
+        pinned.pinned = True
+        return pinned
 
 
 paste
 
 
+def scale(self):
+    object.__setattr__(self, "x", self.x * 10)
+
+
 def frozen():
     kept = {"pin_memory": Batch.pin_memory} if hasattr(Batch, "pin_memory") else {}
-    return dataclass(frozen=True)(type("Batch", (), {"__annotations__": {"x": Marked}, **kept}))
+    body = {"__annotations__": {"x": Marked}, "__post_init__": scale, **kept}
+    return dataclass(frozen=True)(type("Batch", (), body))
 
 
 def place(t):
@@ -45,4 +51,5 @@ def pinned(kind):
 
 
 def reference(t):
-    return ([("Batch", [0, 1], True), ("Batch", [2, 3], True)],) * 2
+    rows = [[[0, 1], [2, 3]], [[0, 10], [20, 30]]]
+    return tuple([("Batch", row, True) for row in two] for two in rows)

@@ -1,4 +1,5 @@
-"""A regression on six prices a row, against the same numbers as float32 from the start."""
+"""A regression on six prices a row, against the same numbers as float32 from the start;
+and what they are where another dtype is the default."""
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -25,12 +26,18 @@ def train(t, batches):
             output = t.model(x.view(2, 6))
         t.loss(output.float(), torch.tensor([0, 1])).backward()
         t.optimizer.step()
-    return t.model.state_dict(), str(x.dtype)
+    return t.model.state_dict(), x.dtype
 
 
 def place(t):
-    return train(t, DataLoader(Prices(), batch_size=12, num_workers=t.setting.workers))
+    options = {"batch_size": 12, "num_workers": t.setting.workers}
+    trained = train(t, DataLoader(Prices(), **options))
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        return trained, [x.dtype for x in DataLoader(Prices(), **options)]
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def reference(t):
-    return train(t, torch.tensor(Prices.prices).view(2, 12))
+    return train(t, torch.tensor(Prices.prices).view(2, 12)), [torch.bfloat16] * 2

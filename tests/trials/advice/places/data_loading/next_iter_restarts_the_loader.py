@@ -14,21 +14,24 @@ class Rows(data.Dataset):
         return index + torch.rand(()) / 2
 
 
+def loop(rows, DataLoader, train):
+    paste
+
+
 def place(t):
-    rows, read = Rows(), []
+    read, with_none = [], []
 
     def DataLoader(rows, batch_size):
         options = {"num_workers": t.setting.workers, "persistent_workers": t.setting.workers > 0}
         return data.DataLoader(rows, batch_size, shuffle=True, **options)
 
-    def train(batch):
-        read.append(batch)
-
-    paste
+    loop(Rows(), DataLoader, read.append)
+    loop(None, lambda rows, batch_size: ["a", None, "b"], with_none.append)
     epochs = [torch.cat(read[start : start + 4]) for start in range(0, 100, 4)]
     orders = [tuple(epoch.int().tolist()) for epoch in epochs]
-    return [sorted(order) for order in orders], len(set(orders)), len(set(torch.cat(read).tolist()))
+    noises = len(set(torch.cat(read).tolist()))
+    return [sorted(order) for order in orders], len(set(orders)), noises, with_none
 
 
 def reference(t):
-    return [list(range(100))] * 25, 25, 2500
+    return [list(range(100))] * 25, 25, 2500, ["a", None, "b"] * 33 + ["a"]

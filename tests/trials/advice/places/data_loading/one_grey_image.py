@@ -1,4 +1,7 @@
-"""Images with one to four channels, normalised in place: two epochs, and the images after them."""
+"""Images with one to four channels, normalised in place: two epochs, and the images after them.
+
+What has its channels last, or more of them, must not be cut silently.
+"""
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -24,7 +27,15 @@ class Normalised(Images):
 def place(t):
     images = stored()
     loader = DataLoader(Normalised(images), batch_size=4, num_workers=t.setting.workers)
-    return [batch for _ in range(2) for batch in loader], images
+    others = [cut(torch.ones(6, 5, 3)), cut(torch.ones(5, 2, 2))]
+    return [batch for _ in range(2) for batch in loader], images, others
+
+
+def cut(image):
+    try:
+        return Images([image])[0].shape != image.shape
+    except LookupError:
+        return False
 
 
 def stored():
@@ -37,4 +48,4 @@ def reference(t):
     batch = torch.stack(
         [colour, torch.cat([grey] * 3), without_alpha, torch.stack([grey_alpha[0]] * 3)]
     )
-    return [(batch - 0.5) / 0.25] * 2, stored()
+    return [(batch - 0.5) / 0.25] * 2, stored(), [False, False]

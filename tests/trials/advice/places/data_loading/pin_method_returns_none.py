@@ -12,8 +12,9 @@ class Marked(torch.Tensor):
     pinned = False
 
     def pin_memory(self, *device):
-        self.pinned = True
-        return self
+        pinned = self.clone()  # as torch's, it is another tensor
+        pinned.pinned = True
+        return pinned
 
 
 paste

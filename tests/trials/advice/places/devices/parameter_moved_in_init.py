@@ -25,11 +25,11 @@ def train(t, model, weight):
 
 
 def place(t):
-    names = [name for name, _ in Net("meta").named_parameters()]
+    names = [[name, str(p.device)] for name, p in Net("meta").named_parameters()]
     model = Net("cpu")
     return [names, list(model.state_dict()), train(t, model, model.weight)]
 
 
 def reference(t):
     weight = torch.ones(3, requires_grad=True)
-    return [["weight"], ["weight"], train(t, lambda x: x * weight, weight)]
+    return [[["weight", "meta"]], ["weight"], train(t, lambda x: x * weight, weight)]

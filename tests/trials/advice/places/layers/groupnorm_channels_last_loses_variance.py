@@ -14,7 +14,8 @@ def train(t, normalize):
         t.model.weight.uniform_(0.5, 2)
     y = normalize(t.model, x)
     (y * torch.randn(4, 8, 8, 8)).sum().backward()
-    return [y, y.is_contiguous(memory_format=torch.channels_last), t.model.bias.grad, str(y.dtype)]
+    gradients = [x.grad, t.model.weight.grad, t.model.bias.grad]
+    return [y, y.is_contiguous(memory_format=torch.channels_last), gradients, str(y.dtype)]
 
 
 def place(t):

@@ -1,4 +1,4 @@
-"""A binary classifier whose targets are integers; a mask of 0 and 255 has to raise."""
+"""A binary classifier of integer targets; 0 and 255, and -1 and 1, have to raise."""
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits  # noqa: F401  (lines)
@@ -26,11 +26,13 @@ def place(t):
         return loss
 
     losses = train(t, loss_of)
-    try:
-        loss_of(torch.ones(4), torch.tensor([0, 255, 0, 255], dtype=torch.uint8))
-    except AssertionError:
-        return losses, "raised"
-    return losses, "a loss"
+    refused = []
+    for target in (torch.tensor([0, 255], dtype=torch.uint8), torch.tensor([-1, 1])):
+        try:
+            refused.append(loss_of(torch.ones(2), target).item())
+        except AssertionError:
+            refused.append("raised")
+    return losses, refused
 
 
 def reference(t):
@@ -38,4 +40,4 @@ def reference(t):
         p = logits.double().sigmoid()
         return -torch.where(target.bool(), p, 1 - p).log().mean().float()
 
-    return train(t, loss_of), "raised"
+    return train(t, loss_of), ["raised", "raised"]

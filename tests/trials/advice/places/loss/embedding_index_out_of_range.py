@@ -38,8 +38,8 @@ def place(t):
         paste
         tables.append(embedding)
     lengths = tables[1](torch.arange(1, 7)).norm(dim=1)
-    needs = [table.weight.requires_grad for table in tables]
-    return fine_tune(t, tables[0], lambda table, ids: table(ids)), needs, lengths
+    tables_are = [(table.weight.requires_grad, table.num_embeddings) for table in tables]
+    return fine_tune(t, tables[0], lambda table, ids: table(ids)), tables_are, lengths
 
 
 def reference(t):
@@ -50,4 +50,4 @@ def reference(t):
     def look_up(table, ids):
         return torch.nn.functional.embedding(ids, table.weight, padding_idx=0)
 
-    return fine_tune(t, embedding, look_up), [True, False], torch.ones(6)
+    return fine_tune(t, embedding, look_up), [(True, 7), (False, 7)], torch.ones(6)

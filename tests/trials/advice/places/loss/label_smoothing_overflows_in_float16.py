@@ -3,12 +3,13 @@
 import torch
 
 SETTINGS = ("plain", "AdamW", "short last batch")
-TOLERANCE = 1e-2
+TOLERANCE = 1e-4
 REQUIRES = ">=2.4"
 
 
 def train(t, loss_of):
     t.model = t.watched(torch.nn.Linear(6, 32000, bias=False))
+    torch.nn.init.normal_(t.model.weight, std=0.5)
     t.groups = [{"params": t.model.parameters(), "lr": 0.1}]
     losses = []
     for x, y in t.batches[:2]:

@@ -3,7 +3,7 @@
 import torch
 
 SETTINGS = ("plain", "AdamW", "short last batch")
-TOLERANCE = 1e-2
+TOLERANCE = 1e-4
 REQUIRES = ">=2.2"
 
 
@@ -18,7 +18,7 @@ def train(t, logs_of):
         loss = -logs.gather(1, y[:, None]).float().mean()
         loss.backward()
         t.optimizer.step()
-        losses.append(loss.detach())
+        losses += [loss.detach(), logs.detach()[:, :9].float()]
     return losses
 
 

@@ -1,4 +1,4 @@
-"""A regression on two parameter groups, with targets [N]; and outputs of more than one number."""
+"""A regression on two parameter groups, with targets [N]; and of a series, with targets [N, T]."""
 
 from torch.nn.functional import mse_loss  # noqa: F401  (the lines call it)
 
@@ -13,7 +13,7 @@ def train(t, loss_of):
         with t.autocast():
             output = t.model(x)
         price, rest = output.float().split([1, 3], dim=1)
-        one, three = loss_of(price, y.float()), loss_of(rest, x[:, :3])
+        one, three = loss_of(price, y.float()), loss_of(rest[..., None], x[:, :3])
         (one + three).backward()
         t.optimizer.step()
         losses.append([one.detach(), three.detach()])

@@ -10,7 +10,7 @@ def start(t):
     torch.manual_seed(0)
     backbone = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5), nn.Dropout(), nn.Linear(5, 5))
     backbone[1].running_mean.fill_(0.5)
-    model = t.model = t.watched(nn.Sequential(backbone, nn.Dropout(0.0), nn.Linear(5, 4)))
+    model = t.model = t.watched(nn.Sequential(backbone, nn.Dropout(), nn.Linear(5, 4)))
     optimizer = getattr(torch.optim, t.setting.optimizer)(model[2].parameters(), lr=0.1)
     return backbone, model, optimizer
 
@@ -40,5 +40,5 @@ def reference(t):
     backbone, model, optimizer = start(t)
     backbone.eval().requires_grad_(False)
     for _ in range(2):
-        train(t, [(lambda x=x: model[2](backbone(x)), y) for x, y in t.batches], optimizer)
+        train(t, [(lambda x=x: model[1:](backbone(x)), y) for x, y in t.batches], optimizer)
     return model.state_dict()

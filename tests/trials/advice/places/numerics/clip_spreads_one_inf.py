@@ -1,4 +1,4 @@
-"""A model clipped to 1, with one batch of infinite gradients, and at last one of gradients around 1e22.
+"""A model clipped to 0.5, with one batch of infinite gradients, and at last one of up to 3e38.
 
 Of the last step the direction counts: the fix makes it shorter where a square overflows.
 """
@@ -18,10 +18,14 @@ def train(t, step):
         if number == 1:
             loss = loss + (loss - loss.detach()).sqrt()
         if number == 4:
-            loss = loss * 1e22
             t.optimizer.state.clear()
             before = torch.nn.utils.parameters_to_vector(t.model.parameters()).detach()
         loss.backward()
+        if number == 4:
+            gradients = [p.grad for p in t.model.parameters() if p.grad is not None]
+            largest = max(gradient.abs().max() for gradient in gradients)
+            for gradient in gradients:
+                gradient.div_(largest).mul_(3e38)
         step()
     move = torch.nn.utils.parameters_to_vector(t.model.parameters()).detach() - before
     return [before, move / move.norm()]
@@ -42,7 +46,7 @@ def reference(t):
         norm = torch.cat([gradient.flatten().double() for gradient in gradients]).norm()
         if norm.isfinite():
             for gradient in gradients:
-                gradient.copy_(gradient.double() * (1 / norm).clamp(max=1))
+                gradient.copy_(gradient.double() * (0.5 / norm).clamp(max=1))
             t.optimizer.step()
 
     return train(t, step)

@@ -1,8 +1,14 @@
-"""A backbone that is unfrozen after two batches, against Adagrad written out."""
+"""A backbone that is trained from the third batch on, against Adagrad written out.
+
+On two ranks it is wrapped before.
+"""
 
 import torch
+from torch.nn.parallel import DistributedDataParallel
 
-SETTINGS = ("plain", "short last batch")
+from tests.trials.advice.trainers import on_ranks
+
+SETTINGS = ("plain", "short last batch", "two ranks")
 
 
 class Net(torch.nn.Module):
@@ -14,33 +20,50 @@ class Net(torch.nn.Module):
         return self.head(torch.relu(self.backbone(x)))
 
 
-def train(t, model, update):
-    for number, (x, y) in enumerate(t.batches):
+def step(t, model, update, rows, number):
+    x, y = (part[rows] for part in t.batches[number])
+    model.zero_grad()
+    t.loss(model(x), y).backward()
+    update()
+
+
+def with_lines(t, net, model, rows=slice(None)):
+    head, backbone = net.head, net.backbone
+    optimizer = torch.optim.Adagrad(head.parameters())
+    for number in range(5):
         if number == 2:
-            model.backbone.requires_grad_(True)
-        model.zero_grad()
-        t.loss(model(x), y).backward()
-        update()
-    return model.state_dict()
+            paste
+        step(t, model, optimizer.step, rows, number)
+    return net.state_dict()
 
 
 def place(t):
-    model = t.model = t.watched(Net())
-    head, backbone = model.head, model.backbone
-    paste
-    return train(t, model, lambda: optimizer.step())
+    net = t.model = t.watched(Net())
+    if t.setting.ranks == 1:
+        return [with_lines(t, net, net)]
+
+    def on_a_rank(rank):
+        return with_lines(t, net, DistributedDataParallel(net), slice(rank, None, 2))
+
+    return on_ranks(on_a_rank)
 
 
 def reference(t):
-    model = t.model = t.watched(Net())
-    model.backbone.requires_grad_(False)
-    sums = [torch.zeros_like(parameter) for parameter in model.parameters()]
+    net = t.model = t.watched(Net())
+    sums = [torch.zeros_like(parameter) for parameter in net.parameters()]
 
-    def update():
-        with torch.no_grad():
-            for parameter, total in zip(model.parameters(), sums):
-                if parameter.grad is not None:
-                    total += parameter.grad.square()
-                    parameter -= 0.01 * parameter.grad / (total.sqrt() + 1e-10)
+    for number in range(5):
+        layers = [net.backbone, net.head] if number >= 2 else [net.head]
+        trained = {id(parameter) for layer in layers for parameter in layer.parameters()}
 
-    return train(t, model, update)
+        def update(trained=trained):
+            with torch.no_grad():
+                for parameter, total in zip(net.parameters(), sums):
+                    if id(parameter) in trained:
+                        total += parameter.grad.square()
+                        parameter -= 0.01 * parameter.grad / (total.sqrt() + 1e-10)
+
+        step(t, net, update, slice(None), number)
+    if t.setting.ranks > 1:
+        t.got_gradient.clear()  # here the ranks are other processes
+    return [net.state_dict()] * t.setting.ranks

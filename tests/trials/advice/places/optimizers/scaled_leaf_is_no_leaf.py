@@ -1,4 +1,7 @@
-"""An image that is optimized for a model, from a content that stays, against steps written out."""
+"""An image that is optimized for a model, against steps written out.
+
+It starts from the output of another network, which stays as it is.
+"""
 
 import torch
 
@@ -12,7 +15,7 @@ def loss(t, image):
 
 
 def place(t):
-    device, content = "cpu", torch.tensor([0.5, 1.0])
+    device, content = "cpu", 1 * torch.tensor([0.5, 1.0], requires_grad=True)
     paste
     for _ in range(4):
         optimizer.zero_grad()

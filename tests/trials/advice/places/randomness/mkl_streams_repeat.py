@@ -1,4 +1,7 @@
-"""Noise of generators in different states, and its distribution; the third draws a uniform 0."""
+"""Noise of generators in different states, and its distribution; the last draws a uniform 0.
+
+The first two would repeat in float32, the next two in float64.
+"""
 
 import torch
 
@@ -7,13 +10,13 @@ SETTINGS = ("plain",)
 
 def place(t):
     found = []
-    for seed in (27024, 51983, 11993):
+    for seed in (27024, 51983, 51199, 55302, 11993):
         generator = torch.Generator().manual_seed(seed)
         paste
         found.append(noise)
     numbers = torch.cat(found)
     return {
-        "equal": torch.equal(*found[:2]),
+        "equal": torch.equal(*found[:2]) or torch.equal(*found[2:4]),
         "shape": list(noise.shape),
         "above 1e-9": bool((numbers > 1e-9).all()),
         "mean": abs(numbers.mean().item() - 1) < 0.15,

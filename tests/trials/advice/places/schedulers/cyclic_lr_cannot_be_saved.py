@@ -1,4 +1,7 @@
-"""Six steps of a cycle, and six more from a checkpoint: with its own scaling, and with a lambda."""
+"""Six steps of a cycle, and six more from a checkpoint: with its own scaling, and with a lambda.
+
+Torch 2 loads no state without the scaling function, which is None where the scaling is its own.
+"""
 
 import torch
 
@@ -32,9 +35,11 @@ def place(t):
         rates = train(scheduler)
         paste
         scheduler = make(t, scale_fn)
-        scheduler.load_state_dict(torch.load(file))
+        state = torch.load(file)
+        loads_on_2 = scale_fn is not None or "_scale_fn_custom" in state
+        scheduler.load_state_dict(state)
         scheduler.step()  # what a new scheduler has set is that of step 0
-        seen.append([rates, train(scheduler)[:10], scheduler.last_epoch])
+        seen.append([rates, train(scheduler)[:10], scheduler.last_epoch, loads_on_2])
     return seen
 
 
@@ -43,4 +48,4 @@ def reference(t):
     before, after = (
         [rate for rate in part for _ in range(2)] for part in (triangle[:6], triangle[7:12])
     )
-    return [[before, after, 13]] * 2
+    return [[before, after, 13, True]] * 2

@@ -1,0 +1,146 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Under autocast a layer's output cannot be written by index into a float32 tensor"
+# kind = "error"
+# symptom = "^Index put requires the source and destination dtypes match, got Float"
+# messages = [
+#     "Index put requires the source and destination dtypes match, got (?:Float|Double|Half|BFloat16) for the destination and (?:Float|Double|Half|BFloat16) for the source",
+#     "scatter\\(\\): Expected self\\.dtype to be equal to src\\.dtype",
+#     "index_add_\\(\\): self \\(\\w{4,8}\\) and source \\(\\w{4,8}\\) must have the same scalar type",
+#     "index_copy_\\(\\): self and source expected to have the same dtype, but got \\(self\\)",
+#     "masked_scatter: expected self and source to have same dtypes but got",
+# ]
+# elsewhere = ["masked_scatter_: expected self and source to have same dtypes but got"]
+# keywords = [
+#     "mixture of experts raises in bf16 and runs in fp32",
+#     "index put dtypes do not match with mixed precision",
+#     "assigning with a boolean mask fails under amp",
+#     "out[mask] = layer(x[mask]) dtype error",
+#     "merging image features into text embeddings fails with bf16",
+#     "MAE raises in 16-bit precision",
+#     "scatter works in fp32 and raises in fp16",
+#     "index_add expects the same scalar type, only with autocast",
+#     "destination is Float and source is BFloat16",
+#     "destination is Half and source is Float",
+#     "masked assignment of half values",
+#     "tokens of an expert written back have the wrong dtype",
+#     "zeros_like gives float32 but the linear gives half",
+#     "mask token has another dtype than the features",
+# ]
+# origin = "design"
+# reports = [
+#     "https://github.com/hiyouga/LlamaFactory/issues/2639",
+#     "https://github.com/lightly-ai/lightly/issues/1077",
+#     "https://github.com/pytorch/audio/issues/2847",
+#     "https://github.com/huggingface/transformers/issues/47672",
+# ]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/amp.html#op-eligibility",
+#     "https://github.com/pytorch/pytorch/pull/96177",
+#     "https://github.com/pyg-team/pytorch_geometric/pull/7473",
+# ]
+# wrong = '''
+# y = torch.zeros_like(x)
+# y[mask] = expert(x[mask])  # a Linear, under autocast
+# '''
+# right = '''
+# y = torch.zeros_like(x)
+# y[mask] = expert(x[mask]).to(y.dtype)
+# '''
+# affected = { cpu = ">=1.13", cuda = ">=1.13" }
+# ///
+"""A mixture of experts writes the tokens of each expert back, and raises as soon as autocast is
+on (hiyouga/LlamaFactory#2639).
+
+The Linear returns bfloat16 there, while zeros_like(), embeddings and parameters keep float32. The
+write is index_put_(), and autocast leaves in-place calls as they are (docs: torch.amp); torch
+converts no values that are written by index, on purpose (pytorch#96177). A slice and a single
+number are converted: y[:2] = expert(x[:2]). A mask and a list or tensor of indices are not, not
+even a mask that selects nothing.
+
+scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise too, as where
+features of images are merged into embeddings of text (huggingface/transformers#47672) or encoded
+patches into mask tokens (lightly-ai/lightly#1077); each takes source.to(y.dtype). So does the
+other way round, a float32 mask token for features of 16 bits (pytorch/audio#2847), a model in
+bfloat16 that fills torch.zeros(), and what came from NumPy in float64.
+"""
+
+import itertools
+
+import torch
+
+
+def start(device):
+    expert = torch.nn.Linear(3, 3).to(device)
+    return expert, torch.ones(4, 3, device=device), torch.tensor([1, 0, 1, 0], device=device).bool()
+
+
+def check(y, expert, x, mask):
+    if y.dtype != x.dtype:
+        return f"the result is {y.dtype}"
+    if (y - expert(x) * mask[:, None]).abs().max() > 0.1:  # of float32, without autocast
+        return "the result is off from float32"
+    y.sum().backward()
+    if (expert.weight.grad - 2).abs().max() > 0.1:  # two rows of ones
+        return f"the gradient is {expert.weight.grad.tolist()} instead of 2"
+
+
+def reproduce(device):
+    expert, x, mask = start(device)
+    with torch.autocast(x.device.type, torch.bfloat16):
+        y = torch.zeros_like(x)
+        try:
+            y[mask] = expert(x[mask])
+        except RuntimeError as error:
+            return str(error)
+    return check(y, expert, x, mask)
+
+
+def control(device):
+    expert, x, mask = start(device)
+    with torch.autocast(x.device.type, torch.bfloat16):
+        y = torch.zeros_like(x)
+        y[mask] = expert(x[mask]).to(y.dtype)
+    return check(y, expert, x, mask)
+
+
+def messages(device):
+    row, texts = torch.tensor([0, 1], device=device), []
+    index = row[:, None].expand(2, 3)
+    ones = torch.ones(2, 3, device=device)
+    dtypes = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+    for into, of in itertools.permutations(dtypes, 2):
+        y, source = ones.to(into), ones.to(of)
+        y[:2], y[row > 0] = source, source[0, 0]  # converted
+        for write in (
+            lambda source: y.__setitem__(row, source),
+            lambda source: y.__setitem__(row < 0, source[:0]),
+            lambda source: y.scatter(0, index, source),
+            lambda source: y.scatter_add_(0, index, source),
+            lambda source: y.index_add(0, row, source),
+            lambda source: y.index_copy_(0, row, source),
+            lambda source: y.masked_scatter(index > 0, source),
+        ):
+            try:
+                write(source)
+            except RuntimeError as error:
+                texts.append(str(error))
+            write(source.to(y.dtype))
+    return "\n".join(dict.fromkeys(texts))
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, messages):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)

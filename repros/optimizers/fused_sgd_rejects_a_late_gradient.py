@@ -1,0 +1,102 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch"]
+#
+# [tool.repro]
+# title = "Fused SGD with momentum raises for a parameter whose first gradient comes later"
+# kind = "error"
+# symptom = "expected Tensor as element 1 in argument 2, but got NoneType"
+# messages = ["expected Tensor as element \\d{1,9} in argument 2, but got NoneType"]
+# keywords = [
+#     "optimizer.step TypeError expected Tensor got NoneType, fused SGD",
+#     "gradual unfreezing fails with fused=True",
+#     "unfreezing the backbone after warmup breaks the optimizer step",
+#     "second head is used from epoch two on and SGD raises",
+#     "expert without tokens in the first batch, then step raises",
+#     "momentum buffer is None in fused SGD",
+#     "works with Adam fused, SGD fused raises",
+#     "TypeError in step only with fused=True and momentum",
+#     "branch that was unused in the first iteration breaks SGD",
+#     "turning fused off makes SGD work again",
+# ]
+# origin = "torch"
+# documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/sgd.py"]
+# upstream = "unreported"
+# wrong = '''
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, fused=True)
+# '''
+# right = '''
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+# '''
+# requires = ">=2.4"
+# affected = { cpu = ">=2.4", cuda = ">=2.4" }
+# ///
+"""step() raises TypeError in the step in which a frozen layer is thawed, or a head or an expert is
+used for the first time.
+
+_fused_sgd makes the momentum buffers only where no parameter of the group has one yet. Later the
+new parameter's None is passed on to torch._fused_sgd_(), which takes tensors alone
+(torch/optim/sgd.py); no kernel is reached, so CUDA should fail alike (not measured).
+
+Nesterov momentum, dampening and weight decay do not change that. SGD without momentum, with
+foreach=True or with neither is right, and so are fused Adam, AdamW and Adagrad. To keep
+fused=True, give the parameters that start together a group of their own (control).
+"""
+
+import torch
+
+
+def start(device):
+    model = torch.nn.ModuleDict(
+        {name: torch.nn.Linear(1, 1, bias=False, device=device) for name in ("head", "body")}
+    )
+    torch.nn.init.zeros_(model["head"].weight)
+    torch.nn.init.zeros_(model["body"].weight)
+    return model
+
+
+def train(model, optimizer):
+    for late in (False, True, True):
+        model["body"].requires_grad_(late)
+        optimizer.zero_grad()
+        (model["head"].weight + model["body"].weight).sum().backward()
+        optimizer.step()
+    moved = torch.cat([model["head"].weight, model["body"].weight]).flatten()
+    expected = -0.1 * torch.tensor([1 + 1.9 + 2.71, 1 + 1.9], device=moved.device)
+    if (moved - expected).abs().max() > 1e-4:
+        return f"head and body moved by {moved.tolist()} instead of {expected.tolist()}"
+
+
+def reproduce(device):
+    model = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, fused=True)
+    try:
+        return train(model, optimizer)
+    except TypeError as error:
+        return str(error)
+
+
+def control(device):
+    model = start(device)
+    groups = [{"params": layer.parameters()} for layer in model.values()]
+    return train(model, torch.optim.SGD(groups, lr=0.1, momentum=0.9, fused=True))
+
+
+def right(device):
+    model = start(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    return train(model, optimizer)
+
+
+if __name__ == "__main__":
+    import sys
+
+    device, seen = sys.argv[1] if sys.argv[1:] else "cpu", []
+    try:
+        for role in (reproduce, control, right):
+            seen.append(role(device))
+            print(f"{role.__name__}: {seen[-1] or 'no symptom'}")
+    except Exception as error:
+        print(f"{role.__name__}: cannot tell: {error!r}")
+        sys.exit(125)
+    sys.exit(125 if seen[1] else 1 if seen[0] else 0)
