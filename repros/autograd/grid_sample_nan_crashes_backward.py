@@ -38,7 +38,8 @@
 # platform = "linux"
 # ///
 """The process dies in backward() where a NaN reaches the grid, be it in a column or in a row;
-without it, it does not (pytorch#24823). On 1.13 and 2.15, zero padding, the modes nearest and
+without it, it does not (pytorch#24823). Where both are NaN, images of 4 by 4 and 64 by 64 crash too,
+and one of 5 by 5 gets NaN for a gradient. On 1.13 and 2.15, zero padding, the modes nearest and
 bicubic, and volumes did not crash.
 
 NaN in the grid is to count as -1 (docs: torch.nn.functional.grid_sample). Its conversion

@@ -70,7 +70,7 @@ def start(device):
     return lstm, head, optimizer, torch.nn.MSELoss(), list(zip(x, -x))
 
 
-def reproduce(device, **options):
+def reproduce(device, retain_graph=False):
     lstm, head, optimizer, criterion, loader = start(device)
     state = None
     try:
@@ -78,7 +78,7 @@ def reproduce(device, **options):
             output, state = lstm(x, state)
             loss = criterion(head(output), y)
             optimizer.zero_grad()
-            loss.backward(**options)
+            loss.backward(retain_graph=retain_graph)
             optimizer.step()
     except RuntimeError as error:
         return str(error)

@@ -6,7 +6,9 @@
 # title = "huber_loss and binary_cross_entropy, before torch 2.12 also mse_loss, raise where target and prediction differ in dtype"
 # kind = "error"
 # symptom = "Found dtype Double but expected Float"
-# messages = ["Found dtype (?:Double|Float|Long|Half|BFloat16) but expected (?:Float|Double)"]
+# messages = [
+#     "Found dtype (?:Double|Float|Long|Half|BFloat16) but expected (?:Float|Double|Half|BFloat16)",
+# ]
 # keywords = ["Found dtype Double but expected Float", "integer targets of mse_loss"]
 # origin = "torch"
 # reports = [
@@ -74,6 +76,7 @@ def control(device):
 def messages(device):
     pairs = [(torch.float64, torch.float32)]
     pairs += [(torch.float32, kind) for kind in (torch.int64, torch.float16, torch.bfloat16)]
+    pairs += [(kind, torch.float32) for kind in (torch.float16, torch.bfloat16)]
     return "\n".join(raised(functional.huber_loss, *start(device, *pair)) for pair in pairs)
 
 

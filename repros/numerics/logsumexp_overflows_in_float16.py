@@ -37,8 +37,8 @@
 """The logsumexp over the vocabulary of a language model is inf where the logits are alike.
 
 logsumexp_out_impl subtracts the maximum, and sums the exponentials into the result
-(aten/src/ATen/native/ReduceOps.cpp), which is float16: 65519 ones are rounded to its
-largest number, 65504, and 65520 to inf. The logarithm, 11.2, would fit. The gradient is zero, so a penalty
+(aten/src/ATen/native/ReduceOps.cpp), which is float16: 65519 ones are rounded to its largest
+number, 65504, and 65520 to inf. The logarithm, 11.2, would fit. The gradient is zero, so a penalty
 on it, such as a z-loss, trains nothing. The mean of float16 overflowed in the same way
 (pytorch#91597). CUDA was not measured. bfloat16 has the range of float32.
 

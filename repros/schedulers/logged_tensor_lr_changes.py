@@ -40,7 +40,7 @@
 
 get_last_lr() handed out the tensor of the param group itself (pytorch#163103), and since 2.4
 schedulers write into that tensor (pytorch#123753). optimizer.param_groups[0]["lr"] is that tensor
-after 2.10 too: float() copies it.
+on 2.13 and 2.15 too: float() copies it.
 """
 
 import torch

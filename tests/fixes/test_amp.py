@@ -874,6 +874,7 @@ def test_what_raised_is_refused_until_gradients_are_new_and_can_then_be_tried_ag
         for _ in range(2):
             with pytest.raises(RuntimeError, match="^Breaks: gradients of a call that raised, whi"):
                 amp.optimizer_step(optimizer, scaler)
+            parameters[0].grad = torch.ones(1)  # a new one among them does not help
         assert not any(parameter.any() for parameter in parameters)
         optimizer.zero_grad(**cleared)
         found = stepped(optimizer, parameters, losses(), scaler)

@@ -250,6 +250,7 @@ OPEN = torch.zeros(2, 3, dtype=torch.bool)
             ValueError,
             "^causal=True with 4 queries and 3 keys: expected as many queries as keys$",
         ),
+        ({"queries": 2, "causal": True}, ValueError, "^causal=True with 2 queries and 3 keys"),
         (
             {"dtype": torch.bool},
             TypeError,
@@ -262,6 +263,7 @@ OPEN = torch.zeros(2, 3, dtype=torch.bool)
             TypeError,
             r"^bias: expected a floating-point tensor, got torch.bool \[3\]$",
         ),
+        ({"bias": OPEN[0].long()}, TypeError, r"got torch.int64 \[3\]$"),
         ({"bias": 1.0}, TypeError, r"^bias: expected a floating-point tensor, got float 1\.0$"),
         ({"bias": torch.zeros(5, 3, 3)}, RuntimeError, r"5"),
     ],
@@ -420,13 +422,14 @@ def state(model):
 
 
 @pytest.mark.usefixtures("attributes")
-def test_everything_is_restored_after_an_exception(device):
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
+def test_everything_is_restored_after_an_exception(device, error):
     model = module_of("encoder", device, dropout=0.5).eval()
     model.layers[0].self_attn.train()
     before = state(model)
-    with contextlib.suppress(KeyError), attention.without_fast_path(model):
+    with contextlib.suppress(error), attention.without_fast_path(model):
         assert state(model) != before
-        raise KeyError
+        raise error
     assert state(model) == before
 
 
@@ -508,17 +511,18 @@ def test_a_block_in_a_block_changes_nothing(fused_device):
 
 
 @needs_switch
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
 @pytest.mark.parametrize("value", [True, False])
-def test_torchs_switch_is_off_in_the_block_and_as_it_was_after_an_exception(device, value):
+def test_torchs_switch_is_off_in_the_block_and_as_it_was_after_an_exception(device, value, error):
     model = module_of("encoder", device, dropout=0.5).eval()
     model.layers[0].train()
     before, mha = state(model), torch.backends.mha
     mha.set_fastpath_enabled(value)
     try:
-        with contextlib.suppress(KeyError), attention.without_fast_path(model):
+        with contextlib.suppress(error), attention.without_fast_path(model):
             assert not mha.get_fastpath_enabled()
             assert state(model) == before
-            raise KeyError
+            raise error
         assert mha.get_fastpath_enabled() is value
         assert state(model) == before
     finally:

@@ -481,6 +481,8 @@ def test_the_report_names_what_is_missing_and_unexpected():
         "missing: 0.bias, 1.weight, 1.bias, 2.weight and 1 more\n"
         "unexpected: old.0, old.1, old.2, old.3 and 1 more"
     )
+    report = checkpoints.load_matching(model, model[0].state_dict(prefix="0."))
+    assert str(report) == "loaded 2 of 6\nmissing: 1.weight, 1.bias, 2.weight, 2.bias"
 
 
 def test_a_tied_weight_is_not_missing():
@@ -1014,7 +1016,11 @@ def test_plain_values_come_back_as_they_were():
     checkpoint = through_a_file(checkpoint) if NEW else checkpoint
     assert checkpoint["values"] == {**values, "score": 0.5, "counts": {3: 4}}
     assert type(checkpoint["values"]["score"]) is float
+    assert type(checkpoint["values"]["f"]) is collections.Counter
+    assert type(checkpoint["values"]["g"]) is collections.OrderedDict
     assert {type(key) for key in checkpoint["values"]["counts"]} == {int}
+    with pytest.raises(TypeError, match="^score is a ndarray"):
+        checkpoints.capture(score=numpy.ones(1))
 
 
 @pytest.mark.parametrize(
@@ -1028,12 +1034,23 @@ def test_what_is_not_from_capture_is_refused(checkpoint):
 
 def test_objects_without_a_state_are_refused(run):
     checkpoint = checkpoints.capture(model=run.model)
+    run.train(1)
+    before = checkpoints.capture(**run.parts())
     with pytest.raises(TypeError, match="step is a int, which has no state to load"):
         checkpoints.restore(checkpoint, model=run.model, step=3)
     with pytest.raises(ValueError, match="no state of optimizer; it has model"):
         checkpoints.restore(checkpoint, model=run.model, optimizer=run.optimizer)
     with pytest.raises(TypeError, match="Linear is a type"):
         checkpoints.restore(checkpoint, Linear=torch.nn.Linear)
+    assert_as_captured(run, before)
+
+
+def assert_as_captured(run, before):
+    after = checkpoints.capture(**run.parts())
+    for key, value in before["objects"]["model"].items():
+        assert torch.equal(after["objects"]["model"][key], value)
+    assert torch.equal(after["random"]["torch"], before["random"]["torch"])
+    assert after["objects"]["scheduler"] == before["objects"]["scheduler"]
 
 
 def test_a_restore_that_fails_leaves_everything_as_it_was(run):
@@ -1043,11 +1060,7 @@ def test_a_restore_that_fails_leaves_everything_as_it_was(run):
     del checkpoint["objects"]["optimizer"]["param_groups"]
     with pytest.raises(KeyError):
         checkpoints.restore(checkpoint, **run.parts())
-    after = checkpoints.capture(**run.parts())
-    for key, value in before["objects"]["model"].items():
-        assert torch.equal(after["objects"]["model"][key], value)
-    assert torch.equal(after["random"]["torch"], before["random"]["torch"])
-    assert after["objects"]["scheduler"] == before["objects"]["scheduler"]
+    assert_as_captured(run, before)
 
 
 class Part:
@@ -1221,6 +1234,8 @@ def test_tensors_of_one_memory_and_other_shapes_are_kept_apart():
     numbers = torch.tensor([1 + 2j, 3j])
     copied = checkpoints.capture(values=[numbers, numbers.conj()])["values"]["values"]
     assert torch.equal(copied[1], numbers.conj())
+    sparse = checkpoints.capture(value=base.to_sparse())["values"]["value"]
+    assert torch.equal(sparse.to_dense(), base)
 
 
 @pytest.mark.parametrize("kind", [list, tuple])

@@ -24,7 +24,7 @@ from collections.abc import Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType, MethodType, SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -1229,6 +1229,11 @@ def of_a_static_method(generator):
     return SimpleCall(kind())
 
 
+def of_a_class_method(generator):
+    kind = type("Kind", (), {"draw": classmethod(lambda cls, own=generator: own.random())})
+    return SimpleCall(kind())
+
+
 class SimpleCall:
     def __init__(self, owner):
         self.owner = owner
@@ -1255,6 +1260,10 @@ DATASETS = {
     "wrapper": behind(of_a_wrapper),
     "global variable": behind(of_the_module),
     "static method": behind(of_a_static_method),
+    "class method": behind(of_a_class_method),
+    "function of a bound method": behind(
+        lambda generator: MethodType(lambda owner: generator.random(), object())
+    ),
     "bound method": behind(lambda generator: Augment(generator).__call__),
     "method of the generator": behind(lambda generator: generator.random),
     "method of NumPy's": behind(lambda _: numpy.random.default_rng(0).random),
@@ -1383,7 +1392,7 @@ def test_lists_longer_than_1000_are_data(entries, found):
     assert (generator.random() != random.Random(0).random()) is found
 
 
-@pytest.mark.parametrize("kind", [set, deque, tuple])
+@pytest.mark.parametrize("kind", [set, frozenset, deque, tuple, lambda rows: dict(enumerate(rows))])
 def test_containers_longer_than_1000_are_data(kind):
     generator = random.Random(0)
     seeded(Draws(None, rows=kind([generator, *range(1000)])))
@@ -2162,7 +2171,7 @@ def test_batches_that_a_wrapper_joins_are_not_counted_silently():
             ValueError,
             "the sampler of the state has no generator, that of here",
         ),
-        ({"generator": torch.zeros(3, dtype=torch.uint8)}, RuntimeError, ""),
+        ({"consumed": 1, "generator": torch.zeros(3, dtype=torch.uint8)}, RuntimeError, ""),
     ],
 )
 def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
@@ -2174,7 +2183,11 @@ def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
         short = {each: value for each, value in state.items() if each != key}
         with pytest.raises(KeyError, match=key):
             run.batches.load_state_dict(short)
-    assert epochs(run, 1)[0] == epochs(Resumable(), 1)[0][2:]
+    rest = run.epoch()
+    first = next(rest)
+    with pytest.raises(error, match=f"^{text}"):
+        run.batches.load_state_dict({**state, **change})
+    assert [first, *rest] == epochs(Resumable(), 1)[0][2:]
     other = Resumable("in order").batches
     before = other.state_dict()
     with pytest.raises(ValueError, match="^the sampler of the state has one, that of here no gen"):

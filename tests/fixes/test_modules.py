@@ -163,6 +163,15 @@ def test_a_shared_parameter_trains_again_in_whichever_order_the_parts_are_unfroz
     assert parts[0].weight.requires_grad
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_parameter_that_two_parts_share_trains_again_with_either(number):
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    model[1].weight = model[0].weight
+    modules.freeze(model)
+    modules.unfreeze(model[number])
+    assert model[0].weight.requires_grad
+
+
 def test_batch_norm_that_was_converted_to_sync_batch_norm_before_stays_frozen():
     model = nn.SyncBatchNorm.convert_sync_batchnorm(backbone())
     modules.freeze(model)
@@ -570,28 +579,29 @@ def test_a_layer_whose_class_was_changed_in_between_is_frozen_again_and_gets_its
 
 
 class Refuses(nn.Module):
-    def __init__(self, mode):
+    def __init__(self, mode, error):
         super().__init__()
-        self.mode = mode
+        self.mode, self.error = mode, error
 
     def train(self, mode=True):
         if mode is self.mode:
-            raise ArithmeticError("no")
+            raise self.error
         return super().train(mode)
 
 
-def test_a_train_that_raises_leaves_no_half_frozen_model():
-    model = nn.Sequential(nn.Linear(2, 2), Refuses(False), nn.Dropout())
+@pytest.mark.parametrize("error", [ArithmeticError, KeyboardInterrupt])
+def test_a_train_that_raises_leaves_no_half_frozen_model(error):
+    model = nn.Sequential(nn.Linear(2, 2), Refuses(False, error), nn.Dropout())
     model[2].eval()
-    with pytest.raises(ArithmeticError):
+    with pytest.raises(error):
         modules.freeze(model)
     assert modes(model) == [True, True, True, False]
     assert all(flags(model))
     with pytest.raises(ValueError, match="nothing in this Sequential"):
         modules.unfreeze(model)
-    model[1] = Refuses(True)
+    model[1] = Refuses(True, error)
     modules.freeze(model)
-    with pytest.raises(ArithmeticError):
+    with pytest.raises(error):
         modules.unfreeze(model)
     assert modes(model) == [True, True, True, False]
     assert all(flags(model))

@@ -988,10 +988,13 @@ def test_an_error_that_follows_from_the_first_bad_value_does_not_hide_it():
 
     found = numerics.find_nonfinite(nn.Sequential(Explodes(), Refuses()), torch.ones(2))
     assert found == "output of module '0' (Explodes): 2 of 2 values are inf"
-    model = nn.Sequential(nn.Linear(1, 1), Refuses())
-    model[0].bias.grad = torch.tensor([math.nan])
+    model = nn.Sequential(Refuses(), nn.Linear(1, 1))
+    model[1].bias.grad = torch.tensor([math.nan])
     found = numerics.find_nonfinite(model, torch.ones(1, 1))
-    assert found == "gradient of '0.bias': 1 of 1 values are nan"
+    assert found == "gradient of '1.bias': 1 of 1 values are nan"
+    model[1].bias.data, model[1].bias.grad = model[1].bias.grad, None
+    found = numerics.find_nonfinite(model, torch.ones(1, 1))
+    assert found == "parameter '1.bias': 1 of 1 values are nan"
 
 
 def test_what_a_compiled_model_computes_inside_is_named():
@@ -1255,6 +1258,15 @@ def test_what_comes_first_in_a_step_is_named_first():
 def test_errors_of_the_model_pass_through_the_search():
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         numerics.find_nonfinite(nn.Linear(2, 1), torch.ones(1, 3))
+
+
+def test_an_interrupt_passes_through_the_search_whatever_has_been_found():
+    class Interrupted(nn.Module):
+        def forward(self, x):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        numerics.find_nonfinite(Interrupted(), torch.tensor([math.nan]))
 
 
 def training(device, optimizer_class=torch.optim.Adam):
@@ -1643,8 +1655,9 @@ def test_numbers_of_a_state_may_be_inf_and_not_nan():
     model, optimizer = training("cpu")
     step(model, optimizer)
     optimizer.state[model[0].weight]["best_loss"] = math.inf
-    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)  # its best loss is inf
-    numerics.Snapshot(model, optimizer, scheduler)
+    for mode in ("min", "max"):  # the best so far is inf, and -inf
+        scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode)
+        numerics.Snapshot(model, optimizer, scheduler)
     optimizer.param_groups[1]["lr"] = math.nan
     with pytest.raises(
         ValueError, match=r"^no snapshot of a broken Adam: param_groups\[1\]\['lr'\]: 1 of 1"

@@ -1,6 +1,7 @@
 import copy
 import importlib
 import re
+import warnings
 from unittest import mock
 
 import numpy
@@ -271,8 +272,9 @@ def test_what_sparse_gradients_lead_to_is_compared_too():
         optimizer.step()
         return optimizer
 
-    source = sparse(3, 4)
+    source, filters = sparse(3, 4), list(warnings.filters)
     copied = load(sparse(3, 4), source.state_dict())
+    assert warnings.filters == filters
     assert_equal(state_of(copied), state_of(source))
     assert refused(ValueError, sparse(3, 5), source.state_dict()) == (
         f"parameter 1 has shape [5, 2], its exp_avg in the state [4, 2]{MADE_FOR_ANOTHER}"
@@ -374,14 +376,14 @@ def test_a_parameter_may_have_no_momentum():
     assert target.state[weights_of(target)[1]] == {"momentum_buffer": None}
 
 
-@pytest.mark.parametrize("size", [1, 2])  # one element fits no other shape either
-def test_a_state_that_would_be_read_beyond_its_end_is_refused(size):
-    small, large, same = (torch.nn.Parameter(torch.ones(each)) for each in (size, 5, 3))
+@pytest.mark.parametrize("shape", [(), (1,), (2,)])  # one element fits no other shape either
+def test_a_state_that_would_be_read_beyond_its_end_is_refused(shape):
+    small, large, same = (torch.nn.Parameter(torch.ones(each)) for each in (shape, 5, 3))
     source, target = (
         torch.optim.Adam([{"params": [same]}, {"params": [other]}]) for other in (small, large)
     )
     step(source)
-    assert f"parameter 1 has shape [5], its exp_avg in the state [{size}]" in refused(
+    assert f"parameter 1 has shape [5], its exp_avg in the state {list(shape)}" in refused(
         ValueError, target, source.state_dict()
     )
 
@@ -744,6 +746,10 @@ def test_a_parameter_that_is_listed_twice_is_told():
         ValueError, model, *both, sgd(embedding.parameters())
     )
     optimizers.check_parameters(model, sgd(model.parameters()))  # shared, and counted once
+    loss = model_of(2)
+    assert "as parameter 0 of optimizer 0 and as parameter 1 of optimizer 0" in told(
+        ValueError, torch.nn.ModuleList([model, loss]), optimizer, sgd(loss.parameters())
+    )
     missing = told(ValueError, model, sgd([head.bias]))
     assert missing == f"in no optimizer: embedding.weight [3, 2]{END}"
 
