@@ -43,7 +43,7 @@
 """A script that was written for several GPUs is started as one process. DistributedSampler asks
 the default process group for the number of ranks (torch/utils/data/distributed.py), and
 none exists before init_process_group(). DistributedDataParallel and barrier() fail in the same
-way.
+way: leave them out where `there` is false.
 
 Told that it is rank 0 of 1, the sampler shuffles as ever, and set_epoch() is there; under
 torchrun it needs the group, so init_process_group() has to come first. A whole script that

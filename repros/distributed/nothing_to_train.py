@@ -43,7 +43,9 @@
 # ///
 """DDP refuses a module that has nothing to reduce: a frozen teacher, a perceptual loss
 (pytorch#45326), or a stage of training in which nothing was left to train
-(guoqincode/Open-AnimateAnyone#32). Use it without the wrapper.
+(guoqincode/Open-AnimateAnyone#32). Use it without the wrapper: it then
+has no .module, no prefix in its state_dict(), and on each rank what that rank loaded or drew, since
+only DDP sends the weights of rank 0 to the others.
 
 If layers were meant to train, freezing caught too much.
 """

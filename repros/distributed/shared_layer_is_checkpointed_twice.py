@@ -40,8 +40,8 @@
 # ///
 """A layer that is used twice, each time under a reentrant checkpoint, is marked ready
 twice in one backward. A reentrant checkpoint runs a backward of its own within the
-backward (torch/utils/checkpoint.py), so that the layer's gradient arrives once per use;
-without reentrance autograd adds up both uses first.
+backward (torch/utils/checkpoint.py), so that the layer's gradient arrives once per use (a
+second use without a checkpoint raises too); without reentrance autograd adds up both uses first.
 
 static_graph=True allows it too (docs: DistributedDataParallel).
 """

@@ -9,19 +9,17 @@
 # keywords = [
 #     "DDP averages gradients, loss with reduction sum",
 #     "loss multiplied by world size, why",
-#     "learning rate has to change with the number of GPUs",
-#     "results depend on the number of GPUs",
+#     "learning rate for a summed loss has to change with the number of GPUs",
+#     "results with a summed loss depend on the number of GPUs",
 #     "are gradients summed or averaged in DistributedDataParallel",
 #     "gradient is half as large on two gpus",
 #     "training slower to converge the more gpus I use",
-#     "need a larger learning rate with several GPUs",
 #     "same batch gives different gradient on 1 and 2 gpus",
 #     "loss summed over tokens and multi-gpu results differ",
 #     "should I multiply the loss by world size",
 #     "DDP gradients smaller than single process gradients",
 #     "sum reduction of the loss and multiple gpus",
 #     "weight updates shrink with number of processes",
-#     "single gpu hyperparameters do not work on 8 gpus",
 #     "wrong gradients across GPUs compared to one",
 #     "effective step too small in distributed training",
 #     "gradient off by a factor of the number of gpus",
@@ -45,7 +43,8 @@
 """DDP divides the sum of the ranks' gradients by their number. That is right for a loss
 that is a mean over the batch; with a sum the gradient is smaller by the number of ranks
 than that of one process with the whole batch (pytorch#37359). fairseq multiplies by the number
-of ranks (facebookresearch/fairseq#494).
+of ranks (facebookresearch/fairseq#494). Leave a mean as it is: multiplied, it has a gradient
+that is too large by that number. AdamW divides a constant factor out, so that it shows with SGD.
 """
 
 import tempfile

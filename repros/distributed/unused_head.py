@@ -59,7 +59,8 @@ in buckets and waits until every parameter that requires a gradient has one
 find_unused_parameters=True, which the message advises, is right for a layer that is left out on
 purpose, in all steps or in some: it stays as it is, as it does without DDP. It also hides a layer
 that was meant to train (NVIDIA-BioNeMo/KERMT#23): look at the names, and call that one in the
-forward.
+forward. A layer that only the last step left out is among them, since zero_grad() removes gradients
+since 2.0.
 """
 
 import torch

@@ -14,7 +14,7 @@
 #     "averaged SGD results changed after upgrading torch",
 #     "ASGD step size decays differently on the GPU",
 #     "ASGD not reproducible between machines with and without GPU",
-#     "ASGD learning slows down faster than documented",
+#     "ASGD learning rate decays more slowly than documented",
 #     "language model with ASGD has a worse perplexity on gpu",
 #     "ASGD eta differs from the formula in the docs",
 #     "different loss curves for ASGD after upgrade to 2.0",
@@ -38,9 +38,10 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.4", cuda = ">=2.0,<2.4" }
 # ///
-"""From the third step on the weights differ from those of foreach=False.
+"""From the second step on the weights differ from those of foreach=False. With the default lambd,
+or after many steps, the step size stays too large.
 
-The step size is lr / (1 + lambd * lr * t) ** alpha (torch/optim/asgd.py). The foreach
+It is lr / (1 + lambd * lr * t) ** alpha (torch/optim/asgd.py). The foreach
 implementation raised t alone to the power of alpha (pytorch#125440).
 2.0 also made it the default on CUDA (pytorch#92724; not measured).
 """

@@ -17,7 +17,6 @@
 #     "scientific notation in the config file",
 #     "lr read from a config file crashes the optimizer",
 #     "learning rate works in python, not from yaml",
-#     "hydra or omegaconf learning rate has a wrong type",
 #     "scientific notation number is read as text",
 # ]
 # origin = "usage"
@@ -38,7 +37,8 @@
 """The file says lr: 1e-4 and looks like a number. YAML 1.1 wants a dot in one, 1.0e-4, and
 its readers return 1e-4 as a string (hiyouga/LlamaFactory#4014, huggingface/trl#1450). The
 optimizer's check of the range is the first to stumble over it (funcwj/deep-clustering#3);
-SGD's says that '<' is not supported between 'str' and 'float' (torch/optim/sgd.py).
+SGD's says that '<' is not supported between 'str' and 'float' (torch/optim/sgd.py). A weight_decay, momentum or eps that is
+a string raises the same text: convert every number of the file, not the rate alone.
 """
 
 import traceback

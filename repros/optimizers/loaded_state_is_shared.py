@@ -17,9 +17,8 @@
 #     "population based training optimizers interfere with each other",
 #     "federated learning clients share optimizer momentum",
 #     "meta-learning inner optimizer modifies the outer one",
-#     "saved optimizer state changes while training goes on",
 #     "ensemble members not independent after copying optimizer",
-#     "restoring an earlier optimizer state has no effect",
+#     "second rollback to one saved optimizer state differs from the first",
 #     "load_state_dict of optimizer without deepcopy",
 # ]
 # origin = "torch"
@@ -50,6 +49,9 @@ copy of them up to 2.0. To save memory it now copies the dictionary alone
 (pytorch#106082), and _cast() keeps a tensor that has the right dtype and device as it
 is, under the docstring "Make a deep copy of value" (torch/optim/optimizer.py,
 pytorch#196083). A checkpoint that went through torch.save() is safe (pytorch#196083).
+
+A state that is kept while its own optimizer goes on has to be copied when it is taken: at the
+load it has already changed, before 2.1 too.
 """
 
 from copy import deepcopy

@@ -50,7 +50,8 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Every step is larger than the one before, with no error and no warning.
+"""Each step goes by the sum of all gradients so far, with no error and no warning: with SGD the
+weights swing past the minimum and back, and the swings do not die out.
 
 backward() adds to what .grad holds, so that losses can be added up, and step() does not
 clear it; a warning has been asked for (pytorch#47175).

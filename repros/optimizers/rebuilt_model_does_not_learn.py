@@ -55,11 +55,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss does not fall, whatever the learning rate: the optimizer holds the parameters of
-the first model, which have no gradients, and step() leaves those alone
-(torch/optim/sgd.py).
+the first model. Where these have no gradients, step() leaves them alone (torch/optim/sgd.py);
+where an old gradient is left, it moves them on.
 
 It happens where a second cell of a notebook builds the model again
-(spro/practical-pytorch#9).
+(spro/practical-pytorch#9). A copy.deepcopy() of the model has new parameters as well, and so has a
+model after load_state_dict() with assign=True.
 """
 
 import torch

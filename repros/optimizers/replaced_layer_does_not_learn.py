@@ -52,7 +52,8 @@
 
 An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py): it
 goes on with those of the old layer. Pruning and surgery that swap layers do the same
-(microsoft/nni#4521). Where the optimizer has to be built again, so has its scheduler, which goes
+(microsoft/nni#4521); torch.nn.utils.prune keeps the parameter, and weight_norm() makes new ones.
+Where the optimizer has to be built again, so has its scheduler, which goes
 on with the rates of the old one.
 """
 

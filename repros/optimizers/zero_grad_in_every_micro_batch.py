@@ -22,8 +22,7 @@
 #     "loss curve with accumulation as noisy as without",
 #     "number of accumulation steps does not change anything",
 #     "accumulated gradient equals that of one batch",
-#     "contrastive or detection training worse with accumulation",
-#     "where to call zero_grad with gradient accumulation",
+#     "detection training worse with accumulation",
 #     "virtual batch size has no effect on results",
 # ]
 # origin = "usage"
@@ -48,7 +47,8 @@
 """Each step learns from its last micro-batch, and the work on the others is lost.
 
 Accumulation is nothing but the adding up in .grad; zero_grad() before every backward() drops what
-the micro-batches before it have added (bytetriper/RAE#67).
+the micro-batches before it have added (bytetriper/RAE#67). A loss that compares the rows of a batch, such as a contrastive one, sees fewer
+of them in a micro-batch: no place of zero_grad() gives it the gradient of the large batch.
 """
 
 import torch

@@ -44,7 +44,8 @@ def cases(draw):
         count = math.prod(shape)
         values = [draw(numbers) for _ in range(count)]
         bias = torch.tensor(values).reshape(shape)
-    dtype = draw(st.sampled_from([torch.float32, torch.float16, torch.bfloat16]))
+    dtypes = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
+    dtype = draw(st.sampled_from(dtypes))
     options = {"causal": causal, "bias": bias, "dtype": dtype}
     if queries != keys or draw(st.booleans()):
         options["queries"] = queries
@@ -245,6 +246,7 @@ OPEN = torch.zeros(2, 3, dtype=torch.bool)
         ({"heads": True}, ValueError, "^heads=True: expected a positive int$"),
         ({"heads": 2.0}, ValueError, r"^heads=2\.0: expected a positive int$"),
         ({"queries": -1}, ValueError, "^queries=-1: expected a positive int$"),
+        ({"queries": 0}, ValueError, "^queries=0: expected a positive int$"),
         (
             {"queries": 4, "causal": True},
             ValueError,

@@ -1204,6 +1204,7 @@ def test_tied_weights_stay_tied_and_expanded_buffers_small(device):
         assert all(torch.equal(state[key], each.cpu()) for key, each in model.state_dict().items())
         checkpoint = through_a_file(checkpoint) if NEW else checkpoint
     assert size_of(checkpoint) < 300 * 40 * 4 + 20_000
+    assert size_of(checkpoints.capture(row=torch.ones(1).expand(10_000))["values"]) < 20_000
     other = Tied(device, tie=False)
     other.mask = other.mask.clone()
     del other.rows
@@ -1226,6 +1227,8 @@ def test_tensors_of_one_memory_and_other_shapes_are_kept_apart():
         "h": torch.tensor(2.0),
         "i": base[:4].view(2, 2),
         "j": base[:4].view(2, 2).t(),
+        "k": base.bfloat16(),
+        "l": base.double(),
     }
     copied = checkpoints.capture(values=parts)["values"]["values"]
     for key, value in parts.items():

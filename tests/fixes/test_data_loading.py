@@ -3,6 +3,7 @@ import copy
 import functools
 import gc
 import io
+import math
 import multiprocessing
 import os
 import random
@@ -70,6 +71,10 @@ class Frozen:
 
 
 class MyDict(dict):
+    pass
+
+
+class MyPoint(Point):
     pass
 
 
@@ -142,7 +147,7 @@ def test_map_tensors_keeps_what_a_container_carries():
     assert data_loading.map_tensors(torch.neg, batch)["missing"] == 0
     (moved,) = data_loading.map_tensors(torch.neg, {torch.ones(1)})
     assert moved == -1
-    for rows in MyList([torch.ones(1)]), MyDict(x=torch.ones(1)):
+    for rows in MyList([torch.ones(1)]), MyDict(x=torch.ones(1)), MyPoint(torch.ones(1), 2):
         rows.note = "note"
         assert data_loading.map_tensors(torch.neg, rows).note == "note"
     assert data_loading.map_tensors(torch.neg, deque([torch.ones(1)], maxlen=3)).maxlen == 3
@@ -1339,9 +1344,10 @@ def seeded(dataset, seed=3 * 2**32 + 5):
 
 def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_workers_own():
     seed = 3 * 2**32 + 5
-    dataset = Draws(None, rngs=[random.Random(0) for _ in range(100)])
+    kinds = (random.Random, numpy.random.default_rng, numpy.random.RandomState)
+    dataset = Draws(None, rngs=[kind(0) for kind in kinds for _ in range(100)])
     numbers = [generator.random() for generator in seeded(dataset, seed).rngs]
-    assert len({*numbers, random.Random(seed).random()}) == 101
+    assert len({*numbers, random.Random(seed).random()}) == 301
     noises = [torch.rand(1, generator=torch.Generator().manual_seed(seed)).item()]
     dataset = Draws(None, a=torch.Generator(), b=torch.Generator())
     seeded(dataset, seed)
@@ -1599,7 +1605,8 @@ def test_all_cores_count_where_the_system_does_not_report_those_of_a_process(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"batch_bytes": 0}, {"memory_bytes": -1}, {"prefetch_factor": 0}]
+    "wrong",
+    [{"batch_bytes": 0}, {"memory_bytes": -1}, {"memory_bytes": math.nan}, {"prefetch_factor": 0}],
 )
 def test_impossible_sizes_are_refused(wrong):
     (name, value), *_ = wrong.items()
@@ -2183,11 +2190,13 @@ def test_a_state_that_does_not_fit_changes_nothing(change, error, text):
         short = {each: value for each, value in state.items() if each != key}
         with pytest.raises(KeyError, match=key):
             run.batches.load_state_dict(short)
-    rest = run.epoch()
-    first = next(rest)
+    whole, following = epochs(Resumable(), 2)
+    assert epochs(run, 1)[0] == whole[2:]
+    epoch = run.epoch()
+    first = next(epoch)
     with pytest.raises(error, match=f"^{text}"):
         run.batches.load_state_dict({**state, **change})
-    assert [first, *rest] == epochs(Resumable(), 1)[0][2:]
+    assert [first, *epoch] == following
     other = Resumable("in order").batches
     before = other.state_dict()
     with pytest.raises(ValueError, match="^the sampler of the state has one, that of here no gen"):

@@ -636,6 +636,7 @@ def test_a_weight_out_of_range_raises_at_once_or_on_an_accelerator_when_it_is_re
     for here in (weight, torch.tensor(weight)):
         with pytest.raises(ValueError, match=rf"^weight={weight}: expected a finite number, 0 or "):
             mean.update(1.0, here)
+    assert mean.state_dict() == {"sum": 0.0, "weight": 0.0}
     mean.update(1.0, 3)
     mean.update(1.0, on_cuda(weight))
     mean.update(1.0, on_cuda(3))

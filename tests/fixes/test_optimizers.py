@@ -523,18 +523,18 @@ def test_each_group_gets_its_own_learning_rate():
 @pytest.mark.parametrize("kind", [float, torch.tensor])
 @pytest.mark.parametrize("second", [1.0, 0.1])
 def test_groups_that_share_a_tensor_get_each_its_own_learning_rate(kind, second):
-    tensor = torch.tensor(0.5)
-    optimizer = torch.optim.SGD(in_two_groups(parameters()), lr=0.1)
+    tensor, loaded = torch.tensor(0.5), (1.0, second, second)
+    optimizer = torch.optim.SGD([{"params": [each]} for each in parameters()[:3]], lr=0.1)
     for group in optimizer.param_groups:
         group["lr"] = tensor
     state = copy.deepcopy(optimizer.state_dict())
-    for group, rate in zip(state["param_groups"], (1.0, second)):
+    for group, rate in zip(state["param_groups"], loaded):
         group["lr"] = kind(rate)
     load(optimizer, state)
     rates = [group["lr"] for group in optimizer.param_groups]
-    assert [rate.item() for rate in rates] == pytest.approx([1.0, second])
-    assert rates[0] is tensor
-    assert (rates[1] is tensor) is (kind is float and second == 1.0)
+    assert [rate.item() for rate in rates] == pytest.approx(loaded)
+    same = kind is float and second == 1.0
+    assert [rate is tensor for rate in rates] == [True, same, same]
 
 
 def test_groups_that_shared_a_tensor_when_saved_share_theirs():

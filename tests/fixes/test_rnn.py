@@ -16,8 +16,8 @@ CUDNN = torch.backends.cudnn
 CUDNN_FLAGS = ("enabled", "benchmark", "deterministic")
 
 
-class Interrupted(Exception):
-    """Nothing but the tests raises this."""
+class Interrupted(KeyboardInterrupt):
+    """Nothing but the tests raises this, and nothing that catches an Exception catches it."""
 
 
 class Net(nn.Module):
@@ -415,6 +415,12 @@ def test_a_tensor_given_twice_gets_a_gradient_for_each_place():
     assert_close(found, (torch.full((2,), 2.0), torch.full((2,), 3.0)))
 
 
+def test_a_target_may_be_a_tensor_of_one_element():
+    x = torch.tensor([-1.0, 2.0])
+    (gradient,) = rnn.input_gradients(nn.ReLU(), x, target=lambda output: output.sum()[None])
+    assert gradient.tolist() == [0.0, 1.0]
+
+
 class Ignores(nn.Module):
     def forward(self, x, y):
         return x.sum() + y.detach().sum()
@@ -698,6 +704,7 @@ given_flags = st.fixed_dictionaries(dict.fromkeys(CUDNN_FLAGS, st.none() | st.bo
 
 @given(three, given_flags, st.booleans())
 @example(dict.fromkeys(CUDNN_FLAGS, True), {"deterministic": True}, False)
+@example(dict.fromkeys(CUDNN_FLAGS, True), dict.fromkeys(CUDNN_FLAGS, False), False)
 def test_cudnn_flags_change_what_is_given_and_nothing_else(before, changes, allow_tf32):
     with CUDNN.flags(**before, allow_tf32=allow_tf32):
         with pytest.raises(Interrupted), rnn.cudnn_flags(**changes):  # noqa: PT012

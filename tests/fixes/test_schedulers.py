@@ -550,10 +550,10 @@ def test_the_state_of_a_scheduler_of_torch_is_taken_over():
 @pytest.mark.parametrize("way", ["new", "optimizer loaded", "both loaded"])
 def test_groups_that_share_a_tensor_get_each_its_own_rate(device, way):
     tensor = torch.tensor(1.0, device=device)
-    optimizer = optimizer_at(9.0)
+    optimizer = optimizer_at(9.0, 9.0, 9.0)
     for group in optimizer.param_groups:
         group["lr"] = tensor  # as of SGD(groups, lr=torch.tensor(1.0))
-    schedules = [linear(4, 1, 0), lambda step: 0.1]
+    schedules = [linear(4, 1, 0), lambda step: 0.1, lambda step: 0.2]
     scheduler = ScheduleLR(optimizer, schedules)
     if way != "new":
         for group in optimizer.param_groups:
@@ -563,14 +563,14 @@ def test_groups_that_share_a_tensor_get_each_its_own_rate(device, way):
     else:
         optimizer.step()
         scheduler.step()
-    assert rates_of(optimizer) == pytest.approx([1.0 if way == "both loaded" else 0.75, 0.1])
-    first, second = optimizer.param_groups
+    assert rates_of(optimizer) == pytest.approx([1.0 if way == "both loaded" else 0.75, 0.1, 0.2])
+    first, *others = optimizer.param_groups
     assert first["lr"] is tensor
     optimizer.step()
     scheduler.step()
-    assert rates_of(optimizer) == pytest.approx([0.75 if way == "both loaded" else 0.5, 0.1])
+    assert rates_of(optimizer) == pytest.approx([0.75 if way == "both loaded" else 0.5, 0.1, 0.2])
     assert first["lr"] is tensor
-    assert isinstance(second["lr"], torch.Tensor)
+    assert all(isinstance(group["lr"], torch.Tensor) for group in others)
 
 
 @pytest.mark.parametrize(
@@ -771,16 +771,19 @@ def test_momenta_are_resumed_at_their_step(name, way):
 
 def test_a_tensor_momentum_is_written_in_place_and_one_for_each_group():
     optimizer, tensor = with_momentum("Adam"), torch.tensor(0.5)
+    optimizer.add_param_group({"params": [torch.zeros(1, requires_grad=True)]})
     for group in optimizer.param_groups:
         group["betas"] = (tensor, 0.99)
-    scheduler = ScheduleMomentum(optimizer, [linear(4, 1, 0), linear(4, 0.5, 0.5)])
+    scheduler = ScheduleMomentum(
+        optimizer, [linear(4, 1, 0), linear(4, 0.5, 0.5), linear(4, 0.25, 0.25)]
+    )
     scheduler.step()
-    assert momenta_of(optimizer) == [0.375, 0.25]
+    assert momenta_of(optimizer) == [0.375, 0.25, 0.125]
     assert optimizer.param_groups[0]["betas"][0] is tensor
     logged = scheduler.get_last_momentum()
     scheduler.step()
-    assert logged == [0.375, 0.25]
-    assert scheduler.first == [0.5, 0.5]
+    assert logged == [0.375, 0.25, 0.125]
+    assert scheduler.first == [0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("factor", [-1.0, math.nan, 2.0, 3.0, None])
@@ -828,6 +831,10 @@ def test_optimizers_without_a_momentum_are_refused():
         ScheduleMomentum(adagrad, linear(4, 1, 0))
     with pytest.raises(ValueError, match=r"^the momentum is 0(\.0)?, which no factor changes$"):
         ScheduleMomentum(with_momentum("SGD", 0.0, 0.0), linear(4, 1, 0))
+    half = with_momentum("SGD")
+    del half.param_groups[1]["momentum"]
+    with pytest.raises(ValueError, match="^group 1 has no momentum and no betas"):
+        ScheduleMomentum(half, linear(4, 1, 0))
     scheduler = ScheduleMomentum(with_momentum("SGD", 0.0, 0.5), linear(4, 1, 0), step=2)
     assert scheduler.get_last_momentum() == [0.0, 0.25]
 

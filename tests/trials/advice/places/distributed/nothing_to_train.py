@@ -1,4 +1,4 @@
-"""A teacher that is frozen and one that trains along, on two ranks."""
+"""A teacher that is frozen, one that trains along and one whose bias is frozen, on two ranks."""
 
 import torch
 from torch.nn.parallel import DistributedDataParallel  # noqa: F401
@@ -8,19 +8,22 @@ from tests.trials.advice.trainers import on_ranks
 SETTINGS = ("two ranks",)
 
 
-def net(frozen):
+def net(trained):
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return torch.nn.Linear(6, 1).requires_grad_(not frozen)
+        teacher = torch.nn.Linear(6, 1)
+    for name, parameter in teacher.named_parameters():
+        parameter.requires_grad_(name in trained)
+    return teacher
 
 
 def on_a_rank(t, rank):
     seen = []
-    for frozen in (False, True):
-        teacher = net(frozen)
+    for trained in (("weight", "bias"), ("weight",), ()):
+        teacher = net(trained)
         paste
         output = model(t.batches[0][0][rank::2]).mean()
-        if not frozen:
+        if trained:
             output.backward()
         seen += [p.grad for p in teacher.parameters()]
     return seen
@@ -31,6 +34,7 @@ def place(t):
 
 
 def reference(t):
-    teacher = net(False)
+    teacher = net(("weight", "bias"))
     teacher(t.batches[0][0]).mean().backward()
-    return [[p.grad for p in teacher.parameters()] + [None, None]] * 2
+    weight, bias = (p.grad for p in teacher.parameters())
+    return [[weight, bias, weight, None, None, None]] * 2

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import torch
-import torch.distributed as dist
+from torch.distributed import new_group
 from torch.nn.parallel import DistributedDataParallel
 
 from tests.trials.advice.trainers import on_ranks
@@ -18,7 +18,7 @@ def net():
 
 
 def wrapped():
-    soon = dist.new_group(timeout=timedelta(seconds=2))
+    soon = new_group(timeout=timedelta(seconds=2))
     return DistributedDataParallel(net(), process_group=soon)
 
 

@@ -6,8 +6,9 @@ SETTINGS = ("plain", "short last batch")
 
 
 def parts(t):
-    embedding, head = torch.nn.Embedding(4, 6), torch.nn.Linear(6, 4)
-    head.weight = embedding.weight
+    embedding = torch.nn.Sequential(torch.nn.Embedding(4, 6), torch.nn.Linear(6, 6))
+    head = torch.nn.Linear(6, 4)
+    head.weight = embedding[0].weight
     t.model = t.watched(torch.nn.ModuleList([embedding, head]))
     return embedding, head
 
@@ -28,6 +29,6 @@ def reference(t):
         t.model.zero_grad()
         t.loss(head(embedding(y) + x), y).backward()
         with torch.no_grad():
-            for parameter in head.parameters():
+            for parameter in t.model.parameters():
                 parameter -= parameter.grad
     return t.model.state_dict()
