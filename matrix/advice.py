@@ -12,37 +12,18 @@ import builtins
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 from .answers import wording
-from .catalog import PACKAGE, Reproducer
+from .catalog import Reproducer
 from .evidence.records import Record
-
-# Reproducers of which `right` or `messages` are not yet held to this: the list only shrinks.
-PENDING = PACKAGE / "pending.txt"
 
 _EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two
 _ROLES = ("control", "right")  # that may hold the lines under `right`
 
 
-def problems(
-    reproducers: list[Reproducer],
-    records: list[Record],
-    pending: Path = PENDING,
-) -> list[str]:
-    excused = set(pending.read_text(encoding="utf-8").split())
-    wrong = []
-    for one in reproducers:
-        if one.retired:
-            continue
-        found = [*_lines(one), *_messages(one, records)]
-        if one.id not in excused:
-            wrong += found
-        elif not found:
-            wrong.append(f"{pending}:1: {one.id}: nothing is pending; delete its line")
-    known = {one.id for one in reproducers if not one.retired}
-    wrong += [f"{pending}:1: {id}: no such reproducer" for id in sorted(excused - known)]
-    return wrong
+def problems(reproducers: list[Reproducer], records: list[Record]) -> list[str]:
+    live = [one for one in reproducers if not one.retired]
+    return [problem for one in live for problem in (*_lines(one), *_messages(one, records))]
 
 
 # --- the lines ------------------------------------------------------------------------------------

@@ -48,7 +48,6 @@ def lint(
     tests: Path = catalog.TESTS,
     releases: Path = torches.TORCHES,
     names: Path = NAMES,
-    pending: Path = advice.PENDING,
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
@@ -71,7 +70,7 @@ def lint(
     problems += _fixes(reproducers, fixes, tests)
     problems += _public_names(fixes, names)
     problems += _records(reproducers, folder)
-    problems += advice.problems(reproducers, records.read_all(folder)[0], pending)
+    problems += advice.problems(reproducers, records.read_all(folder)[0])
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
     if repros == catalog.REPROS:

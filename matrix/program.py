@@ -213,7 +213,9 @@ def _defaults(role: ast.FunctionDef) -> list[str]:
 def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) -> list[str]:
     """The lines of a role, which print what it would return."""
     label, lines = LABELS[role.name], text.encode().splitlines(keepends=True)  # columns are bytes
-    first, end = role.body[0].lineno, role.end_lineno or 0
+    opening = role.body[0]
+    first = min(node.lineno for node in (opening, *getattr(opening, "decorator_list", ())))
+    end = role.end_lineno or 0
     returns = [node for node in _own(role) if isinstance(node, ast.Return)]
     last = [node for node, _ in _ends(role.body)]
     if any(node not in last for node in returns):  # lines after it would run
@@ -234,11 +236,11 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
         edits += [(name.lineno, name.col_offset, len("device"), f'"{device}"') for name in names]
     for node in returns:
         gone = len("return ") if node.value else len("return")
-        opening, closing = _printed(text, node, label, silent)
+        before, after = _printed(text, node, label, silent)
         if falls:
-            opening, closing = f"{label} = {'' if node.value else 'None'}", ""
-        edits.append((node.lineno, node.col_offset, gone, opening))
-        edits.append((node.end_lineno or 0, node.end_col_offset or 0, 0, closing))
+            before, after = f"{label} = {'' if node.value else 'None'}", ""
+        edits.append((node.lineno, node.col_offset, gone, before))
+        edits.append((node.end_lineno or 0, node.end_col_offset or 0, 0, after))
     for line, column, gone, new in sorted(edits, reverse=True):
         old = lines[line - 1]
         lines[line - 1] = old[:column] + new.encode() + old[column + gone :]

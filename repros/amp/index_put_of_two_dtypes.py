@@ -5,7 +5,7 @@
 # [tool.repro]
 # title = "Under autocast a layer's output cannot be written by index into a float32 tensor"
 # kind = "error"
-# symptom = "^Index put requires the source and destination dtypes match, got Float"
+# symptom = "Index put requires the source and destination dtypes match, got Float"
 # messages = [
 #     "Index put requires the source and destination dtypes match, got (?:Float|Double|Half|BFloat16) for the destination and (?:Float|Double|Half|BFloat16) for the source",
 #     "scatter\\(\\): Expected self\\.dtype to be equal to src\\.dtype",

@@ -8,6 +8,7 @@ import itertools
 import math
 import multiprocessing
 import pickle
+import re
 import time
 import types
 import weakref
@@ -20,6 +21,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from reference_fixes import amp
+
+TORCH = tuple(map(int, torch.__version__.split(".")[:2]))
 
 
 @contextlib.contextmanager
@@ -41,9 +44,9 @@ def pretend(torch_version=(2, 15), macos="15.1", there=True, capability=(9, 0), 
 @pytest.mark.parametrize(
     ("device", "dtype", "machine", "expected"),
     [
-        ("cpu", None, {}, (torch.float32, False)),
+        ("cpu:0", None, {}, (torch.float32, False)),
         ("mps", None, {}, (torch.float32, False)),
-        ("cuda", None, {}, (torch.bfloat16, False)),
+        ("cuda:1", None, {}, (torch.bfloat16, False)),
         ("cuda:1", None, {"capability": (7, 5)}, (torch.float16, True)),
         ("cuda:1", None, {"capabilities": {"cuda:1": (7, 5)}}, (torch.float16, True)),
         (
@@ -53,8 +56,8 @@ def pretend(torch_version=(2, 15), macos="15.1", there=True, capability=(9, 0), 
             (torch.float16, True),
         ),
         ("cuda", None, {"capability": (8, 0)}, (torch.bfloat16, False)),
-        ("cuda", torch.float32, {}, (torch.float32, False)),
-        ("cuda", torch.float16, {"capability": (7, 0)}, (torch.float16, True)),
+        ("cuda:1", torch.float32, {}, (torch.float32, False)),
+        ("cuda:1", torch.float16, {"capability": (7, 0)}, (torch.float16, True)),
         ("mps", torch.float32, {"torch_version": (1, 13)}, (torch.float32, False)),
         ("mps", torch.float16, {"macos": "13.6"}, (torch.float16, True)),
         ("cpu", torch.bfloat16, {"torch_version": (1, 13)}, (torch.bfloat16, False)),
@@ -104,11 +107,16 @@ def test_precision_is_decided_per_device(device, dtype, machine, expected):
             {"there": False},
             r"^device 'mps': torch.backends.mps.is_available\(\) is False$",
         ),
-        ("cpu", torch.float16, {"torch_version": (2, 2)}, "needs torch 2.3"),
+        (
+            "cpu",
+            torch.float16,
+            {"torch_version": (2, 2)},
+            rf"^torch.float16 on cpu: needs torch 2.3, this is {re.escape(torch.__version__)}$",
+        ),
         ("mps", torch.float16, {"torch_version": (2, 7)}, "needs torch 2.8"),
         ("mps", torch.bfloat16, {"torch_version": (2, 5)}, "needs torch 2.6"),
         ("mps", torch.bfloat16, {"macos": "13.6"}, "needs macOS 14, this is 13.6"),
-        ("meta", None, {}, "'meta': expected cpu, cuda or mps"),
+        ("meta:1", None, {}, "^device 'meta:1': expected cpu, cuda or mps"),
         ("cpu", torch.float64, {}, r"torch\.float64: expected"),
     ],
 )
@@ -119,7 +127,7 @@ def test_an_impossible_precision_is_refused_with_the_reason(device, dtype, machi
 
 @pytest.fixture
 def autocast_device(device):
-    if device == "mps" and amp._TORCH < (2, 5):
+    if device == "mps" and TORCH < (2, 5):
         pytest.skip("no autocast for MPS before torch 2.5; choose_precision refuses float16 there")
     return device
 
@@ -190,7 +198,7 @@ def test_weights_are_cached_only_where_the_cache_knows_about_no_grad_112583(torc
 
 @pytest.mark.parametrize("scaler", [False, True])
 def test_the_scaler_is_enabled_exactly_where_the_precision_needs_one(device, scaler):
-    if scaler and amp._TORCH < (2, 3) and device != "cuda":
+    if scaler and TORCH < (2, 3) and device != "cuda":
         pytest.skip(
             "no scaler for this device before torch 2.3; choose_precision refuses float16 there"
         )
@@ -721,7 +729,7 @@ class FakeScaler:
 def scalers(scale=4.0):
     """A fake scaler, and a real one for the CPU where this torch has it."""
     yield FakeScaler(scale)
-    if amp._TORCH >= (2, 3):
+    if TORCH >= (2, 3):
         yield torch.amp.GradScaler("cpu", init_scale=scale)
 
 
@@ -917,7 +925,7 @@ def test_an_optimizer_whose_gradients_cannot_be_unscaled_leaves_the_others_and_t
         assert stepped(optimizers, [good, bad], [good.sum()], scaler) == (True, [[1.0], [0.0]])
 
 
-@pytest.mark.skipif(amp._TORCH < (2, 3), reason="autograd cannot be asked before")
+@pytest.mark.skipif(TORCH < (2, 3), reason="autograd cannot be asked before")
 @pytest.mark.parametrize("factor", [1.0, math.inf])  # a step that is taken, and one that is skipped
 def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(factor):
     for scaler in scalers():
@@ -1077,15 +1085,15 @@ def fused(make, parameters, **options):
     try:
         return make(parameters, fused=True, **options)
     except (TypeError, RuntimeError) as error:
-        if amp._TORCH >= (2, 4) and parameters[0].device.type != "mps":
+        if TORCH >= (2, 4) and parameters[0].device.type != "mps":
             raise  # CUDA has them long since, the CPU from there on
         pytest.skip(f"no such optimizer here: {error}")
 
 
 def real_scaler(device):
-    if amp._TORCH < (2, 3) and device != "cuda":
+    if TORCH < (2, 3) and device != "cuda":
         pytest.skip("no scaler for this device before torch 2.3; choose_precision refuses float16")
-    if amp._TORCH < (2, 8) and device == "mps":
+    if TORCH < (2, 8) and device == "mps":
         pytest.skip("unscale_() asks MPS for float64 before torch 2.8")
     return amp.make_grad_scaler(amp.Precision(device, torch.float16, True, ""), init_scale=4.0)
 
@@ -1096,7 +1104,7 @@ class OwnSGD(torch.optim.SGD):
 
 @pytest.mark.parametrize("make", [torch.optim.SGD, OwnSGD])
 def test_a_skipped_first_step_leaves_fused_sgd_no_garbage_for_momentum(device, make):
-    if amp._TORCH < (2, 4) and device == "cpu":
+    if TORCH < (2, 4) and device == "cpu":
         pytest.skip("no fused SGD for the CPU before torch 2.4")
     weight, scaler = nn.Parameter(torch.zeros(1, device=device)), real_scaler(device)
     optimizer = fused(make, [weight], lr=1.0, momentum=0.9)
@@ -1392,7 +1400,7 @@ class Synchronized(nn.Linear):
 
 def what_a_run_leaves(loop, device):
     torch.manual_seed(0)
-    scaled = amp._TORCH >= (2, 8) or device == "cuda" or (device == "cpu" and amp._TORCH >= (2, 3))
+    scaled = TORCH >= (2, 8) or device == "cuda" or (device == "cpu" and TORCH >= (2, 3))
     precision = amp.choose_precision(device, torch.float16 if scaled else torch.float32)
     batches = [torch.randn(8, 3, device=device) for _ in range(16)]
     run = types.SimpleNamespace(
@@ -1460,7 +1468,7 @@ def test_the_pieces_change_at_most_ten_lines_of_a_loop(loop, with_the_pieces):
     assert len(lines(with_the_pieces)) <= len(lines(loop))
 
 
-@pytest.mark.skipif(amp._TORCH < (2, 3), reason="an enabled scaler for the CPU needs torch 2.3")
+@pytest.mark.skipif(TORCH < (2, 3), reason="an enabled scaler for the CPU needs torch 2.3")
 @given(st.booleans(), st.booleans())
 def test_scaler_states_survive_a_move_between_machines(saved_enabled, loaded_enabled):
     saved = amp.make_grad_scaler(

@@ -82,6 +82,14 @@ class MyList(list):
     pass
 
 
+class MySet(set):
+    pass
+
+
+class MyTensor(torch.Tensor):
+    pass
+
+
 leaves = st.one_of(
     st.builds(lambda n: torch.full((2,), float(n)), st.integers(0, 9)),
     st.text(max_size=3),
@@ -151,6 +159,9 @@ def test_map_tensors_keeps_what_a_container_carries():
         rows.note = "note"
         assert data_loading.map_tensors(torch.neg, rows).note == "note"
     assert data_loading.map_tensors(torch.neg, deque([torch.ones(1)], maxlen=3)).maxlen == 3
+    mapped = data_loading.map_tensors(torch.neg, MyDict())
+    mapped.note = "note"  # an attribute, and no item
+    assert mapped == {}
     unset = copy.copy(Frozen(torch.ones(1)))
     object.__delattr__(unset, "x")
     assert not hasattr(data_loading.map_tensors(torch.neg, unset), "x")
@@ -161,7 +172,7 @@ def test_what_is_no_container_is_returned_as_it_is():
         assert data_loading.map_tensors(torch.neg, other) is other
 
 
-@pytest.mark.parametrize("kind", [deque, UserList, frozenset, set])
+@pytest.mark.parametrize("kind", [deque, UserList, frozenset, set, MySet])
 def test_more_sequences_are_walked(kind):
     batch = kind([torch.ones(1)])
     mapped = data_loading.map_tensors(torch.neg, batch)
@@ -398,6 +409,9 @@ class Graph:
     def __init__(self, x, done=()):
         self.x, self.done = x, done
 
+    def __len__(self):
+        return 0  # without nodes: false, and yet a batch
+
     def to(self, device):
         return Graph(self.x, (*self.done, f"to {device}"))
 
@@ -461,6 +475,7 @@ def test_a_method_that_forgets_to_return_the_batch_is_refused():
             "torch.cuda.is_available() is False: the DataLoader would ignore the request",
         ),
         ("meta", True, False, "pinning for 'meta' was never measured"),
+        ("xpu:1", True, False, "pinning for 'xpu' was never measured"),
     ],
 )
 def test_pinning_is_decided_with_a_reason(target, cuda, expected, reason):
@@ -498,6 +513,7 @@ def fake_pin(tensor, device=None):
         {"x": [torch.ones(2)]},
         Point(torch.ones(2), 1),
         (packed(1, 2), "id"),
+        torch.ones(2).as_subclass(MyTensor),
     ],
 )
 def test_every_batch_type_is_pinned_and_keeps_its_type_48419(batch):
@@ -536,7 +552,7 @@ def quantised():
         lambda: torch.ones(2, 2).to_sparse_csr(),
         nested,
         quantised,
-        lambda: torch.ones(1, 2).expand(2, 2),
+        lambda: torch.ones(2, 1, 2).expand(2, 2, 2),
     ],
     ids=["device", "sparse", "csr", "nested", "quantised", "expanded"],
 )
@@ -1814,6 +1830,14 @@ def test_an_error_without_a_sample_as_its_cause_passes_as_it_is():
         data_loading.collate([1, 2, 3])
     with pytest.raises(TypeError, match="^[^(]*$"):
         data_loading.collate(None)
+
+
+@pytest.mark.parametrize("errors", [0, 1])  # before it
+def test_an_interrupt_of_collate_passes_as_it_is(errors):
+    raised = [ValueError] * errors + [KeyboardInterrupt] + [ValueError] * 9
+    patch = mock.patch.object(data_loading, "default_collate", side_effect=raised)
+    with patch, pytest.raises(KeyboardInterrupt):
+        data_loading.collate([1, 2])
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -174,7 +174,7 @@ def test_the_batch_has_to_agree_where_it_is_first(kind):
     found = loss.match_by_name({"a": pair[0]}, {"a": pair[1]}, batch_first=False)
     assert found == {"a": tuple(pair)}
     with pytest.raises(ValueError) as error:
-        loss.match_by_name({"a": pair[0]}, {"a": pair[1]})
+        loss.match_by_name({"b": pair[0], "a": pair[0]}, {"b": pair[0], "a": pair[1]})
     shapes = [list(shape) for shape in NOT_FIRST[kind]]
     assert str(error.value) == (
         f"'a': prediction {shapes[0]} and target {shapes[1]} differ in batch size; "

@@ -223,6 +223,14 @@ def test_a_class_that_takes_no_subclass_is_refused_before_anything_changes():
         modules.unfreeze(model)
 
 
+def test_a_layer_that_was_put_in_is_frozen_by_the_next_freeze():
+    model = backbone()
+    modules.freeze(model)
+    model[1] = nn.Linear(2, 2)
+    modules.freeze(model)
+    assert all_frozen(model.train())
+
+
 def test_a_new_head_is_trained_and_follows_train_alone():
     model = backbone()
     modules.freeze(model)

@@ -489,6 +489,13 @@ def test_norms_of_several_devices_meet_on_the_first_one(dtype):
     assert (norm.item(), norm.dtype, moved) == (5.0, dtype, [torch.device("cpu")])
 
 
+def test_a_gradient_without_dimensions_counts():
+    scale, weight = nn.Parameter(torch.tensor(0.0)), nn.Parameter(torch.zeros(1))
+    scale.grad, weight.grad = torch.tensor(4.0), torch.tensor([3.0])
+    assert numerics.clip_or_skip(torch.optim.SGD([scale, weight], lr=1.0), 1.0).norm == 5.0
+    assert [scale.item(), weight.item()] == pytest.approx([-0.8, -0.6])
+
+
 def test_gradients_of_two_dtypes_are_not_mixed():
     """CUDA would copy each of them to float64 to take their norms in one call."""
     gradients = [torch.ones(1), torch.ones(1, dtype=torch.bfloat16), torch.ones(2)]
@@ -1443,6 +1450,7 @@ def test_gradients_of_a_later_step_are_gone_after_a_restore():
     optimizer = torch.optim.SGD(groups([other]), lr=0.1)  # of another part than the model
     saved = numerics.Snapshot(model, optimizer)
     (model(torch.ones(1, 1)) * math.nan).sum().backward()
+    model.requires_grad_(False)
     saved.restore()
     assert [p.grad for p in (*model.parameters(), other)] == [None, None, None]
 
@@ -1711,6 +1719,9 @@ def test_apply_where_takes_several_inputs_and_wants_a_bool_mask(device):
         (p != 0) | (t != 0), lambda p, t: 2 * (p - t).abs() / (p.abs() + t.abs()), p, t
     )
     assert smape.tolist() == pytest.approx([0.0, 2 / 3])
+    total = t.clone().requires_grad_()
+    numerics.apply_where(t > 0, torch.div, p, total).sum().backward()
+    assert total.grad.tolist() == [0.0, -2.0]
     with pytest.raises(TypeError, match=r"torch\.float32"):
         numerics.apply_where(p, torch.sqrt, p)
 

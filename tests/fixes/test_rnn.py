@@ -186,6 +186,13 @@ def test_everything_is_restored_after_an_exception(device, net, flags):
         assert_same(before, state(net))
 
 
+def test_each_rnn_gets_its_own_dropout_back():
+    layers = [nn.GRU(1, 1, 2, dropout=0.25), nn.LSTM(1, 1, 2, dropout=0.5)]
+    with rnn.differentiable_eval(nn.ModuleList(layers)):
+        assert [layer.dropout for layer in layers] == [0.0, 0.0]
+    assert [layer.dropout for layer in layers] == [0.25, 0.5]
+
+
 class OwnForward(nn.LSTM):
     def forward(self, x):
         return super().forward(x)[0] * (100 if self.training else 1)
@@ -413,6 +420,11 @@ def test_a_tensor_given_twice_gets_a_gradient_for_each_place():
     x = torch.ones(2)
     found = rnn.input_gradients(Weighted(), x, x)
     assert_close(found, (torch.full((2,), 2.0), torch.full((2,), 3.0)))
+
+
+def test_an_input_without_dimensions_gets_a_gradient():
+    (gradient,) = rnn.input_gradients(nn.ReLU(), torch.tensor(2.0))
+    assert gradient.item() == 1.0
 
 
 def test_a_target_may_be_a_tensor_of_one_element():

@@ -27,7 +27,7 @@ def control(device):
 """
 
 
-def found(root, code=CODE, records=(), pending="", **header):
+def found(root, code=CODE, records=(), **header):
     """What is wrong, without the place in front. Lines of the header are given as they are."""
     header = {"fix": None, "right": 'lr = float("0.1")', **header}
     plant(
@@ -36,9 +36,7 @@ def found(root, code=CODE, records=(), pending="", **header):
         code,
         **{key: None if value is None else json.dumps(value) for key, value in header.items()},
     )
-    path = root / "pending.txt"
-    path.write_text(pending)
-    problems = advice.problems(catalog.load(root), list(records), path)
+    problems = advice.problems(catalog.load(root), list(records))
     return [problem.partition(": ")[2] for problem in problems]
 
 
@@ -109,10 +107,8 @@ def test_where_there_are_two_ways_the_header_says_which_to_take(root):
     assert found(root, **use, choice="Take the lines") == []
 
 
-def test_what_is_pending_is_excused_until_it_is_in_order(root):
-    assert found(root, right="lr = 0.2", pending="amp/one\n") == []
-    assert found(root, pending="amp/one\n") == ["amp/one: nothing is pending; delete its line"]
-    assert found(root, pending="amp/two\n") == ["amp/two: no such reproducer"]
+def test_what_a_retired_one_says_is_not_held_to_its_code(root):
+    assert found(root, right="lr = 0.2") != []
     assert found(root, right="lr = 0.2", retired="never was one") == []
 
 

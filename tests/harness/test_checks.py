@@ -29,8 +29,6 @@ def project(root, tmp_path):
     ids.write_text("amp/one\n")
     names = tmp_path / "fixes.txt"
     names.write_text("amp.fix\n")
-    pending = tmp_path / "pending.txt"
-    pending.touch()
     hash = catalog.load(root)[0].hash
     record("2.9.1", {"amp/one": measurement(hash=hash)}).save(folders["records"])
 
@@ -38,16 +36,10 @@ def project(root, tmp_path):
         pass
 
     Project.repros, Project.ids, Project.names, Project.folders = root, ids, names, folders
-    Project.hash, Project.pending = hash, pending
+    Project.hash = hash
     Project.lint = staticmethod(
         lambda: checks.lint(
-            root,
-            folders["records"],
-            ids,
-            folders["fixes"],
-            folders["tests"],
-            names=names,
-            pending=pending,
+            root, folders["records"], ids, folders["fixes"], folders["tests"], names=names
         )
     )
     assert Project.lint() == []
