@@ -96,12 +96,13 @@ def test_a_file_beside_or_below_the_families_is_a_problem(project):
     assert beside.startswith(f"{project.repros / 'two.py'}:1: not at <family>/<name>.py")
 
 
-def test_causes_that_are_not_toml_are_a_problem(monkeypatch, tmp_path):
+def test_causes_that_are_not_toml_are_a_problem(monkeypatch, tmp_path, project):
+    monkeypatch.setattr(catalog, "REPROS", project.repros)  # causes are those of the catalog
     path = tmp_path / "causes.toml"
     path.write_text("[[message")
     monkeypatch.setattr(causes, "CAUSES", path)
     causes.load.cache_clear()
-    (problem,) = checks.lint()
+    (problem,) = project.lint()
     assert problem.startswith(f"{path}:1: not TOML: ")
 
 
