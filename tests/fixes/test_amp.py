@@ -2,6 +2,7 @@ import contextlib
 import copy
 import datetime
 import difflib
+import functools
 import importlib
 import inspect
 import itertools
@@ -481,6 +482,15 @@ def test_batches_that_cannot_say_their_length_are_drawn_ahead(error):
     assert found == [[1 / 8] * 8, [1 / 4] * 4]
 
 
+def test_another_error_of_the_length_passes_through():
+    class Broken(Loader):
+        def __len__(self):
+            raise ArithmeticError
+
+    with pytest.raises(ArithmeticError):
+        amp.windows(Broken(), 8)
+
+
 def test_more_batches_than_their_length_says_are_not_lost():
     found = [list(window) for window in amp.windows(with_length("abcdefg", 3), 2)]
     assert found == [
@@ -505,12 +515,15 @@ def test_a_loader_of_an_iterable_dataset_is_not_asked_for_its_length(length):
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, True, False, "2", None, torch.tensor(2.5)])
 def test_a_size_that_is_no_number_of_batches_is_refused_at_once(size):
-    with pytest.raises(ValueError, match=r"^size=.*: expected a whole number of batches, 1 or mo"):
+    text = f"size={size!r}: expected a whole number of batches, 1 or more"
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         amp.windows([1], size)
 
 
 def test_a_size_may_be_any_whole_number_and_batches_anything_that_yields():
-    assert len(list(next(amp.windows([1, 2, 3], torch.tensor(2))))) == 2
+    first, second = next(amp.windows([1, 2, 3], torch.tensor(2)))
+    assert (first, second) == ((1, 0.5, False), (2, 0.5, True))
+    assert (type(first[1]), type(second[2])) == (float, bool)
     with pytest.raises(TypeError, match="'int' object is not iterable"):
         amp.windows(3, 1)
 
@@ -637,6 +650,7 @@ def on_two_ranks(rank, meeting_point):
                     map(list, amp.windows("ab", 2, weight=lambda batch: rank, group=group))
                 ),
                 "alone": shares_or_refusal("abc", group=None if rank else alone),
+                "large": shares_or_refusal("ab", weight=lambda batch: 2**24 + 1, group=group),
             }
         finally:
             if rank == 0:  # the process of rank 1 ends
@@ -669,8 +683,28 @@ def test_with_a_group_ddp_takes_the_steps_of_one_process_whatever_its_batches_we
         assert found["none"].startswith("no batches: the loader is empty")
         assert found["no weight"] == []
         assert found["alone"] == [[0.5, 0.5], [1.0]]
+        assert found["large"] == [[0.5, 0.5]]  # of weights that float32 rounds
     here = [found["no weight here"] for found in ranks]
     assert here == [[[("b", 0.0, True)]], [[("a", 1.0, False), ("b", 1.0, True)]]]
+
+
+@pytest.mark.parametrize(("backend", "device"), [("gloo", "cpu"), ("nccl", "cuda")])
+def test_processes_that_have_a_window_are_counted_on_the_device_of_the_group(backend, device):
+    group, make = mock.Mock(spec=torch.distributed.ProcessGroup), torch.tensor
+    tensor = mock.Mock(side_effect=lambda values, device, dtype: make(values, dtype=dtype))
+    found = amp.windows("ab", 2, group=group)
+    with (
+        mock.patch("torch.tensor", tensor),
+        mock.patch.multiple(
+            torch.distributed,
+            get_backend={group: backend}.__getitem__,
+            get_world_size={group: 3}.__getitem__,
+            all_reduce=lambda sums, group: None,  # the other two have none
+        ),
+        pytest.raises(ValueError, match="^1 of 3 processes have a window, the others have no more"),
+    ):
+        next(found)
+    assert tensor.call_args.kwargs["device"] == device
 
 
 @pytest.mark.parametrize("group", ["gloo", True, 0])
@@ -925,6 +959,16 @@ def test_an_optimizer_whose_gradients_cannot_be_unscaled_leaves_the_others_and_t
         assert stepped(optimizers, [good, bad], [good.sum()], scaler) == (True, [[1.0], [0.0]])
 
 
+def test_gradients_that_a_call_could_not_unscale_can_be_tried_again_at_once():
+    for scaler in scalers():
+        good, bad = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1).half())
+        optimizers = [sgd([bad]), sgd([good])]
+        with pytest.raises(ValueError, match=r"^Attempting to unscale FP16 gradients\.$"):
+            stepped(optimizers, [good, bad], [good.sum() + bad.sum()], scaler)
+        bad.grad = None
+        assert stepped(optimizers, [good], [], scaler) == (True, [[1.0]])
+
+
 @pytest.mark.skipif(TORCH < (2, 3), reason="autograd cannot be asked before")
 @pytest.mark.parametrize("factor", [1.0, math.inf])  # a step that is taken, and one that is skipped
 def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(factor):
@@ -976,10 +1020,10 @@ def test_a_scaler_can_be_pickled_and_copied_after_a_step(device):
 @pytest.mark.parametrize("kind", [list, tuple, set, iter, lambda given: (one for one in given)])
 def test_optimizers_may_come_in_any_collection(kind):
     for scaler in (None, *scalers()):
-        a, b = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
-        optimizers = [sgd([a]), sgd([b], lr=0.5)]
-        found = stepped(kind(optimizers), [a, b], [a.sum() + b.sum()], scaler)
-        assert found == (True, [[1.0], [0.5]])
+        a, b, c = parameters = [nn.Parameter(torch.zeros(1)) for _ in range(3)]
+        optimizers = [sgd([a]), sgd([b], lr=0.5), sgd([c], lr=0.25)]
+        found = stepped(kind(optimizers), parameters, [(a + b + c).sum()], scaler)
+        assert found == (True, [[1.0], [0.5], [0.25]])
 
 
 @pytest.mark.parametrize(
@@ -1017,13 +1061,13 @@ def test_before_step_sees_the_unscaled_gradients_before_they_are_clipped():
 
 def test_before_step_is_not_called_for_a_step_that_the_scaler_skips():
     for scaler in scalers():
-        weight, seen = nn.Parameter(torch.zeros(1)), []
-        loss = weight.sum() * math.inf
-        found = stepped(
-            sgd([weight]), [weight], [loss], scaler, before_step=lambda seen=seen: seen.append(1)
-        )
-        assert found == (False, [[0.0]])
+        weight, seen = nn.Parameter(torch.zeros(2)), []
+        loss = (weight * torch.tensor([math.inf, 4.0])).sum()
+        check = functools.partial(seen.append, 1)
+        found = stepped(sgd([weight]), [weight], [loss], scaler, max_norm=1.0, before_step=check)
+        assert found == (False, [[0.0, 0.0]])
         assert seen == []
+        assert weight.grad.tolist() == [math.inf, 4.0]  # and not clipped
 
 
 def test_a_disabled_scaler_changes_nothing(device):
@@ -1051,9 +1095,14 @@ def test_a_group_that_was_added_later_is_clipped_too():
 
 def test_only_step_and_param_groups_of_an_optimizer_are_used():
     weight = parameter_with([2.0])
-    own = types.SimpleNamespace(param_groups=[{"params": [weight]}])
-    own.step = lambda: weight.data.sub_(weight.grad)
-    assert amp.optimizer_step(own, max_norm=1.0) is True
+
+    class Own(list):  # which can be iterated over, and is an optimizer all the same
+        param_groups = ({"params": [weight]},)
+
+        def step(self):
+            weight.data.sub_(weight.grad)
+
+    assert amp.optimizer_step(Own(), max_norm=1.0) is True
     assert weight.item() == pytest.approx(-1.0, rel=1e-4)
 
 
@@ -1203,8 +1252,9 @@ def test_lbfgs_is_refused_before_anything_is_touched(make):
 def test_optimizers_without_any_gradient_are_refused():
     model = nn.Linear(1, 1)
     optimizers = [sgd([model.weight]), torch.optim.Adam([model.bias])]
-    with pytest.raises(ValueError, match="^SGD, Adam: no parameter has a gradient; was backward"):
-        amp.optimizer_step(optimizers)
+    for scaler in (None, *scalers()):
+        with pytest.raises(ValueError, match="^SGD, Adam: no parameter has a gradient; was backwa"):
+            amp.optimizer_step(optimizers, scaler)
     with pytest.raises(ValueError, match="^an empty list: no parameter has a gradient"):
         amp.optimizer_step([])
 

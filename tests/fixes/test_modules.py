@@ -1,5 +1,6 @@
 import copy
 import gc
+import inspect
 import io
 import pickle
 import warnings
@@ -135,6 +136,7 @@ def test_an_optimizer_with_momentum_and_weight_decay_leaves_a_frozen_parameter_a
     optimizer = torch.optim.SGD(both, lr=0.1, momentum=0.9, weight_decay=0.1)
     layer(torch.ones(1, 2)).sum().backward()
     optimizer.step()
+    layer.bias.requires_grad = False  # with a gradient
     modules.freeze(layer)
     before = layer.weight.clone(), layer.bias.clone()
     optimizer.zero_grad(set_to_none=False)
@@ -150,6 +152,15 @@ def test_a_parameter_that_another_part_shares_is_frozen_and_comes_back():
     modules.freeze(model)
     modules.unfreeze(model)
     assert flags(model) == [True] * 5
+
+
+def test_a_layer_that_the_model_has_twice_is_frozen_and_comes_back():
+    model = nn.Sequential(*[nn.Linear(2, 2)] * 2)
+    modules.freeze(model)
+    assert all_frozen(model.train())
+    modules.unfreeze(model)
+    assert all(modes(model))
+    assert all(flags(model))
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -231,6 +242,13 @@ def test_a_layer_that_was_put_in_is_frozen_by_the_next_freeze():
     assert all_frozen(model.train())
 
 
+def test_what_follows_a_parameter_that_is_none_is_frozen_too():
+    attention = nn.MultiheadAttention(2, 1)
+    assert [name for name, each in attention._parameters.items() if each is None]
+    modules.freeze(attention)
+    assert all_frozen(attention)
+
+
 def test_a_new_head_is_trained_and_follows_train_alone():
     model = backbone()
     modules.freeze(model)
@@ -250,7 +268,14 @@ def test_a_parameter_that_was_replaced_or_removed_does_not_stand_in_the_way():
     layer.weight, layer.bias = nn.Parameter(torch.ones(2, 2)), None
     modules.unfreeze(layer)
     assert layer.weight.requires_grad
+    modules.freeze(layer)
     del layer.weight
+    modules.unfreeze(layer)
+    layer.weight = nn.Parameter(torch.ones(2, 2))
+    modules.freeze(layer)
+    del layer.weight
+    layer.weight = "of the other layer"
+    modules.unfreeze(layer)
     modules.freeze(layer)
 
 
@@ -265,12 +290,26 @@ def test_state_dict_print_and_hooks_are_as_before():
         [name for name, _ in model.named_modules()],
     )
     assert isinstance(model[0], nn.Conv1d)
-    assert type(model[0]).__module__ == nn.Conv1d.__module__
     model(batch())
     assert len(seen) == 1
     handle.remove()
     other = backbone()
     other.load_state_dict(model.state_dict())
+
+
+def test_the_class_of_a_frozen_layer_looks_like_its_own():
+    class Inner(nn.Linear):
+        """Doc."""
+
+    layer = Inner(2, 2)
+    modules.freeze(layer)
+    found = type(layer)
+    assert (found.__module__, found.__qualname__, found.__doc__) == (
+        Inner.__module__,
+        Inner.__qualname__,
+        "Doc.",
+    )
+    assert inspect.signature(found) == inspect.signature(nn.Linear)
 
 
 def saved(model):
@@ -394,6 +433,13 @@ def test_train_of_the_module_itself_is_called_where_the_mode_changes():
     assert layer.calls == 4
 
 
+def test_train_of_a_part_is_called_where_the_whole_keeps_its_mode():
+    model = nn.Sequential(Merging())
+    modules.freeze(model[0])
+    modules.unfreeze(model)
+    assert not model[0].merged
+
+
 def test_a_frozen_model_is_released_as_soon_as_nobody_holds_it():
     model = backbone()
     modules.freeze(model)
@@ -417,6 +463,8 @@ def test_wrong_use_is_refused_with_its_name_and_changes_nothing():
     for function in (modules.freeze, modules.unfreeze):
         with pytest.raises(TypeError, match=r"expected a torch\.nn\.Module, got list"):
             function([nn.Linear(2, 2)])
+        with pytest.raises(TypeError, match=r"expected a torch\.nn\.Module, got type"):
+            function(nn.Linear)
     model = nn.Sequential(nn.Linear(2, 2))
     with pytest.raises(ValueError, match="nothing in this Sequential is frozen"):
         modules.unfreeze(model)
@@ -460,10 +508,13 @@ class LazyScale(nn.modules.lazy.LazyModuleMixin, nn.Module):
 def test_a_lazy_layer_that_keeps_its_class_is_frozen_after_its_first_batch():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        layer = LazyScale()
-    with pytest.raises(ValueError, match="no parameters yet"):
-        modules.freeze(layer)
+        model = nn.Sequential(LazyScale(), LazyScale())
+    layer = model[0]
+    with pytest.raises(ValueError, match=r"^0 \(LazyScale\) has no parameters yet"):
+        modules.freeze(model)
     layer(torch.ones(1, 3))
+    with pytest.raises(ValueError, match=r"^1 \(LazyScale\) has no parameters yet"):
+        modules.freeze(model)
     modules.freeze(layer)
     assert all_frozen(layer.train())
 
@@ -498,7 +549,7 @@ def test_what_hides_no_frozen_parameter_does_not_stand_in_the_way():
 def test_a_layer_made_of_the_type_of_a_frozen_one_is_not_frozen():
     model = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(4, 3))
     modules.freeze(model)
-    model[1] = type(model[1])(4, 1)
+    model[1] = type(model[1])(4, out_features=1)
     model.train()
     assert modes(model) == [False, False, True]
     assert flags(model) == [False, False, True, True]
@@ -565,11 +616,17 @@ def test_a_class_derived_from_that_of_a_frozen_layer_is_no_frozen_one():
         def __init__(self):
             super().__init__(2, 2)
 
+        def train(self, mode=True):
+            self.training = mode
+            return self
+
     own = Own()
     assert type(own) is Own
     assert own.train().training
     modules.freeze(own)
     assert all_frozen(own.train())
+    modules.unfreeze(own)
+    assert type(own) is Own
 
 
 def test_a_layer_whose_class_was_changed_in_between_is_frozen_again_and_gets_its_own_back():

@@ -1,6 +1,8 @@
+import collections
 import copy
 import importlib
 import re
+import types
 import warnings
 from unittest import mock
 
@@ -87,11 +89,12 @@ def load(optimizer, state):
 
 def refused(error, optimizer, state):
     """The text of the refusal, after which the optimizer is as it was."""
-    before, groups = state_of(optimizer), copy.deepcopy(optimizer.state_dict()["param_groups"])
+    before, saved = state_of(optimizer), copy.deepcopy(optimizer.state_dict())
     with pytest.raises(error) as raised:
         load(optimizer, state)
     assert_equal(state_of(optimizer), before)
-    assert optimizer.state_dict()["param_groups"] == groups
+    assert optimizer.state_dict()["param_groups"] == saved["param_groups"]
+    assert optimizer.state_dict()["state"].keys() == saved["state"].keys()
     return str(raised.value)
 
 
@@ -189,7 +192,9 @@ def test_every_value_of_another_shape_is_refused_for_every_optimizer_of_torch(na
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_a_state_that_lacks_what_the_step_reads_is_refused(name):
     source = trained(name)
-    for n, key in per_element(source):
+    for n, key in [
+        (n, key) for n, weight in enumerate(weights_of(source)) for key in source.state[weight]
+    ]:
         state = copy.deepcopy(source.state_dict())
         others = [each for each in state["state"][n] if each != key]
         del state["state"][n][key]
@@ -200,6 +205,41 @@ def test_a_state_that_lacks_what_the_step_reads_is_refused(name):
             f"parameter {n} has no {key} in the state, which {name} keeps; it has "
             f"{', '.join(others)}{MADE_FOR_ANOTHER}"
         )
+
+
+def test_all_that_a_state_lacks_is_told():
+    state = trained().state_dict()
+    state["state"][1] = {"step": torch.tensor(1.0)}
+    same = type("Same", (torch.optim.Adam,), {})
+    assert refused(ValueError, same(in_two_groups(parameters())), state) == (
+        "parameter 1 has no exp_avg, exp_avg_sq, max_exp_avg_sq in the state, which Adam keeps; it "
+        f"has step{MADE_FOR_ANOTHER}"
+    )
+
+
+def test_the_keys_of_a_state_may_be_names():
+    saved, names = trained().state_dict(), ["d", "c", "b", "a"]
+    groups = [
+        {**group, "params": [names[n] for n in group["params"]]} for group in saved["param_groups"]
+    ]
+    state = {names[n]: each for n, each in saved["state"].items()}
+    copied = load(made("Adam", parameters()), {"state": state, "param_groups": groups})
+    assert_equal(state_of(copied), tensors(saved["state"]))
+    state["c"]["exp_avg"] = torch.zeros(9)
+    assert refused(ValueError, copied, {"state": state, "param_groups": groups}) == (
+        f"parameter 1 has shape [3], its exp_avg in the state [9]{MADE_FOR_ANOTHER}"
+    )
+
+
+def test_a_lazy_parameter_takes_any_state_and_the_others_theirs():
+    layers = torch.nn.LazyLinear(3, bias=False), torch.nn.Linear(2, 2, bias=False)
+    optimizer = torch.optim.Adam(torch.nn.Sequential(*layers).parameters())
+    source = torch.optim.Adam([torch.nn.Parameter(torch.ones(n, 2)) for n in (3, 2)])
+    step(source)
+    assert_equal(state_of(load(optimizer, source.state_dict())), state_of(source))
+    state = source.state_dict()
+    state["state"][1]["exp_avg"] = torch.ones(3, 2)
+    assert "parameter 1 has shape [2, 2], its exp_avg" in refused(ValueError, optimizer, state)
 
 
 MADE_FOR_ANOTHER = (
@@ -239,9 +279,12 @@ def test_the_state_of_an_optimizer_that_keeps_the_same_fits(pair):
 
 def test_only_the_second_group_may_be_what_does_not_fit():
     state = trained("Adam").state_dict()
-    del state["param_groups"][1]["betas"]
-    text = refused(ValueError, made("Adam", parameters()), state)
-    assert text.startswith("group 1 of the state has no betas, which Adam needs; it has lr, eps")
+    group = state["param_groups"][1]
+    del group["betas"]
+    assert refused(ValueError, made("Adam", parameters()), state) == (
+        "group 1 of the state has no betas, which Adam needs; it has "
+        f"{', '.join(key for key in group if key != 'params')}{MADE_FOR_ANOTHER}"
+    )
 
 
 def test_the_options_of_the_state_say_what_is_kept():
@@ -280,6 +323,8 @@ def test_what_sparse_gradients_lead_to_is_compared_too():
         f"parameter 1 has shape [5, 2], its exp_avg in the state [4, 2]{MADE_FOR_ANOTHER}"
     )
     state = copy.deepcopy(source.state_dict())
+    state["state"][0]["step"] = torch.tensor(1.0)  # a number here
+    load(copied, state)
     del state["state"][1]["exp_avg_sq"]
     assert "parameter 1 has no exp_avg_sq in the state" in refused(ValueError, source, state)
 
@@ -298,7 +343,15 @@ class Renamed(torch.optim.Adam):
             self.state[weight] = {"step": torch.tensor(1.0), "exp_avg": mean}
 
 
-@pytest.mark.parametrize("kind", [Clipped, Renamed, type("Same", (torch.optim.Adam,), {})])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        Clipped,
+        Renamed,
+        type("Same", (torch.optim.Adam,), {}),
+        type("Same", (type("Between", (torch.optim.Adam,), {}),), {}),
+    ],
+)
 def test_a_subclass_keeps_what_its_base_does_if_its_step_is_not_its_own(kind):
     weights = parameters()
     source = kind([{"params": weights[:1]}, {"params": weights[1:]}])
@@ -342,15 +395,18 @@ def test_a_check_runs_no_hook_and_draws_no_number():
 class Rows(torch.optim.Optimizer):
     """Not torch's own: keeps a value per element, and one that grows."""
 
+    __module__ = "torch_optimizer.rows"  # there is such a package
+
     def __init__(self, weights, lr=0.1):
         super().__init__(weights, {"lr": lr})
 
     def step(self):
         for weight in weights_of(self):
-            seen = self.state[weight].get("seen", torch.zeros(0))
+            row = torch.zeros(1, weight.numel())
+            seen = self.state[weight].get("seen", row[:0])
             self.state[weight] = {
                 "mean": torch.zeros_like(weight),
-                "seen": torch.cat([seen, torch.zeros(5)]),
+                "seen": torch.cat([seen, row]),
             }
 
 
@@ -363,10 +419,20 @@ def test_an_optimizer_of_another_kind_is_compared_with_what_it_has_itself():
     load(target, state)
     source.step()
     load(source, state)  # what grows has had another shape
+    del state["state"][1]["mean"]
+    load(source, state)
     state["state"][2]["mean"] = torch.zeros(3, 2)
     assert "parameter 2 has shape [2, 3], its mean in the state [3, 2]" in refused(
         ValueError, source, state
     )
+
+
+def test_an_optimizer_without_a_state_gets_none_by_a_refusal():
+    source = Rows(parameters())
+    source.step()
+    state = source.state_dict()
+    state["param_groups"][0]["lr"] = "fast"
+    assert "'fast'" in refused(ValueError, Rows(parameters()), state)
 
 
 def test_a_parameter_may_have_no_momentum():
@@ -376,16 +442,31 @@ def test_a_parameter_may_have_no_momentum():
     assert target.state[weights_of(target)[1]] == {"momentum_buffer": None}
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (2,)])  # one element fits no other shape either
-def test_a_state_that_would_be_read_beyond_its_end_is_refused(shape):
-    small, large, same = (torch.nn.Parameter(torch.ones(each)) for each in (shape, 5, 3))
-    source, target = (
-        torch.optim.Adam([{"params": [same]}, {"params": [other]}]) for other in (small, large)
+@pytest.mark.parametrize(
+    ("shape", "saved"), [((5,), ()), ((5,), (1,)), ((5,), (2,)), ((1,), (5,)), ((1,), (0,))]
+)
+def test_a_state_that_would_be_read_beyond_its_end_is_refused(shape, saved):
+    target, source = (
+        torch.optim.Adam([{"params": [torch.ones(3)]}, {"params": [torch.ones(each)]}])
+        for each in (shape, saved)
     )
     step(source)
-    assert f"parameter 1 has shape [5], its exp_avg in the state {list(shape)}" in refused(
-        ValueError, target, source.state_dict()
+    assert f"parameter 1 has shape {list(shape)}, its exp_avg in the state {list(saved)}" in (
+        refused(ValueError, target, source.state_dict())
     )
+
+
+def test_a_number_may_have_a_dimension():
+    state = trained().state_dict()
+    state["state"][1]["step"] = torch.tensor([2.0])
+    load(made("Adam", parameters()), state)
+
+
+def test_the_step_that_shows_what_fits_takes_no_memory():
+    weight = torch.zeros(1).expand(2**50)
+    state = torch.optim.Adam([weight]).state_dict()
+    state["state"][0] = {"step": torch.tensor(1.0), "exp_avg": weight, "exp_avg_sq": weight}
+    load(torch.optim.Adam([weight]), state)
 
 
 def test_the_parameter_is_counted_over_the_groups_and_named_if_it_has_a_name():
@@ -413,13 +494,17 @@ def named(*names):
     )
 
 
-def test_the_same_names_in_another_order_are_refused():
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (("key", "query", "value"), "parameter 0 (key) is query in the state"),
+        (("query", "value", "key"), "parameter 1 (value) is key in the state"),
+    ],
+)
+def test_the_same_names_in_another_order_are_refused(names, text):
     source = named("query", "key", "value")
     step(source)
-    assert refused(ValueError, named("query", "value", "key"), source.state_dict()) == (
-        "parameter 1 (value) is key in the state; was the state saved for another model or "
-        "optimizer, or with its parameters in another order?"
-    )
+    assert refused(ValueError, named(*names), source.state_dict()) == text + MADE_FOR_ANOTHER
 
 
 @pytest.mark.parametrize("names", [("query", "key"), ("module.query", "module.key")])
@@ -440,15 +525,11 @@ def test_names_on_one_side_alone_are_not_compared():
         assert_equal(state_of(target), state_of(source))
 
 
-@pytest.mark.parametrize(
-    ("groups", "sizes"), [([4], [4]), ([1, 3], [1, 3]), ([3, 1], [3, 1]), ([2], [2])]
-)
-def test_groups_of_other_sizes_are_refused(groups, sizes):
-    weights = iter(parameters())
-    optimizer = torch.optim.Adam([{"params": [next(weights) for _ in range(n)]} for n in groups])
-    source = torch.optim.Adam([{"params": each} for each in (parameters()[:2], parameters()[2:])])
-    assert refused(ValueError, optimizer, source.state_dict()) == (
-        f"the optimizer has groups of {sizes} parameters, the state of [2, 2]: were the groups "
+@pytest.mark.parametrize("groups", [[4], [2, 2], [3, 1], [1], [1, 3, 1]], ids=str)
+def test_groups_of_other_sizes_are_refused(groups):
+    optimizer = torch.optim.Adam([{"params": parameters()[:n]} for n in groups])
+    assert refused(ValueError, optimizer, made("Adam", parameters()).state_dict()) == (
+        f"the optimizer has groups of {groups} parameters, the state of [1, 3]: were the groups "
         "made in another way, or were parameters frozen or added?"
     )
 
@@ -460,6 +541,7 @@ def test_groups_of_other_sizes_are_refused(groups, sizes):
         ([1], "list"),
         ({"model": 1, "optimizer": 2}, "dict of ['model', 'optimizer']"),
         ({"state": {}}, "dict of ['state']"),
+        ({"param_groups": []}, "dict of ['param_groups']"),
     ],
 )
 def test_what_is_no_state_is_refused(state, got):
@@ -508,31 +590,32 @@ def test_a_float_learning_rate_stays_a_float():
 
 
 def test_each_group_gets_its_own_learning_rate():
-    weights = parameters()
-    tensor = torch.tensor(1.0)
-    groups = [{"params": weights[:1], "lr": 0.3}, {"params": weights[1:], "lr": 0.7}]
+    groups = [{"params": [each], "lr": 0.1 * n} for n, each in enumerate(parameters()[:3], 1)]
     state = torch.optim.SGD(groups).state_dict()
     optimizer = torch.optim.SGD([dict(group) for group in groups])
-    optimizer.param_groups[1]["lr"] = tensor
-    load(optimizer, state)
-    assert optimizer.param_groups[0]["lr"] == 0.3
-    assert optimizer.param_groups[1]["lr"] is tensor
-    assert tensor.item() == pytest.approx(0.7)
+    tensors = [torch.tensor(1.0), torch.tensor(1.0)]
+    for group, tensor in zip(optimizer.param_groups[1:], tensors):
+        group["lr"] = tensor
+    rates = [group["lr"] for group in load(optimizer, state).param_groups]
+    assert rates[0] == 0.1
+    assert [id(rate) for rate in rates[1:]] == list(map(id, tensors))
+    assert [tensor.item() for tensor in tensors] == pytest.approx([0.2, 0.3])
 
 
 @pytest.mark.parametrize("kind", [float, torch.tensor])
 @pytest.mark.parametrize("second", [1.0, 0.1])
 def test_groups_that_share_a_tensor_get_each_its_own_learning_rate(kind, second):
-    tensor, loaded = torch.tensor(0.5), (1.0, second, second)
+    tensor, loaded = torch.tensor(0.5, requires_grad=True), (1.0, second, second)
     optimizer = torch.optim.SGD([{"params": [each]} for each in parameters()[:3]], lr=0.1)
     for group in optimizer.param_groups:
         group["lr"] = tensor
     state = copy.deepcopy(optimizer.state_dict())
     for group, rate in zip(state["param_groups"], loaded):
-        group["lr"] = kind(rate)
+        group["lr"] = kind(rate * 1)  # another float, as from a file
     load(optimizer, state)
     rates = [group["lr"] for group in optimizer.param_groups]
     assert [rate.item() for rate in rates] == pytest.approx(loaded)
+    assert all(rate.is_leaf for rate in rates)
     same = kind is float and second == 1.0
     assert [rate is tensor for rate in rates] == [True, same, same]
 
@@ -554,6 +637,7 @@ def test_groups_that_shared_a_tensor_when_saved_share_theirs():
     ("rate", "error", "text"),
     [
         (torch.ones(2), ValueError, "group 1 of the state has a learning rate of shape [2], not a"),
+        (torch.ones(0), ValueError, "group 1 of the state has a learning rate of shape [0], not a"),
         ("fast", ValueError, "'fast'"),
         ([0.1], TypeError, "list"),
     ],
@@ -575,6 +659,18 @@ def test_only_a_float_is_read_from_the_device():
     load(optimizer, state)
     with pytest.raises((RuntimeError, NotImplementedError)):
         load(made("SGD", parameters()), state)
+
+
+@pytest.mark.parametrize("second", [0.5, torch.tensor(0.5, device="meta")])
+@pytest.mark.parametrize("first", [0.5, torch.tensor(0.5, device="meta")])
+def test_learning_rates_of_groups_that_share_a_tensor_are_not_read(first, second):
+    optimizer, tensor = made("SGD", parameters()), torch.tensor(0.1, device="meta")
+    state = optimizer.state_dict()
+    for group, saved, rate in zip(optimizer.param_groups, state["param_groups"], (first, second)):
+        group["lr"], saved["lr"] = tensor, rate
+    rates = [group["lr"] for group in load(optimizer, state).param_groups]
+    assert [rate is tensor for rate in rates] == [True, type(first) is type(second) is float]
+    assert [rate.device.type for rate in rates] == ["meta", "meta"]
 
 
 @pytest.mark.parametrize("loaded", [0.25, numpy.array(0.25)])
@@ -627,6 +723,14 @@ def test_an_optimizer_of_another_kind_is_loaded_as_torch_would():
     assert not tensors(source.state_dict())[0].any()
 
 
+def test_a_learning_rate_of_one_side_alone_is_what_torch_loads():
+    rated, without = Rows(parameters(), lr=[0.5]), WithoutRates(parameters())
+    state = rated.state_dict()
+    assert load(without, state).param_groups[0]["lr"] == [0.5]
+    load(rated, WithoutRates(parameters()).state_dict())
+    assert "lr" not in rated.param_groups[0]
+
+
 def lbfgs(*shapes, dtype=torch.float32):
     """After a step; it takes no groups."""
     weights = [torch.nn.Parameter(torch.ones(shape, dtype=dtype)) for shape in shapes]
@@ -653,7 +757,8 @@ def test_lbfgs_whose_state_is_that_of_all_parameters_is_loaded(dtype):
         copied = load(torch.optim.LBFGS(weights), source.state_dict())
         assert_equal(state_of(copied), state_of(source))
     total, given = (8, 9) if dtype.is_floating_point else (16, 18)
-    assert refused(ValueError, lbfgs((2,), (3, 2), dtype=dtype), other.state_dict()) == (
+    own = type("Own", (torch.optim.LBFGS,), {})(source.param_groups[0]["params"])
+    assert refused(ValueError, own, other.state_dict()) == (
         f"the parameters have {total} elements together, d in the state {given}{MADE_FOR_ANOTHER}"
     )
     state = copy.deepcopy(source.state_dict())
@@ -662,10 +767,13 @@ def test_lbfgs_whose_state_is_that_of_all_parameters_is_loaded(dtype):
         ValueError, lbfgs((2,), (3, 2), dtype=dtype), state
     )
     sgd_state = torch.optim.SGD(source.param_groups[0]["params"], lr=0.1).state_dict()
-    assert "has no max_iter, max_eval, " in refused(ValueError, source, sgd_state)
+    assert (
+        "group 0 of the state has no max_iter, max_eval, tolerance_grad, tolerance_change, "
+        "history_size, line_search_fn, which LBFGS needs; it has lr, momentum, "
+    ) in refused(ValueError, source, sgd_state)
 
 
-def test_wrappers_of_optimizers_are_loaded_too():
+def test_wrappers_of_optimizers_are_loaded_and_checked_too():
     class Wrapped:
         def __init__(self, optimizer):
             self.optimizer = optimizer
@@ -676,12 +784,46 @@ def test_wrappers_of_optimizers_are_loaded_too():
     source, inner = trained(), made("Adam", parameters())
     load(Wrapped(inner), source.state_dict())
     assert_equal(state_of(inner), state_of(source))
+    optimizers.check_parameters(torch.nn.ParameterList(weights_of(inner)), Wrapped(inner))
+    seen = []  # by one that has no state to show
+    narrow = types.SimpleNamespace(param_groups=inner.param_groups, load_state_dict=seen.append)
+    load(narrow, source.state_dict())
+    assert_equal(tensors(seen), state_of(source))
+
+
+class Counts(torch.optim.SGD):
+    """Saves and loads something of its own."""
+
+    counts = ()
+
+    def state_dict(self):
+        return {**super().state_dict(), "counts": self.counts}
+
+    def load_state_dict(self, state):
+        self.counts = state["counts"]
+        super().load_state_dict(state)
+
+
+def test_what_a_subclass_saves_too_is_loaded_as_a_copy():
+    source, copied = (Counts(parameters(), lr=0.1) for _ in range(2))
+    source.counts = [torch.ones(2)]
+    load(copied, source.state_dict())
+    copied.counts[0].fill_(7)
+    assert source.counts[0].tolist() == [1.0, 1.0]
+
+
+def test_a_state_may_be_a_mapping_of_another_kind():
+    source = trained()
+    copied = load(made("Adam", parameters()), types.MappingProxyType(source.state_dict()))
+    assert_equal(state_of(copied), state_of(source))
 
 
 def test_the_error_is_about_the_first_parameter_that_does_not_fit():
     state = trained().state_dict()
+    state["state"][0] = {}
     for key in (1, 2):
         state["state"][key]["exp_avg_sq"] = torch.zeros(9)
+        state["state"][key] = collections.UserDict(state["state"][key])
     assert re.match(r"parameter 1 has .* its exp_avg_sq", refused(ValueError, trained(), state))
 
 
@@ -767,7 +909,21 @@ def test_a_loss_with_weights_goes_into_a_list_with_the_model():
     model, loss = model_of(2), model_of(3)
     optimizer = sgd(model.parameters(), loss.parameters())
     assert "held, and not in the model: parameter 2 [3, 2]" in told(ValueError, model, optimizer)
-    optimizers.check_parameters(torch.nn.ModuleList([model, loss]), optimizer)
+    both = torch.nn.ModuleList([model, loss])
+    optimizers.check_parameters(both, optimizer)
+    text = told(ValueError, both, sgd(model.parameters()))
+    assert text == f"in no optimizer: 1.0.weight [3, 2], 1.0.bias [3]{END}"
+
+
+def test_problems_of_all_kinds_are_told_at_once():
+    model = model_of(2)
+    held = [torch.nn.Parameter(torch.ones(4)), model[0].weight]
+    assert told(ValueError, model, sgd(held), sgd([model[0].weight])) == (
+        "in no optimizer: 0.bias [2]; "
+        "held, and not in the model: parameter 0 of optimizer 0 [4]; "
+        "listed twice: 0.weight [2, 2] as parameter 1 of optimizer 0 and as parameter 0 of "
+        f"optimizer 1{END}"
+    )
 
 
 def test_frozen_parameters_may_be_held_or_not():
@@ -788,12 +944,17 @@ def test_the_names_that_an_optimizer_was_given_are_told():
     )
 
 
-def test_names_that_do_not_fit_the_parameters_of_their_group_are_not_told():
+@pytest.mark.parametrize(
+    ("start", "held"),
+    [(0, "parameter 0 [2, 2], parameter 1 [2], parameter 2 [4]"), (2, "parameter 0 [4]")],
+)
+def test_names_that_do_not_fit_the_parameters_of_their_group_are_not_told(start, held):
     group = {"params": list(model_of(2).parameters()), "param_names": ["weight", "bias"]}
     optimizer = torch.optim.SGD([group], lr=0.1)
-    optimizer.param_groups[0]["params"].append(torch.nn.Parameter(torch.ones(4)))
+    weights = [*group["params"], torch.nn.Parameter(torch.ones(4))]
+    optimizer.param_groups[0]["params"] = weights[start:]
     assert told(ValueError, torch.nn.Module(), optimizer) == (
-        "held, and not in the model: parameter 0 [2, 2], parameter 1 [2], parameter 2 [4]" + END
+        f"held, and not in the model: {held}{END}"
     )
 
 
@@ -878,8 +1039,8 @@ def test_a_lazy_layer_has_no_shape_and_is_the_same_parameter_afterwards():
     ("arguments", "text"),
     [
         (
-            (None,),
-            "expected a torch.nn.Module, got NoneType; several modules go into a torch.nn.ModuleList",
+            (mock.Mock(),),
+            "expected a torch.nn.Module, got Mock; several modules go into a torch.nn.ModuleList",
         ),
         (
             ([torch.nn.Module()],),
@@ -887,7 +1048,10 @@ def test_a_lazy_layer_has_no_shape_and_is_the_same_parameter_afterwards():
         ),
         ((torch.nn.Module(),), "expected one optimizer or more, got none"),
         ((torch.nn.Module(), None), "expected an optimizer, got NoneType"),
-        ((torch.nn.Module(), [1]), "expected an optimizer, got list"),
+        (
+            (torch.nn.Module(), torch.optim.SGD([torch.ones(1)], lr=0.1), mock.Mock()),
+            "expected an optimizer, got Mock",
+        ),
     ],
 )
 def test_what_is_no_model_or_no_optimizer_is_refused(arguments, text):

@@ -66,9 +66,26 @@ def test_a_tensor_is_filled_in_place_and_returned(device, name, shape, dtype, se
     if device == "mps" and dtype == torch.float64:
         return
     tensor = torch.full(shape, math.nan, dtype=dtype, device=device)
+    view = tensor.view(-1)
     assert fill(name, tensor, seed=seed) is tensor
     assert (tensor.shape, tensor.dtype) == (shape, dtype)
-    assert tensor.isfinite().all()
+    assert view.isfinite().all()
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_autograd_notices_that_a_tensor_is_filled(device, name):
+    x = torch.ones(2, device=device, requires_grad=True)
+    square = x * x
+    fill(name, x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        square.sum().backward()
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_gradients_stay_disabled_where_they_are(device, name):
+    with torch.no_grad():
+        fill(name, torch.empty(2, device=device))
+        assert not torch.is_grad_enabled()
 
 
 @pytest.mark.parametrize("name", FILLS)
@@ -123,6 +140,8 @@ def test_dtype_strides_and_requires_grad_do_not_change_what_is_drawn(device, nam
         ),
         (torch.zeros(2, dtype=torch.cfloat), "^expected a dense .*, got torch.complex64 in "),
         (torch.zeros(2).to_sparse(), "got torch.float32 in torch.sparse_coo$"),
+        (torch.eye(2).to_sparse_csr(), "got torch.float32 in torch.sparse_csr$"),
+        (torch.zeros(2).numpy(), "^expected a tensor to fill, got ndarray "),
     ],
 )
 def test_what_cannot_be_filled_is_refused(name, tensor, message):
@@ -157,6 +176,7 @@ def test_a_dtype_that_nothing_is_drawn_for_is_refused_by_its_name(name, dtype):
         ("trunc_normal_", {"std": -1.0}, r"^std=-1\.0: expected a positive number$"),
         ("exponential_", {"rate": 0}, "^rate=0: expected a positive number$"),
         ("exponential_", {"rate": math.nan}, "^rate=nan: expected a positive number$"),
+        ("exponential_", {"rate": math.inf}, "^rate=inf: expected a positive number$"),
         (
             "trunc_normal_",
             {"a": 2.0, "b": -2.0, "mean": 1.0, "std": 3.0},
@@ -168,10 +188,12 @@ def test_a_dtype_that_nothing_is_drawn_for_is_refused_by_its_name(name, dtype):
     ],
 )
 def test_numbers_that_make_no_distribution_are_refused(name, options, message):
-    tensor = torch.zeros(2)
+    tensor, generator = torch.zeros(2), torch.Generator().manual_seed(0)
+    before = generator.get_state()
     with pytest.raises(ValueError, match=message):
-        getattr(randomness, name)(tensor, **options)
+        getattr(randomness, name)(tensor, **options, generator=generator)
     assert not tensor.any()
+    assert torch.equal(generator.get_state(), before)
 
 
 # ---- normal_ ----
@@ -190,6 +212,14 @@ def test_normal_numbers_have_tails_in_every_dtype_166853(device, dtypes, dtype):
     assert abs(x.std() - 1) < 0.03
     if dtype not in LOW:
         assert distance(x, normal_cdf) < 0.01
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_float64_gets_numbers_that_float32_has_not(device, name):
+    if device == "mps":
+        pytest.skip("MPS has no float64")
+    x = numbers(name, device, dtype=torch.float64, count=100)
+    assert (x != x.float()).any()
 
 
 def test_normal_numbers_are_rounded_once_from_float32(device):

@@ -456,18 +456,18 @@ LOG = "2026-11-21 10:11:12 [INFO] train.py: epoch 3 step 1200 loss 0.1234 lr 1e-
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 @pytest.mark.parametrize("end", ["", FP16], ids=["without a match", "with a match"])
 @pytest.mark.parametrize("line", [LOG, LOG.rstrip()], ids=["in lines", "in one line"])
-def test_a_log_of_ten_megabytes_needs_little_time_and_memory(tmp_path, line, end):
+def test_a_log_of_twenty_megabytes_needs_little_time_and_memory(tmp_path, line, end):
     log = tmp_path / "train.log"
     block = line.encode() * 10_000
-    log.write_bytes(block * (10 * MEGABYTE // len(block) + 1) + end.encode())
+    log.write_bytes(block * (20 * MEGABYTE // len(block) + 1) + end.encode())
     with log.open("rb") as stdin:
         program = [sys.executable, "-c", RESOURCES]
         done = subprocess.run(
             program, stdin=stdin, check=True, capture_output=True, text=True, cwd=catalog.ROOT
         )
     seconds, mebibytes, ids = done.stdout.split(maxsplit=2)
-    assert float(seconds) < 5
-    assert int(mebibytes) < 85  # the whole text would need 50 more than 42
+    assert float(seconds) < 8
+    assert int(mebibytes) < 100  # 72 however long the log is; with all of it in memory 110 and more
     assert ids.strip() == str([["amp/unscale_fp16_parameters"]] if end else [])
 
 
