@@ -837,11 +837,12 @@ def test_a_skipped_step_is_answered_with_false_and_the_next_one_goes_on_23905():
         assert scaler.get_scale() == 1.0
 
 
-def test_one_infinite_gradient_skips_all_optimizers_and_the_scale_is_updated_once():
+@pytest.mark.parametrize("factors", [(1.0, math.inf), (math.inf, 1.0), (math.inf, math.inf)])
+def test_one_infinite_gradient_skips_all_optimizers_and_the_scale_is_updated_once(factors):
     for scaler in scalers():
         a, b = nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))
         optimizers = [sgd([a]), sgd([b])]
-        losses = [a.sum() + b.sum() * math.inf]
+        losses = [a.sum() * factors[0] + b.sum() * factors[1]]
         assert stepped(optimizers, [a, b], losses, scaler) == (False, [[0.0], [0.0]])
         assert scaler.get_scale() == 2.0
         for optimizer in optimizers:
@@ -913,14 +914,24 @@ def test_what_raised_is_refused_until_gradients_are_new_and_can_then_be_tried_ag
         with pytest.raises((torch.cuda.OutOfMemoryError, ArithmeticError, KeyboardInterrupt)):
             stepped(optimizer, parameters, losses(), scaler, before_step=check, max_norm=9.0)
         optimizer.broken = False
-        for _ in range(2):
+        for again in (None, list):
             with pytest.raises(RuntimeError, match="^Breaks: gradients of a call that raised, whi"):
-                amp.optimizer_step(optimizer, scaler)
+                amp.optimizer_step(optimizer, scaler, before_step=again)
             parameters[0].grad = torch.ones(1)  # a new one among them does not help
         assert not any(parameter.any() for parameter in parameters)
         optimizer.zero_grad(**cleared)
         found = stepped(optimizer, parameters, losses(), scaler)
         assert found == (True, [[1.0], [0.25, 0.25]])
+
+
+def test_a_sparse_gradient_of_a_call_that_raised_is_refused_too():
+    for scaler in scalers():
+        table = nn.Embedding(2, 1, sparse=True)
+        loss = table(torch.tensor([1])).sum()
+        with pytest.raises(ArithmeticError):
+            stepped(sgd([table.weight]), [table.weight], [loss], scaler, before_step=refuse)
+        with pytest.raises(RuntimeError, match="^SGD: gradients of a call that raised, which are"):
+            amp.optimizer_step(sgd([table.weight]), scaler)
 
 
 def test_an_error_passes_through_where_before_step_has_dropped_a_gradient():
@@ -984,6 +995,14 @@ def test_an_optimizer_that_should_have_stepped_in_the_call_before_is_refused(fac
             optimizer.zero_grad()
         found = stepped([first, second], [a, b, c, d], [(a + b + c + 2 * d).sum()], scaler)
         assert found == (True, [[1.0], [1.0], [1.0], [2.0]])
+
+
+def test_no_optimizer_is_refused_where_autograd_cannot_be_asked(monkeypatch):
+    monkeypatch.delattr(torch._C._autograd, "_get_sequence_nr", raising=False)
+    for scaler in scalers():
+        a, b = (nn.Parameter(torch.zeros(1)) for _ in range(2))
+        assert stepped(sgd([a]), [a], [(a + b).sum()], scaler) == (True, [[1.0]])
+        assert stepped(sgd([b]), [b], [], scaler) == (True, [[1.0]])
 
 
 def test_an_optimizer_that_has_stepped_may_step_again_on_gradients_that_were_written_to_it():
@@ -1197,8 +1216,9 @@ def test_a_collapsing_scale_is_noticed_before_it_is_zero(min_scale):
 
 def test_the_least_scale_is_2_to_the_minus_10_unless_asked_otherwise():
     for scaler in scalers():
-        with pytest.raises(amp.ScaleCollapsed):
+        with pytest.raises(RuntimeError) as raised:
             train([math.inf] * 200, 1, scaler)
+        assert type(raised.value) is amp.ScaleCollapsed
         assert scaler.get_scale() == 2.0**-11
 
 

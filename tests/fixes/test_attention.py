@@ -17,6 +17,7 @@ from reference_fixes import attention
 SDPA = getattr(F, "scaled_dot_product_attention", None)
 needs_sdpa = pytest.mark.skipif(SDPA is None, reason="new in torch 2.0")
 FEATURES, HEADS = 8, 2
+OPEN = torch.zeros(2, 3, dtype=torch.bool)
 
 
 @st.composite
@@ -43,7 +44,8 @@ def cases(draw):
         numbers = st.sampled_from([-math.inf, -2.0, 0.0, 0.5])
         count = math.prod(shape)
         values = [draw(numbers) for _ in range(count)]
-        bias = torch.tensor(values).reshape(shape)
+        of_bias = draw(st.sampled_from([torch.float32, torch.float16, torch.bfloat16]))
+        bias = torch.tensor(values, dtype=of_bias).reshape(shape)
     dtypes = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
     dtype = draw(st.sampled_from(dtypes))
     options = {"causal": causal, "bias": bias, "dtype": dtype}
@@ -221,6 +223,26 @@ def test_queries_that_are_hidden_from_some_heads_only_are_not_empty():
     assert not mask.any()
 
 
+@pytest.mark.parametrize("value", [math.inf, math.nan, torch.finfo(torch.float32).min])
+def test_no_number_but_minus_infinity_hides_a_key(value):
+    bias = torch.full((3, 3), value)
+    mask, empty = attention.attention_mask(OPEN, 2, bias=bias)
+    assert not empty.any()
+    torch.testing.assert_close(mask, bias.expand(2, 2, 3, 3), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize(("batch", "keys"), [(0, 3), (2, 0)])
+def test_a_mask_may_have_no_sequence_or_no_key(batch, keys):
+    mask, empty = attention.attention_mask(OPEN[:batch, :keys], HEADS, queries=4)
+    assert (mask.shape, empty.shape) == ((batch, HEADS, 4, keys), (batch, 4))
+    assert empty.all()
+
+
+def test_options_of_a_mask_are_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        attention.attention_mask(OPEN, 2, 3)
+
+
 def test_a_mask_without_bias_is_kept_once_for_all_heads(device):
     padding = torch.zeros(2, 3, dtype=torch.bool, device=device)
     mask, _ = attention.attention_mask(padding, 7)
@@ -233,17 +255,17 @@ def test_a_mask_is_where_its_padding_is():
     assert (mask.device, empty.device) == (padding.device, padding.device)
 
 
-OPEN = torch.zeros(2, 3, dtype=torch.bool)
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"padding": OPEN.float()}, TypeError, r"True where .* got torch.float32 \[2, 3\]$"),
+        ({"padding": OPEN.long()}, TypeError, r"got torch.int64 \[2, 3\]$"),
         ({"padding": [True]}, TypeError, r"padding: expected a bool .*, got list \[True\]$"),
         ({"padding": OPEN[0]}, ValueError, r"^padding: expected .*keys\), got \[3\]$"),
+        ({"padding": OPEN[None]}, ValueError, r"^padding: expected .*, got \[1, 2, 3\]$"),
         ({"heads": 0}, ValueError, "^heads=0: expected a positive int$"),
         ({"heads": True}, ValueError, "^heads=True: expected a positive int$"),
+        ({"heads": "2"}, ValueError, "^heads='2': expected a positive int$"),
         ({"heads": 2.0}, ValueError, r"^heads=2\.0: expected a positive int$"),
         ({"queries": -1}, ValueError, "^queries=-1: expected a positive int$"),
         ({"queries": 0}, ValueError, "^queries=0: expected a positive int$"),
@@ -259,6 +281,12 @@ OPEN = torch.zeros(2, 3, dtype=torch.bool)
             "^dtype=torch.bool: expected a floating-point dtype, that of the queries$",
         ),
         ({"causal": 1}, TypeError, "^causal=1: expected a bool$"),
+        ({"causal": None}, TypeError, "^causal=None: expected a bool$"),
+        (
+            {"dtype": torch.complex64},
+            TypeError,
+            "^dtype=torch.complex64: expected a floating-point",
+        ),
         ({"dtype": "float32"}, TypeError, "^dtype='float32': expected a floating-point"),
         (
             {"bias": OPEN[0]},
@@ -266,6 +294,7 @@ OPEN = torch.zeros(2, 3, dtype=torch.bool)
             r"^bias: expected a floating-point tensor, got torch.bool \[3\]$",
         ),
         ({"bias": OPEN[0].long()}, TypeError, r"got torch.int64 \[3\]$"),
+        ({"bias": OPEN[0].cfloat()}, TypeError, r"got torch.complex64 \[3\]$"),
         ({"bias": 1.0}, TypeError, r"^bias: expected a floating-point tensor, got float 1\.0$"),
         ({"bias": torch.zeros(5, 3, 3)}, RuntimeError, r"5"),
     ],
@@ -428,10 +457,27 @@ def state(model):
 def test_everything_is_restored_after_an_exception(device, error):
     model = module_of("encoder", device, dropout=0.5).eval()
     model.layers[0].self_attn.train()
+    model.use_nested_tensor = False
     before = state(model)
     with contextlib.suppress(error), attention.without_fast_path(model):
         assert state(model) != before
         raise error
+    assert state(model) == before
+
+
+@pytest.mark.usefixtures("attributes")
+def test_nothing_is_changed_where_a_class_cannot_be(device):
+    class Sealed(nn.MultiheadAttention):
+        def __setattr__(self, name, value):
+            if name == "__class__":
+                raise AttributeError("sealed")
+            super().__setattr__(name, value)
+
+    model = module_of("encoder", device)
+    model.layers[1].self_attn = Sealed(FEATURES, HEADS, batch_first=True)
+    before = state(model)
+    with pytest.raises(AttributeError, match="sealed"), attention.without_fast_path(model):
+        pass
     assert state(model) == before
 
 
@@ -531,24 +577,73 @@ def test_torchs_switch_is_off_in_the_block_and_as_it_was_after_an_exception(devi
         mha.set_fastpath_enabled(True)
 
 
+class InABlock(threading.Thread):
+    """Is in a block until it may leave."""
+
+    def __init__(self, model):
+        super().__init__(daemon=True)
+        self.model, self.entered, self.leave = model, threading.Event(), threading.Event()
+
+    def run(self):
+        with attention.without_fast_path(self.model):
+            self.entered.set()
+            self.leave.wait(60)
+
+
 @needs_switch
 def test_the_last_thread_out_of_a_block_restores_torchs_switch(device):
     model, mha = module_of("layer", device), torch.backends.mha
-    entered, leave = threading.Event(), threading.Event()
-
-    def other():
-        with attention.without_fast_path(model):
-            entered.set()
-            leave.wait(60)
-
-    thread = threading.Thread(target=other)
+    other = InABlock(model)
     with attention.without_fast_path(model):
-        thread.start()
-        assert entered.wait(60)
+        other.start()
+        assert other.entered.wait(60)
     assert not mha.get_fastpath_enabled()
-    leave.set()
-    thread.join()
+    other.leave.set()
+    other.join()
     assert mha.get_fastpath_enabled()
+
+
+@needs_switch
+def test_no_thread_enters_a_block_while_another_does(device):
+    model, mha = module_of("layer", device), torch.backends.mha
+    other, read = InABlock(model), mha.get_fastpath_enabled
+
+    def read_slowly():
+        value = read()
+        if other.ident is None:
+            other.start()
+            other.entered.wait(0.1)
+        return value
+
+    with mock.patch.object(mha, "get_fastpath_enabled", read_slowly):  # noqa: SIM117
+        with attention.without_fast_path(model):
+            assert other.entered.wait(60)
+    assert not read()
+    other.leave.set()
+    other.join()
+    assert read()
+
+
+@needs_switch
+def test_no_thread_leaves_a_block_while_another_does(device):
+    model, mha = module_of("layer", device), torch.backends.mha
+    other, write = InABlock(model), mha.set_fastpath_enabled
+
+    def write_late(value):
+        if threading.current_thread() is not other and other.entered.is_set():
+            other.leave.set()
+            other.join(0.1)
+        write(value)
+
+    with mock.patch.object(mha, "set_fastpath_enabled", write_late):
+        with attention.without_fast_path(model):
+            other.start()
+            assert other.entered.wait(60)
+        other.join()
+    try:
+        assert mha.get_fastpath_enabled()
+    finally:
+        write(True)
 
 
 @needs_switch
@@ -579,7 +674,8 @@ def test_an_encoder_of_another_release_gets_no_new_attribute(device):
 
 class OwnForward(nn.MultiheadAttention):
     def forward(self, *args, **kwargs):
-        return super().forward(*args, **kwargs)
+        output, weights = super().forward(*args, **kwargs)
+        return 2 * output, weights
 
 
 @either_way
@@ -590,6 +686,14 @@ def test_no_mode_and_no_dropout_is_changed_in_the_block(device):
     with attention.without_fast_path(model):
         now = [(module.training, vars(module).get("dropout")) for module in model.modules()]
         assert now == before
+
+
+@either_way
+def test_a_model_is_printed_as_before_in_the_block(device):
+    model = module_of("encoder", device)
+    before = str(model)
+    with attention.without_fast_path(model):
+        assert str(model) == before
 
 
 def with_parametrization(*args, **kwargs):
@@ -666,6 +770,7 @@ def test_without_fast_path_answers_as_the_model_does(device):
     [
         (nn.Linear(1, 1), ValueError, "^no torch.nn.MultiheadAttention in this Linear$"),
         (len, TypeError, "^expected a torch.nn.Module, got builtin_function_or_method <built-in"),
+        (mock.Mock(), TypeError, "^expected a torch.nn.Module, got Mock <Mock"),
         (torch.ones(2), TypeError, r"^expected a torch.nn.Module, got torch.float32 \[2\]$"),
     ],
 )

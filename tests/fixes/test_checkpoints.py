@@ -2,9 +2,12 @@ import collections
 import concurrent.futures
 import io
 import os
+import pathlib
 import random
+import re
 import stat
 import sys
+import types
 
 import pytest
 import torch
@@ -28,6 +31,19 @@ def linear(outputs=3, value=None, device="cpu"):
         for parameter in model.parameters():
             torch.nn.init.constant_(parameter, value)
     return model
+
+
+def versioned(base):
+    """A layer that says which version of itself was saved, and changes what it was told."""
+
+    class Versioned(base):
+        _version = 7
+
+        def _load_from_state_dict(self, state, prefix, metadata, *others):
+            self.seen = metadata.pop("version", None)
+            super()._load_from_state_dict(state, prefix, metadata, *others)
+
+    return Versioned
 
 
 def equal(one, other):
@@ -65,6 +81,7 @@ def refused(error, model, state):
         lambda state: {"model": state, "optimizer": {"state": {}, "param_groups": []}},
         lambda state: {"model_state_dict": {f"module.{k}": v for k, v in state.items()}},
         lambda state: {"objects": {"model": state}, "random": {}},
+        lambda state: collections.UserDict(net=types.MappingProxyType(state)),
         *[lambda state, name=name: {name: state, "lr": 0.1} for name in CONTAINERS],
     ],
 )
@@ -74,6 +91,26 @@ def test_wrapped_and_nested_weights_are_found(device, wrapped):
     assert equal(model, trained)
     assert list(report.loaded) == ["weight", "bias"]
     assert (report.missing, report.unexpected, report.mismatched) == ([], [], {})
+
+
+def test_the_report_says_how_many_keys_were_renamed_and_where_the_weights_were():
+    model, trained = (torch.nn.Sequential(linear(), linear()) for _ in range(2))
+    state = {key.replace("0.", "module.0."): v for key, v in trained.state_dict().items()}
+    report = checkpoints.load_matching(model, {"model": {"net": {"state_dict": state}}})
+    assert equal(model, trained)
+    assert list(report.loaded) == list(model.state_dict())
+    assert str(report) == (
+        "loaded 4 of 4 from 'model.net.state_dict' (2 renamed, such as module.0.weight -> 0.weight)"
+    )
+
+
+@pytest.mark.parametrize(("outside", "container"), [(["weight"], "net"), (["weight", "bias"], "")])
+def test_the_weights_are_where_most_keys_match(outside, container):
+    trained, model = linear(), linear()
+    state = trained.state_dict()
+    checkpoint = {**{key: state[key] for key in outside}, "net": state}
+    assert checkpoints.load_matching(model, checkpoint).container == container
+    assert equal(model, trained)
 
 
 def test_a_wrapped_model_takes_the_weights_of_a_plain_one():
@@ -103,13 +140,16 @@ def test_only_the_start_of_a_name_is_a_wrapper():
     assert "missing" not in str(checkpoints.load_matching(model, model.state_dict()))
 
 
-def test_a_key_of_the_same_name_goes_before_a_renamed_one():
+@pytest.mark.parametrize("renamed", ["module.weight", "_orig_mod.weight"])
+def test_a_key_of_the_same_name_goes_before_a_renamed_one(renamed):
     model = linear()
-    state = {"module.weight": torch.ones(3, 2), "weight": torch.zeros(3, 2)}
+    state = {renamed: torch.ones(3, 2), "weight": torch.zeros(3, 2)}
     report = checkpoints.load_matching(model, state)
     assert not model.weight.any()
-    assert report.unexpected == ["module.weight"]
+    assert report.unexpected == [renamed]
     assert report.missing == ["bias"]
+    report = checkpoints.load_matching(Both(), {"weight": torch.ones(3, 2)})
+    assert report.loaded == {"weight": "weight"}
 
 
 def test_a_name_of_the_model_itself_is_kept():
@@ -235,19 +275,24 @@ def test_keys_that_may_be_each_of_two_do_not_matter_elsewhere():
 
 @pytest.mark.parametrize("prefix", ["", "module.", "_orig_mod."])
 def test_the_versions_of_layers_follow_their_names(prefix):
-    class Versioned(torch.nn.Linear):
-        _version = 7
-
-        def _load_from_state_dict(self, state, prefix, metadata, *others):
-            self.seen = metadata.get("version")
-            super()._load_from_state_dict(state, prefix, metadata, *others)
-
-    model = torch.nn.Sequential(Versioned(2, 3))
+    inner = versioned(torch.nn.Linear)(2, 3)
+    outer = versioned(torch.nn.Sequential)(inner)
+    model = torch.nn.Sequential(outer)
     saved = model.state_dict()
     state = collections.OrderedDict(prefixed(prefix, saved))
     state._metadata = {(prefix + key).rstrip("."): each for key, each in saved._metadata.items()}
+    for _ in range(2):
+        checkpoints.load_matching(model, state)
+        assert (outer.seen, inner.seen) == (7, 7)
+
+
+def test_the_version_of_a_model_is_not_that_of_its_compiled_part():
+    model = versioned(torch.nn.Sequential)(linear(), linear())
+    saved = model.state_dict()
+    state = collections.OrderedDict((k.replace("0.", "0._orig_mod."), v) for k, v in saved.items())
+    state._metadata = saved._metadata
     checkpoints.load_matching(model, state)
-    assert model[0].seen == 7
+    assert model.seen == 7
 
 
 def test_names_that_a_hook_translates_are_missing_and_unexpected():
@@ -265,7 +310,7 @@ def test_names_that_a_hook_translates_are_missing_and_unexpected():
 def test_two_values_for_a_tensor_that_is_shared_are_told():
     model = torch.nn.Sequential(torch.nn.Embedding(3, 2), linear())
     model[1].weight = model[0].weight
-    state = {"0.weight": torch.ones(3, 2), "1.weight": torch.zeros(3, 2)}
+    state = {"0.weight": torch.ones(3, 2), "1.weight": torch.eye(3, 2)}
     report = checkpoints.load_matching(model, state)
     assert (model[0].weight == 1).all()
     assert report.mismatched == {
@@ -273,6 +318,33 @@ def test_two_values_for_a_tensor_that_is_shared_are_told():
     }
     state["1.weight"] = state["0.weight"].clone()
     assert checkpoints.load_matching(model, state).mismatched == {}
+    state["0.weight"] = torch.ones(5, 2)  # which is not loaded, so that the other can be
+    assert list(checkpoints.load_matching(model, state).mismatched) == ["0.weight"]
+    del state["1.weight"]
+    state["1.bias"] = torch.ones(3)
+    assert checkpoints.load_matching(model, state).missing == ["1.weight"]
+
+
+class Counts(torch.nn.Module):
+    """Has a state that is no tensor."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+
+    def get_extra_state(self):
+        return self.count
+
+    def set_extra_state(self, count):
+        self.count = count
+
+
+def test_states_of_modules_that_are_no_tensors_are_loaded_each_its_own():
+    model = torch.nn.Sequential(Counts(1), Counts(1))
+    trained = torch.nn.Sequential(Counts(2), Counts("three"))
+    report = checkpoints.load_matching(model, trained.state_dict())
+    assert [each.count for each in model] == [2, "three"]
+    assert (len(report.loaded), report.mismatched) == (2, {})
 
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int64, torch.bool])
@@ -298,9 +370,10 @@ def test_numbers_that_are_not_whole_are_not_cut_off():
         (torch.tensor([1.0, float("inf")]), torch.int64, "inf"),
         (torch.tensor([float("nan"), 1.0]), torch.int32, "nan"),
         (torch.tensor([1, 2**40]), torch.int32, "1099511627776"),
-        (torch.tensor([1, -1]), torch.uint8, "-1"),
+        (torch.tensor([-1, -2]), torch.uint8, "-1"),
         (torch.tensor([1, 2]), torch.bool, "2"),
         (torch.tensor([2.0, 1e6]), torch.float16, "1000000.0"),
+        (torch.tensor([2.0, 65536.0]).bfloat16(), torch.float16, "65536.0"),
         (torch.tensor([1e300, -2.0], dtype=torch.float64), torch.float32, "1e+300"),
         (torch.tensor([1.0, 1e300j], dtype=torch.complex128), torch.complex64, "1e+300j"),
     ],
@@ -333,6 +406,7 @@ def test_what_the_dtype_of_the_model_cannot_hold_is_not_loaded(value, dtype, los
         (torch.tensor([1.0, 0.0]), torch.bool),
         (torch.tensor([2**31 - 1, -(2**31)]), torch.int32),
         (torch.tensor([0.1, 1j]), torch.complex128),
+        (torch.tensor([2.0**24 + 1], dtype=torch.float64), torch.int64),
     ],
 )
 def test_what_is_only_rounded_is_loaded(value, dtype):
@@ -342,11 +416,25 @@ def test_what_is_only_rounded_is_loaded(value, dtype):
     torch.testing.assert_close(model.x, value.to(dtype), rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    ("make", "value", "lost"),
+    [
+        ("to_sparse", lambda: torch.sparse_coo_tensor([[1, 1]], [6e4, 6e4], (2,)), "120000.0"),
+        ("to_sparse_csr", lambda: torch.tensor([[0.0, 1e6]]).to_sparse_csr(), "1000000.0"),
+    ],
+)
+def test_of_a_sparse_value_what_it_sums_up_to_is_looked_at(make, value, lost):
+    model, value = torch.nn.Module(), value()
+    model.register_buffer("x", getattr(torch.zeros(value.shape, dtype=torch.float16), make)())
+    with pytest.raises(ValueError, match=f"cannot hold {lost}$"):
+        checkpoints.load_matching(model, {"x": value})
+
+
 @pytest.mark.skipif(not hasattr(torch, "float8_e4m3fn"), reason="float8 came in 2.1")
 def test_numbers_of_8_bits_are_looked_at_too():
     model = torch.nn.Module()
     model.register_buffer("x", torch.zeros(2).to(torch.float8_e4m3fn))
-    for lost in ("inf", "1000000.0", "-600.0"):
+    for lost in ("inf", "1000000.0", "-500.0"):
         with pytest.raises(
             ValueError, match=f"float8_e4m3fn in the model, which cannot hold {lost}"
         ):
@@ -357,13 +445,18 @@ def test_numbers_of_8_bits_are_looked_at_too():
     wide.register_buffer("x", torch.zeros(2))
     assert checkpoints.load_matching(wide, model.state_dict()).mismatched == {}
     assert wide.x.tolist() == [1.0, 0.3125]
+    wide.x = torch.zeros(2, dtype=torch.int8)
+    for kind in (torch.float8_e4m3fn, torch.float8_e5m2):
+        with pytest.raises(ValueError, match="int8 in the model, which cannot hold 0.5"):
+            checkpoints.load_matching(wide, {"x": torch.tensor([1.0, 0.5]).to(kind)})
 
 
-def test_one_value_with_nan_for_a_tensor_that_is_shared_is_no_other():
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_one_value_with_nan_for_a_tensor_that_is_shared_is_no_other(dtype):
     model = torch.nn.Sequential(torch.nn.Embedding(3, 2), linear())
     model[1].weight = model[0].weight
-    value = torch.tensor([[1.0, float("nan")]] * 3)
-    state = {"0.weight": value, "1.weight": value.clone()}
+    value = torch.tensor([[0.1, float("nan")]] * 3, dtype=dtype)
+    state = {"0.weight": value.float(), "1.weight": value.clone()}
     assert checkpoints.load_matching(model, state).mismatched == {}
 
 
@@ -395,7 +488,8 @@ def test_a_prefix_ends_where_a_name_does():
     with pytest.raises(ValueError, match="no key of the state below 'enc' is one of the model"):
         checkpoints.load_matching(model, state, "enc")
     for prefix in (None, 3, b"encoder", ["encoder"]):
-        with pytest.raises(TypeError, match="expected the name of a part as prefix, got"):
+        text = re.escape(f"expected the name of a part as prefix, got {prefix!r}")
+        with pytest.raises(TypeError, match=f"^{text}$"):
             checkpoints.load_matching(model, state, prefix)
 
 
@@ -459,8 +553,27 @@ def test_a_sharded_model_takes_only_a_sharded_state(mesh):
     assert (sharded.weight.full_tensor() == 5).all()
 
 
-def test_a_transposed_value_is_left_out():
-    assert "has shape [2, 3]" in refused(ValueError, linear(), {"weight": torch.ones(2, 3)})
+def test_sharded_weights_are_captured_each_its_own(mesh):
+    model = torch.nn.Sequential(linear(value=1.0), linear(value=2.0))
+    torch.distributed.fsdp.fully_shard(model, mesh=mesh)
+    state = checkpoints.capture(model=model)["objects"]["model"]
+    assert [state[f"{n}.bias"].full_tensor().tolist() for n in (0, 1)] == [[1.0] * 3, [2.0] * 3]
+
+
+def test_a_part_that_is_sharded_is_noticed_before_anything_is_loaded(mesh):
+    parts, plain = [torch.nn.Sequential(linear(), linear()) for _ in range(2)]
+    torch.distributed.fsdp.fully_shard(parts[1], mesh=mesh)
+    kept = parts[0].weight.detach().clone()
+    with pytest.raises(ValueError, match="^1.weight of the model .* module.1.weight of the state"):
+        checkpoints.load_matching(parts, prefixed("module.", plain.state_dict()))
+    assert torch.equal(parts[0].weight, kept)
+    with pytest.raises(ValueError, match="^module.1.weight of the state .* 1.weight of the model"):
+        checkpoints.load_matching(plain, prefixed("module.", parts.state_dict()))
+
+
+@pytest.mark.parametrize("shape", [[2, 3], [1, 1], [1]])
+def test_a_transposed_value_or_one_that_could_be_expanded_is_left_out(shape):
+    assert f"has shape {shape}" in refused(ValueError, linear(), {"weight": torch.ones(shape)})
 
 
 def test_a_vector_is_not_loaded_into_a_scalar():
@@ -497,7 +610,8 @@ def test_a_tied_weight_is_not_missing():
     ("state", "text"),
     [
         ("model.pt", "got str: pass what torch.load() returns"),
-        (torch.nn.Linear(1, 1), "got Linear: pass its state_dict()"),
+        (pathlib.PurePosixPath("model.pt"), "got PurePosixPath: pass what torch.load() returns"),
+        (torch.nn.Sequential(), "got Sequential: pass its state_dict()"),
         (None, "got NoneType"),
         ([("weight", 1)], "got list"),
     ],
@@ -509,8 +623,19 @@ def test_what_is_no_mapping_is_refused(state, text):
 @pytest.mark.parametrize("state", [{}, {"epoch": 1}, {"state_dict": {"encoder.weight": 1}}, {3: 4}])
 def test_a_state_of_which_no_key_matches_is_refused(state):
     text = refused(ValueError, linear(), state)
-    assert "no key of the state is one of the model" in text
-    assert text.endswith("the model weight, bias")
+    assert text.startswith("no key of the state is one of the model, also not without module., ")
+    held = "".join(map(str, state))
+    assert text.endswith(f"model. or net.; the state has {held}; the model weight, bias")
+
+
+def test_a_state_of_which_no_value_fits_is_refused_with_the_first_reasons():
+    model = torch.nn.Sequential(linear(), linear())
+    text = refused(ValueError, model, {key: torch.ones(9) for key in model.state_dict()})
+    reasons = [
+        f"{key} has shape [9] in the state, {shape} in the model"
+        for key, shape in (("0.weight", [3, 2]), ("0.bias", [3]), ("1.weight", [3, 2]))
+    ]
+    assert text == f"no value of the state fits the model: {'; '.join(reasons)}"
 
 
 def test_a_value_that_is_no_tensor_is_refused():
@@ -533,13 +658,22 @@ def test_a_value_of_another_kind_is_left_out():
         ValueError, linear(), {"weight": torch.quantize_per_tensor(weight, 1, 0, torch.qint8)}
     )
     assert text.endswith("weight is quantized in the state, torch.strided in the model")
+    quantized = torch.nn.Module()
+    quantized.register_buffer("x", torch.quantize_per_tensor(weight, 1, 0, torch.quint8))
+    value = torch.quantize_per_tensor(weight, 1, 0, torch.qint8)
+    text = refused(ValueError, quantized, {"x": value})
+    assert text.endswith("x is torch.qint8 in the state, torch.quint8 in the model")
     model = linear().to(torch.complex64)
     assert checkpoints.load_matching(model, {"weight": weight}).mismatched == {}
 
 
 def test_a_model_without_memory_is_refused():
-    model = torch.nn.Linear(2, 3, device="meta")
-    assert "call model.to_empty(device=...)" in refused(ValueError, model, linear().state_dict())
+    model = linear()
+    model.bias = torch.nn.Parameter(torch.ones(3, device="meta"))
+    assert refused(ValueError, model, linear().state_dict()) == (
+        "bias of the model is on the meta device, and has no memory to load into: call "
+        "model.to_empty(device=...) before"
+    )
 
 
 def test_a_lazy_layer_takes_the_shape_of_the_state():
@@ -623,13 +757,14 @@ def test_the_file_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
         synced(number)
 
     def replace(old, new):
-        seen.append(("replace", os.path.dirname(old) == os.path.dirname(new), read(old)))
+        assert os.path.dirname(old) == os.path.dirname(new)
+        seen.append(("replace", os.path.splitext(old)[1], read(old)))
         replaced(old, new)
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
     checkpoints.save({"step": 1}, path)
-    assert seen == [("fsync", True, False), ("replace", True, {"step": 1})]
+    assert seen == [("fsync", True, False), ("replace", ".tmp", {"step": 1})]
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
@@ -646,6 +781,15 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["last.pt"]
 
 
+def test_a_file_that_cannot_be_made_is_the_error(tmp_path, monkeypatch):
+    def denied(*_):
+        raise PermissionError("no")
+
+    monkeypatch.setattr(checkpoints, "open", denied, raising=False)
+    with pytest.raises(PermissionError, match="^no$"):
+        checkpoints.save({}, tmp_path / "last.pt")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions and links")
 def test_permissions_and_links_are_kept(tmp_path):
     path, link = tmp_path / "step1.pt", tmp_path / "last.pt"
@@ -659,17 +803,23 @@ def test_permissions_and_links_are_kept(tmp_path):
 
 
 def test_a_path_that_is_none_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="got BytesIO"):
-        checkpoints.save({}, io.BytesIO())
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        checkpoints.save({}, tmp_path / "none" / "last.pt")
+    for path in (io.BytesIO(), b"last.pt", 1):
+        with pytest.raises(TypeError, match=f"got {type(path).__name__}$"):
+            checkpoints.save({}, path)
+    checkpoints.save({}, tmp_path / "file")
+    for folder in (tmp_path / "none", tmp_path / "file"):
+        path = folder / "last.pt"
+        text = f"cannot save {str(path)!r}: there is no folder {str(folder)!r}"
+        with pytest.raises(FileNotFoundError, match=f"^{re.escape(text)}$"):
+            checkpoints.save({}, path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
 def test_a_path_that_is_no_file_is_left_alone(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
-        with pytest.raises(OSError, match="it is there, and it is no file"):
+        text = f"cannot save {str(path)!r}: it is there, and it is no file"
+        with pytest.raises(OSError, match=f"^{re.escape(text)}$"):
             checkpoints.save({"step": 1}, path)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert os.listdir(tmp_path) == ["pipe"]
@@ -948,7 +1098,8 @@ def test_a_checkpoint_on_the_device_is_restored(run, device):
 
 def test_an_object_of_any_name_is_restored():
     model, other = linear(value=1.0), linear()
-    assert checkpoints.restore(checkpoints.capture(checkpoint=model), checkpoint=other) == []
+    checkpoint = types.MappingProxyType(checkpoints.capture(checkpoint=model))
+    assert checkpoints.restore(checkpoint, checkpoint=other) == []
     assert equal(model, other)
 
 
@@ -967,17 +1118,18 @@ def test_what_is_not_restored_is_told(run, monkeypatch):
 def test_a_function_in_a_state_is_left_out_and_told(run):
     class Schedule:
         def state_dict(self):
-            return {"step": 3, "inner": [{"anneal": len, "rate": 0.5}]}
+            return {"step": 3, "inner": [{"anneal": len, "rate": 0.5}], "warm": print}
 
         def load_state_dict(self, state):
             self.state = state
 
     schedule = Schedule()
     checkpoint = checkpoints.capture(schedule=schedule)
-    assert checkpoint["left_out"] == ["schedule['inner'][0]['anneal']"]
+    left_out = ["schedule['inner'][0]['anneal']", "schedule['warm']"]
+    assert checkpoint["left_out"] == left_out
     assert checkpoint["objects"] == {"schedule": {"step": 3, "inner": [{"rate": 0.5}]}}
     assert checkpoints.restore(checkpoint, schedule=schedule) == [
-        "schedule['inner'][0]['anneal'] is a function and was not saved"
+        f"{where} is a function and was not saved" for where in left_out
     ]
 
 
@@ -987,6 +1139,8 @@ def test_a_function_in_a_state_is_left_out_and_told(run):
         ({"a": [1, object()]}, "part['a'][1] is a object, which torch.load() would refuse"),
         (len, "part is a builtin_function_or_method"),
         (collections.namedtuple("Pair", "a b")(1, 2), "part is a Pair"),
+        (type("Settings", (dict,), {})(), "part is a Settings"),
+        (types.SimpleNamespace(state_dict=3), "part is a SimpleNamespace"),
         ({"f": print}, "part['f'] is a builtin_function_or_method"),
         ({"a": {len: 1}}, "the key <built-in function len> of part['a'] is a builtin_function"),
     ],
@@ -1024,11 +1178,20 @@ def test_plain_values_come_back_as_they_were():
 
 
 @pytest.mark.parametrize(
-    "checkpoint",
-    [None, {}, {"model": 1, "optimizer": 2}, "last.pt", {"objects": {}, "random": {}}],
+    ("checkpoint", "got"),
+    [
+        (None, "NoneType"),
+        ({}, "dict of "),
+        ({"model": 1, "optimizer": 2}, "dict of model, optimizer"),
+        ("last.pt", "str"),
+        ({"objects": {}, "random": {}}, "dict of objects, random"),
+        ({"objects": {}, "left_out": []}, "dict of objects, left_out"),
+        ({"random": {}, "left_out": []}, "dict of random, left_out"),
+    ],
 )
-def test_what_is_not_from_capture_is_refused(checkpoint):
-    with pytest.raises(TypeError, match="expected what capture"):
+def test_what_is_not_from_capture_is_refused(checkpoint, got):
+    text = re.escape(f"expected what capture() returned, got {got}")
+    with pytest.raises(TypeError, match=f"^{text}$"):
         checkpoints.restore(checkpoint)
 
 
@@ -1040,6 +1203,8 @@ def test_objects_without_a_state_are_refused(run):
         checkpoints.restore(checkpoint, model=run.model, step=3)
     with pytest.raises(ValueError, match="no state of optimizer; it has model"):
         checkpoints.restore(checkpoint, model=run.model, optimizer=run.optimizer)
+    with pytest.raises(TypeError, match="model is a int, which has no state to load"):
+        checkpoints.restore(checkpoint, model=3)
     with pytest.raises(TypeError, match="Linear is a type"):
         checkpoints.restore(checkpoint, Linear=torch.nn.Linear)
     assert_as_captured(run, before)
@@ -1121,14 +1286,23 @@ def test_random_states_that_cannot_be_set_leave_everything_as_it_was():
 def test_one_that_cannot_be_put_back_is_named_and_the_others_are():
     class Stuck(Part):
         def load_state_dict(self, state):
-            raise ValueError(f"never {state['number']}")
+            if state["number"] in self.refused:
+                raise self.error
 
-    first, stuck = Part(1), Stuck(1)
-    checkpoint = checkpoints.capture(first=first, stuck=stuck)
-    first.number = stuck.number = 2
-    with pytest.raises(RuntimeError, match=r"put back as before: stuck \(ValueError: never 2\)"):
-        checkpoints.restore(checkpoint, first=first, stuck=stuck)
+    first, half, stuck = Part(1), Stuck(1, KeyError("half")), Stuck(1, ValueError("never"))
+    half.refused, stuck.refused = [2], [1, 2]
+    parts = {"first": first, "half": half, "stuck": stuck}
+    checkpoint = checkpoints.capture(**parts)
+    first.number = half.number = stuck.number = 2
+    random_state = torch.get_rng_state()
+    with pytest.raises(RuntimeError) as raised:
+        checkpoints.restore(checkpoint, **parts)
+    assert str(raised.value) == (
+        "cannot be put back as before: stuck (ValueError: never), half (KeyError: 'half')"
+    )
+    assert raised.value.__cause__ is stuck.error
     assert first.number == 2
+    assert torch.equal(torch.get_rng_state(), random_state)
 
 
 class Scaler:
@@ -1237,8 +1411,17 @@ def test_tensors_of_one_memory_and_other_shapes_are_kept_apart():
     numbers = torch.tensor([1 + 2j, 3j])
     copied = checkpoints.capture(values=[numbers, numbers.conj()])["values"]["values"]
     assert torch.equal(copied[1], numbers.conj())
-    sparse = checkpoints.capture(value=base.to_sparse())["values"]["value"]
-    assert torch.equal(sparse.to_dense(), base)
+
+
+def test_tensors_that_are_not_plain_memory_are_copied_too():
+    base = torch.arange(6.0).view(2, 3)
+    sparse = base.to_sparse()
+    scales = torch.tensor([0.5, 1.0])
+    quantized = torch.quantize_per_channel(base, scales, torch.zeros(2), 0, torch.qint8)
+    copied = checkpoints.capture(sparse=sparse, quantized=quantized)["values"]
+    sparse.mul_(2)
+    assert torch.equal(copied["sparse"].to_dense(), base)
+    assert torch.equal(copied["quantized"].dequantize(), base)
 
 
 @pytest.mark.parametrize("kind", [list, tuple])
@@ -1248,19 +1431,13 @@ def test_a_tensor_that_is_twice_in_a_list_stays_one(kind):
 
 
 def test_the_versions_of_layers_are_captured_and_restored():
-    class Versioned(torch.nn.Linear):
-        _version = 7
-
-        def _load_from_state_dict(self, state, prefix, metadata, *others):
-            self.seen = metadata.get("version")
-            super()._load_from_state_dict(state, prefix, metadata, *others)
-
-    model = torch.nn.Sequential(Versioned(2, 3))
+    make = versioned(torch.nn.Linear)
+    model, other = (torch.nn.Sequential(make(2, 3)) for _ in range(2))
     checkpoint = checkpoints.capture(model=model)
     checkpoint = through_a_file(checkpoint) if NEW else checkpoint
-    other = torch.nn.Sequential(Versioned(2, 3))
-    assert checkpoints.restore(checkpoint, model=other) == []
-    assert other[0].seen == 7
+    for _ in range(2):
+        assert checkpoints.restore(checkpoint, model=other) == []
+        assert other[0].seen == 7
 
 
 def test_a_model_that_fails_half_way_is_put_back(run):

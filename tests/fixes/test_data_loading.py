@@ -2139,6 +2139,24 @@ def test_a_whole_epoch_moves_the_global_random_state_as_the_loader_alone_does():
     assert drawn[0] == drawn[1]
 
 
+def test_the_seed_of_new_workers_is_put_back_only_after_a_load():
+    class NewWorkers:
+        persistent_workers = True
+
+        def __iter__(self):
+            torch.rand(1)
+            return iter(run.loader)
+
+    run = Resumable()
+    epochs(run, 1)
+    for loaded in (False, True):
+        if loaded:
+            run.batches.load_state_dict(run.batches.state_dict())
+        before = torch.get_rng_state()
+        list(run.epoch(NewWorkers()))
+        assert torch.equal(torch.get_rng_state(), before) is loaded
+
+
 def test_the_generator_may_move_between_the_load_and_the_pass():
     expected = epochs(Resumable(), 2)
     _, again = resumed_after(2)
@@ -2211,6 +2229,7 @@ def test_of_two_passes_at_once_the_first_raises():
     run.batches.load_state_dict(run.batches.state_dict())
     with pytest.raises(RuntimeError, match="^another pass has begun or a state was loaded"):
         next(third)
+    assert run.batches.state_dict()["consumed"] == 1  # what was refused does not count
 
 
 def test_batches_that_a_wrapper_joins_are_not_counted_silently():
@@ -2233,6 +2252,7 @@ def test_batches_that_a_wrapper_joins_are_not_counted_silently():
         ({"consumed": 4}, ValueError, "the state is of batch 4 of 3, and here are 3: another"),
         ({"consumed": -1}, ValueError, "the state is of batch -1 of 3"),
         ({"length": 7}, ValueError, "the state is of batch 2 of 7, and here are 3: another"),
+        ({"length": None}, ValueError, "the state is of batch 2 of None, and here are 3: another"),
         ({"consumed": 1.5}, TypeError, "'float' object"),
         (
             {"generator": None},

@@ -53,6 +53,8 @@ OTHERS = [
 # As above, but peers are not judged by these.
 RARE_TEXTS = [
     "Invalid buffer size: 8.21 GB",
+    "RESOURCE_EXHAUSTED: Out of memory allocating 8589934592 bytes.",
+    "Out of Memory",
     "std::bad_alloc",
     "posix_memalign: Cannot allocate memory",
     "$ Torch: unable to mmap memory: you tried to mmap 4GB.",
@@ -76,6 +78,8 @@ LOOKALIKES = [
     "NVML_SUCCESS == DriverAPI::get()->nvmlInit_v2_() INTERNAL ASSERT FAILED at "
     '"/pytorch/c10/cuda/PeerToPeerAccess.cpp":83, please report a bug to PyTorch.',
     "NVML_SUCCESS == r INTERNAL ASSERT FAILED",
+    'block->expandable_segment_ INTERNAL ASSERT FAILED at "../c10/cuda/CUDACachingAllocator.cpp":9',
+    "timeout of memory check",
 ]
 
 
@@ -107,12 +111,20 @@ def test_types_count_before_texts():
     assert memory.is_out_of_memory(torch.cuda.OutOfMemoryError("any text"))
     assert not memory.is_out_of_memory(ValueError("CUDA out of memory"))
     assert not memory.is_out_of_memory(KeyboardInterrupt("out of memory"))
+    assert not memory.is_out_of_memory(OSError(12, "Cannot allocate memory"))
+    assert not memory.is_out_of_memory(RuntimeError())
+    for kind in (MemoryError, torch.cuda.OutOfMemoryError):
+        assert memory.is_out_of_memory(type("Own", (kind,), {})("any text"))
 
 
 @pytest.mark.parametrize("kind", ["own", "AcceleratorError", "NotImplementedError"])
 def test_a_subclass_of_runtime_error_counts_by_its_text(kind):
     class Own(RuntimeError):
-        pass
+        def __init__(self, text):
+            self.text = text
+
+        def __str__(self):
+            return self.text
 
     made = {"own": Own, "NotImplementedError": NotImplementedError}.get(kind)
     if made is None and not (made := getattr(torch, kind, None)):
@@ -132,6 +144,9 @@ def test_a_wrapper_counts_by_its_cause_and_not_by_its_context():
             return wrapper
 
     assert memory.is_out_of_memory(chained(cause=True))
+    twice = ValueError("epoch failed")
+    twice.__cause__ = chained(cause=True)
+    assert memory.is_out_of_memory(twice)
     assert not memory.is_out_of_memory(
         chained(cause=False)
     )  # a bug in the handler is not an out-of-memory error
@@ -325,8 +340,31 @@ def test_a_run_that_has_done_nothing_yet_is_refused(run):
         memory.find_batch_size(run, 8)
 
 
-def test_a_run_may_return_what_it_likes():
-    assert memory.find_batch_size(lambda size: [torch.ones(2), iter([1])], 8) == 8
+class Handle:
+    """As of a request that goes on beside the run."""
+
+    def __await__(self):
+        yield
+
+
+@pytest.mark.parametrize("result", [torch.ones(2), iter([1]), Handle()])
+def test_a_run_may_return_what_it_likes(result):
+    assert memory.find_batch_size(lambda size: result, 8) == 8
+
+
+def test_what_a_run_returned_is_gone_before_the_next_and_after_the_last():
+    alive = []
+
+    def run(size):
+        assert [tensor() for tensor in alive] == [None] * len(alive)
+        returned = torch.ones(8)
+        alive.append(weakref.ref(returned))
+        if size > 3:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 MiB")
+        return returned
+
+    assert memory.find_batch_size(run, 8) == 3
+    assert [tensor() for tensor in alive] == [None] * len(alive)
 
 
 @pytest.mark.parametrize("whole", [numpy.int64, torch.tensor])
@@ -342,7 +380,7 @@ def test_the_text_of_the_last_error_is_quoted():
         raise MemoryError(f"no room for {size}")
 
     with pytest.raises(RuntimeError, match="^even batch size 3 runs out of memory: no room for 3$"):
-        memory.find_batch_size(run, 64, 3)
+        memory.find_batch_size(run, 64, torch.tensor(3))
 
 
 @pytest.mark.parametrize(
@@ -504,7 +542,7 @@ def test_drop_frames_frees_tensors_of_the_whole_chain_and_keeps_the_traceback(de
             if chain == "alone":
                 return error
             if chain == "group":
-                return group(error)
+                return group(ValueError("first"), error)
             try:
                 if chain == "cause":
                     raise ValueError("wrapped") from error
@@ -525,10 +563,18 @@ def test_drop_frames_frees_tensors_of_the_whole_chain_and_keeps_the_traceback(de
 def test_drop_frames_ends_on_a_circle_of_exceptions_and_leaves_out_none():
     alive = []
 
+    class Equal(RuntimeError):
+        """To every other: some compare by their text."""
+
+        __hash__ = RuntimeError.__hash__
+
+        def __eq__(self, other):
+            return True
+
     def failed():
         activations = torch.ones(8)
         alive.append(weakref.ref(activations))
-        raise RuntimeError("step failed")
+        raise Equal("step failed")
 
     def caught():
         try:
@@ -536,12 +582,12 @@ def test_drop_frames_ends_on_a_circle_of_exceptions_and_leaves_out_none():
         except RuntimeError as error:
             return error
 
-    top, cause, context = caught(), caught(), caught()
+    top, cause, context, deeper = (caught() for _ in range(4))
     top.__cause__, top.__context__ = cause, context
-    context.__cause__ = top
+    context.__cause__, deeper.__cause__ = deeper, top
     memory.drop_frames(top)
     gc.collect()
-    assert [tensor() for tensor in alive] == [None, None, None]
+    assert [tensor() for tensor in alive] == [None] * 4
 
 
 def test_every_frame_of_a_traceback_is_cleared_and_still_printed():
@@ -660,6 +706,10 @@ def test_a_tensor_that_lacks_an_attribute_can_be_freed():
     assert "shap" in str(kept)
     assert kept.obj is None
     assert alive() is None
+    wrapper, cause = ValueError(), type("Own", (AttributeError,), {})()
+    wrapper.__cause__, cause.obj = cause, torch.ones(8)
+    memory.drop_frames(wrapper)
+    assert cause.obj is None
 
 
 @pytest.mark.parametrize("convert", [nn.Module.double, nn.Module.cpu])

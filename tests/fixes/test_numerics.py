@@ -115,6 +115,7 @@ def flat(tensors):
 @example([[1e20] * 5], 1.0, "SGD fused")
 @example([[3.0, 4.0]], 1.0, "SGD")
 @example([[1e20]], 0.5, "SGD")  # a norm of one element squares nothing, so it does not overflow
+@example([[3e38], [-3e38]], 1.0, "SGD")
 @example([[3e38], [-3e38]], 1.0, "SGD fused")
 @example([[3e38]], 0.5, "SGD fused")
 @example([[3e38]] * 4, math.inf, "SGD fused")
@@ -133,7 +134,7 @@ def test_finite_gradients_keep_their_direction_and_get_the_norm(device, rows, ma
         return
     step = -flat(parameters)
     assert (result.skipped.dtype, result.skipped.item()) == (torch.bool, False)
-    overflowed = not math.isfinite(result.norm.item())
+    overflowed = result.norm.item() == math.inf
     assert norm > 1e18 or not overflowed
     if not overflowed:
         assert result.norm.item() == pytest.approx(
@@ -232,6 +233,7 @@ def test_the_fused_optimizers_of_other_devices_do_not_decide(monkeypatch, kind):
         device = torch.device(kind)
 
     monkeypatch.setattr(numerics, "_TORCH", (2, 15))
+    monkeypatch.setattr(numerics, "_DECIDING", ("cpu", *DECIDING))
     here, there = nn.Parameter(torch.ones(1)), Elsewhere(torch.ones(1))
     optimizer = torch.optim.AdamW(groups([here, there]), lr=1.0)
     for group in optimizer.param_groups:
@@ -249,6 +251,23 @@ def test_the_device_decides_since_torch_2_4(monkeypatch, version, decides):
         group["fused"] = True  # also where this torch has it on CUDA alone
     monkeypatch.setattr(numerics, "_TORCH", version)
     assert numerics._decides_on_device(optimizer) is decides
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_no_sgd_decides_that_is_dampened_in_any_group(monkeypatch, number):
+    monkeypatch.setattr(numerics, "_TORCH", (2, 15))
+    optimizer = torch.optim.SGD(groups(with_gradients([[1.0]] * 2, "cpu")), lr=1.0, momentum=0.9)
+    for group in optimizer.param_groups:
+        group["fused"] = True
+    assert numerics._decides_on_device(optimizer)
+    optimizer.param_groups[number]["dampening"] = 0.5
+    assert not numerics._decides_on_device(optimizer)
+
+
+def test_an_optimizer_that_has_no_fused_kernel_is_told_by_the_host():
+    (parameter,) = parameters = with_gradients([[1.0]], "cpu")
+    assert not numerics.clip_or_skip(torch.optim.Rprop(parameters), 1.0).skipped
+    assert parameter.item() < 0
 
 
 class Forwards:
@@ -282,6 +301,14 @@ class OtherProtocol(torch.optim.Optimizer):
                 parameter.data -= parameter.grad
 
 
+class Zero(OtherProtocol):
+    __module__ = "torch.distributed.optim.zero_redundancy_optimizer"
+
+
+class Yogi(OtherProtocol):
+    __module__ = "torch_optimizer.yogi"
+
+
 def loaded(name, parameters):
     """A fused optimizer that goes on from what one that was not fused has saved."""
     optimizer = optimizer_for(f"{name} fused", parameters)
@@ -302,11 +329,22 @@ def half_fused(parameters):
         lambda parameters: Forwards(optimizer_for("AdamW fused", parameters)),
         lambda parameters: OwnAdamW(groups(parameters), fused=True),
         OtherProtocol,
+        Zero,
+        Yogi,
         lambda parameters: loaded("AdamW", parameters),
         lambda parameters: loaded("SGD", parameters),
         half_fused,
     ],
-    ids=["wrapper", "subclass", "other protocol", "AdamW loaded", "SGD loaded", "half fused"],
+    ids=[
+        "wrapper",
+        "subclass",
+        "other protocol",
+        "torch.distributed",
+        "torch_optimizer",
+        "AdamW loaded",
+        "SGD loaded",
+        "half fused",
+    ],
 )
 def test_no_optimizer_that_looks_fused_steps_on_nan(device, make):
     (parameter,) = parameters = with_gradients([[math.nan, 1.0]], device)
@@ -351,9 +389,11 @@ def test_gradients_are_scaled_in_place_and_not_cleared(device, optimizer_name):
 def test_a_gradient_with_a_graph_gives_a_norm_without_one(device, optimizer_name):
     parameter = nn.Parameter(torch.tensor([3.0, 4.0], device=device))
     (parameter.grad,) = torch.autograd.grad((parameter**2).sum(), parameter, create_graph=True)
+    graph = parameter.grad.grad_fn.name()
     result = numerics.clip_or_skip(optimizer_for(optimizer_name, [parameter]), 1.0)
     assert result.norm.item() == pytest.approx(10.0)
     assert not result.norm.requires_grad
+    assert parameter.grad.grad_fn.name() == graph
 
 
 def test_float64_gradients_longer_than_any_number_keep_their_direction():
@@ -362,15 +402,28 @@ def test_float64_gradients_longer_than_any_number_keep_their_direction():
     assert parameter.tolist() == pytest.approx([-(0.5**0.5)] * 2)
 
 
+def test_gradients_shorter_than_any_other_are_scaled_to_max_norm_too():
+    (parameter,) = parameters = with_gradients([[3e-8, 4e-8]], "cpu")
+    numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1e-8)
+    assert parameter.tolist() == pytest.approx([-0.6e-8, -0.8e-8], rel=1e-4)
+
+
+class Newton(torch.optim.LBFGS):
+    pass
+
+
 def test_an_lbfgs_is_refused_before_anything_is_scaled():
     (parameter,) = parameters = with_gradients([[9.0]], "cpu")
+    with pytest.raises(TypeError, match=r"^Newton computes gradients within its step"):
+        numerics.clip_or_skip(Newton(parameters), 1.0)
+    assert parameter.grad.tolist() == [9.0]
+    parameter.grad = None
     with pytest.raises(TypeError, match=r"^LBFGS computes gradients within its step"):
         numerics.clip_or_skip(torch.optim.LBFGS(parameters), 1.0)
-    assert parameter.grad.tolist() == [9.0]
 
 
 def test_parameters_of_fsdp1_are_refused():
-    (parameter,) = parameters = with_gradients([[9.0]], "cpu")
+    _, parameter = parameters = with_gradients([[1.0], [9.0]], "cpu")
     parameter._fsdp_flattened = True  # as FSDP1 marks them, whichever use_orig_params is
     with pytest.raises(TypeError, match=r"^parameters of FSDP1: call its clip_grad_norm_\(\)"):
         numerics.clip_or_skip(torch.optim.SGD(groups(parameters), lr=1.0), 1.0)
@@ -422,7 +475,7 @@ def with_a_process_group(rank):
             if rank == 1:
                 parameters[0].grad.to_local()[0, 0] = spoilt
             with mock.patch.object(numerics, "_TORCH", version):
-                result = numerics.clip_or_skip(OPTIMIZERS[name](parameters), 1.0)
+                result = numerics.clip_or_skip(OPTIMIZERS[name](parameters[::-1]), 1.0)
             gradient, weight = parameters[0].grad.to_local()[1, 1], parameters[0].to_local()[1, 1]
             moved = any(bool((parameter != 0).any()) for parameter in parameters[3:])
             values = [value.item() for value in (*result, gradient, weight)]
@@ -484,7 +537,10 @@ def test_norms_of_several_devices_meet_on_the_first_one(dtype):
         torch.tensor([3.0], dtype=dtype),
         torch.tensor([4.0], dtype=dtype).as_subclass(Elsewhere),
     ]
-    with mock.patch.object(Elsewhere, "moved", []) as moved:
+    with (
+        mock.patch.object(Elsewhere, "moved", []) as moved,
+        mock.patch.object(Elsewhere, "device", torch.device("cpu", 1)),
+    ):
         norm = numerics._norm(numerics._groups(gradients), 2.0)
     assert (norm.item(), norm.dtype, moved) == (5.0, dtype, [torch.device("cpu")])
 
@@ -542,14 +598,20 @@ def test_a_skipped_first_step_leaves_no_garbage_in_the_moments(device, optimizer
     torch.testing.assert_close(flat(ours), flat(fresh))
 
 
+@pytest.mark.parametrize("transposed", ["parameter", "gradient"])
 @pytest.mark.parametrize("max_norm", [0.5, math.inf])
 def test_a_gradient_laid_out_unlike_its_parameter_is_stepped_by_its_values_106951(
-    device, optimizer_name, max_norm
+    device, optimizer_name, max_norm, transposed
 ):
-    ours, theirs = (nn.Parameter(torch.zeros(2, 3, device=device)) for _ in range(2))
+    ours, theirs = (torch.zeros(2, 3, device=device) for _ in range(2))
     gradient = torch.tensor([[1.0, 2.0, 3.0], [-4.0, 5.0, 6.0]], device=device)
-    ours.grad, theirs.grad = gradient.t().contiguous().t(), gradient.clone()
-    assert ours.grad.stride() != theirs.grad.stride()
+    ours, other = (
+        x.t().contiguous().t() if name == transposed else x.clone()
+        for name, x in (("parameter", ours), ("gradient", gradient))
+    )
+    assert ours.stride() != other.stride()
+    ours, theirs = nn.Parameter(ours), nn.Parameter(theirs)
+    ours.grad, theirs.grad = other, gradient
     for parameter in (ours, theirs):
         numerics.clip_or_skip(optimizer_for(optimizer_name, [parameter]), max_norm)
     torch.testing.assert_close(ours, theirs)

@@ -308,16 +308,19 @@ def test_what_a_factored_state_should_be_is_told():
 
 def test_what_sparse_gradients_lead_to_is_compared_too():
     def sparse(*rows):
-        weights = [torch.nn.Parameter(torch.ones(count, 2)) for count in rows]
+        weights = [torch.ones(count, 2, dtype=torch.float64) for count in rows]
         optimizer = torch.optim.SparseAdam(in_two_groups(weights))
         for weight in weights:
-            weight.grad = torch.eye(len(weight), 2).to_sparse()
+            weight.grad = torch.eye(*weight.shape, dtype=weight.dtype).to_sparse()
         optimizer.step()
         return optimizer
 
-    source, filters = sparse(3, 4), list(warnings.filters)
-    copied = load(sparse(3, 4), source.state_dict())
-    assert warnings.filters == filters
+    source = sparse(3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        filters = list(warnings.filters)
+        copied = load(sparse(3, 4), source.state_dict())
+        assert warnings.filters == filters
     assert_equal(state_of(copied), state_of(source))
     assert refused(ValueError, sparse(3, 5), source.state_dict()) == (
         f"parameter 1 has shape [5, 2], its exp_avg in the state [4, 2]{MADE_FOR_ANOTHER}"
@@ -349,7 +352,7 @@ class Renamed(torch.optim.Adam):
         Clipped,
         Renamed,
         type("Same", (torch.optim.Adam,), {}),
-        type("Same", (type("Between", (torch.optim.Adam,), {}),), {}),
+        type("Same", (type("Mixin", (), {}), type("Between", (torch.optim.Adam,), {})), {}),
     ],
 )
 def test_a_subclass_keeps_what_its_base_does_if_its_step_is_not_its_own(kind):
@@ -393,7 +396,7 @@ def test_a_check_runs_no_hook_and_draws_no_number():
 
 
 class Rows(torch.optim.Optimizer):
-    """Not torch's own: keeps a value per element, and one that grows."""
+    """Not torch's own: keeps two values per element, and one that grows."""
 
     __module__ = "torch_optimizer.rows"  # there is such a package
 
@@ -405,8 +408,9 @@ class Rows(torch.optim.Optimizer):
             row = torch.zeros(1, weight.numel())
             seen = self.state[weight].get("seen", row[:0])
             self.state[weight] = {
-                "mean": torch.zeros_like(weight),
                 "seen": torch.cat([seen, row]),
+                "mean": torch.zeros_like(weight),
+                "most": torch.zeros_like(weight),
             }
 
 
@@ -571,13 +575,15 @@ def test_a_tensor_learning_rate_stays_that_tensor_with_the_loaded_value(own, rat
     assert state["param_groups"][0]["lr"] is value
 
 
-def test_a_tensor_learning_rate_of_zero_stays_that_tensor_and_may_have_a_gradient():
+@pytest.mark.parametrize("loaded", [0.0, torch.tensor([0.0], requires_grad=True)])
+def test_a_tensor_learning_rate_of_zero_stays_that_tensor_and_may_have_a_gradient(loaded):
     state = trained("SGD").state_dict()
-    state["param_groups"][0]["lr"] = torch.tensor([0.0])  # torch takes one element for a number
+    state["param_groups"][0]["lr"] = loaded  # torch takes one element for a number
     optimizer, tensor = made("SGD", parameters()), torch.tensor(1.0, requires_grad=True)
-    optimizer.param_groups[0]["lr"] = tensor
+    optimizer.param_groups[0]["lr"], alias = tensor, tensor.detach()
     assert load(optimizer, state).param_groups[0]["lr"] is tensor
-    assert tensor.item() == 0.0
+    assert [tensor.item(), alias.item()] == [0.0, 0.0]
+    assert getattr(loaded, "requires_grad", True)
 
 
 def test_a_float_learning_rate_stays_a_float():
@@ -659,6 +665,9 @@ def test_only_a_float_is_read_from_the_device():
     load(optimizer, state)
     with pytest.raises((RuntimeError, NotImplementedError)):
         load(made("SGD", parameters()), state)
+    state["state"][0]["momentum_buffer"] = torch.zeros(9)
+    text = refused(ValueError, made("SGD", parameters()), state)
+    assert "parameter 0 has shape [], its momentum_buffer in the state [9]" in text
 
 
 @pytest.mark.parametrize("second", [0.5, torch.tensor(0.5, device="meta")])
@@ -762,7 +771,9 @@ def test_lbfgs_whose_state_is_that_of_all_parameters_is_loaded(dtype):
         f"the parameters have {total} elements together, d in the state {given}{MADE_FOR_ANOTHER}"
     )
     state = copy.deepcopy(source.state_dict())
-    state["state"][0]["old_dirs"][0] = torch.zeros(5)
+    state["state"][0]["old_dirs"].append(torch.zeros(5))
+    state["state"]["first"] = state["state"].pop(0)
+    state["param_groups"][0]["params"] = ["first", "second"]
     assert "together, old_dirs in the state 5" in refused(
         ValueError, lbfgs((2,), (3, 2), dtype=dtype), state
     )
@@ -771,6 +782,16 @@ def test_lbfgs_whose_state_is_that_of_all_parameters_is_loaded(dtype):
         "group 0 of the state has no max_iter, max_eval, tolerance_grad, tolerance_change, "
         "history_size, line_search_fn, which LBFGS needs; it has lr, momentum, "
     ) in refused(ValueError, source, sgd_state)
+
+
+def test_complex_parameters_of_lbfgs_count_twice():
+    optimizer = torch.optim.LBFGS([torch.ones(2), torch.ones(2, dtype=torch.complex64)])
+    state = optimizer.state_dict()
+    state["state"][0] = {"d": torch.zeros(6)}
+    load(optimizer, state)
+    state["state"][0] = {"d": torch.zeros(4)}
+    text = refused(ValueError, optimizer, state)
+    assert text.startswith("the parameters have 6 elements together, d in the state 4")
 
 
 def test_wrappers_of_optimizers_are_loaded_and_checked_too():

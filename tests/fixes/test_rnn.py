@@ -1,5 +1,6 @@
 import contextlib
 import copy
+from unittest import mock
 
 import pytest
 import torch
@@ -171,7 +172,7 @@ def test_everything_is_left_as_it_was(device, net, flags, caller):
         torch.testing.assert_close(once, again)  # torch's page on LSTM: cuDNN need not repeat bits
     else:
         assert torch.equal(once, again)
-    assert not x.requires_grad
+    assert [x.requires_grad, once.requires_grad] == [False, False]
     assert x.grad is None
 
 
@@ -188,9 +189,16 @@ def test_everything_is_restored_after_an_exception(device, net, flags):
 
 def test_each_rnn_gets_its_own_dropout_back():
     layers = [nn.GRU(1, 1, 2, dropout=0.25), nn.LSTM(1, 1, 2, dropout=0.5)]
-    with rnn.differentiable_eval(nn.ModuleList(layers)):
+    with rnn.differentiable_eval(nn.Sequential(layers[0], nn.ModuleList(layers[1:]))):
         assert [layer.dropout for layer in layers] == [0.0, 0.0]
     assert [layer.dropout for layer in layers] == [0.25, 0.5]
+
+
+def test_a_part_of_an_rnn_is_in_eval_mode():
+    gru = nn.GRU(1, 1)
+    gru.drop = nn.Dropout()
+    with rnn.differentiable_eval(gru):
+        assert (gru.training, gru.drop.training) == (True, False)
 
 
 class OwnForward(nn.LSTM):
@@ -224,7 +232,15 @@ def with_replaced_forward(*sizes):
 
 
 @pytest.mark.parametrize(
-    "build", [OwnForward, OwnCall, with_spectral_norm, with_hook, with_replaced_forward]
+    "build",
+    [
+        OwnForward,
+        OwnCall,
+        with_spectral_norm,
+        with_hook,
+        with_replaced_forward,
+        type("OwnRNN", (nn.RNN,), {}),
+    ],
 )
 def test_an_rnn_that_may_look_at_its_mode_is_in_eval_mode_without_cudnn(device, build):
     torch.manual_seed(0)
@@ -241,6 +257,12 @@ def test_an_rnn_that_may_look_at_its_mode_is_in_eval_mode_without_cudnn(device, 
     assert_close(found, expected)
     after = model.state_dict()
     assert all(torch.equal(value, after[name]) for name, value in before.items())
+
+
+def test_cudnn_alone_is_off_for_such_an_rnn():
+    before = dict.fromkeys(CUDNN_FLAGS, True)
+    with CUDNN.flags(**before), rnn.differentiable_eval(OwnForward(3, 4)):
+        assert flags_now() == {**before, "enabled": False}
 
 
 def test_a_module_that_asks_for_the_mode_of_its_rnn_is_told_training_mode():
@@ -375,6 +397,7 @@ def test_each_input_gets_its_own_gradient_in_the_order_of_the_call(device):
     x, ids = torch.ones(3, 2, device=device), torch.arange(3, device=device)
     mask = torch.full_like(x, 5.0)
     found = rnn.input_gradients(Two(), x, ids, scale=3.0, mask=mask, y=x)
+    assert type(found) is tuple
     of_x, of_ids, of_scale, of_mask, of_y = found
     assert (of_ids, of_scale) == (None, None)
     assert torch.equal(of_x, torch.full_like(x, 30.0))
@@ -422,6 +445,16 @@ def test_a_tensor_given_twice_gets_a_gradient_for_each_place():
     assert_close(found, (torch.full((2,), 2.0), torch.full((2,), 3.0)))
 
 
+def test_an_input_keeps_its_strides():
+    class Seen(nn.Module):
+        def forward(self, x):
+            self.strides = x.stride()
+            return x.sum()
+
+    rnn.input_gradients(model := Seen(), torch.ones(2, 3).t())
+    assert model.strides == (1, 3)
+
+
 def test_an_input_without_dimensions_gets_a_gradient():
     (gradient,) = rnn.input_gradients(nn.ReLU(), torch.tensor(2.0))
     assert gradient.item() == 1.0
@@ -435,7 +468,7 @@ def test_a_target_may_be_a_tensor_of_one_element():
 
 class Ignores(nn.Module):
     def forward(self, x, y):
-        return x.sum() + y.detach().sum()
+        return y.detach().sum() + (0 if isinstance(x, str) else x.sum())
 
 
 def test_an_input_that_does_not_reach_the_target_gets_none():
@@ -448,6 +481,11 @@ class Frozen(nn.Module):
     def forward(self, x):
         with torch.no_grad():
             return x.sum()
+
+
+class InDict(nn.Module):
+    def forward(self, x):
+        return {"x": x}
 
 
 class Detaches(nn.Linear):
@@ -470,11 +508,11 @@ class Detaches(nn.Linear):
         (Frozen(), (torch.ones(3),), None, ValueError, r"no input reaches .* torch.float32 \[3\]$"),
         (Detaches(3, 1), (torch.ones(3),), None, ValueError, r"^no input reaches the target: not"),
         (
-            nn.LSTM(3, 4),
-            (torch.ones(5, 2, 3),),
+            InDict(),
+            (torch.ones(3),),
             None,
             TypeError,
-            "returned a tuple: pass target=, a function from it to a scalar tensor$",
+            "returned a dict: pass target=, a function from it to a scalar tensor$",
         ),
         (
             nn.Identity(),
@@ -482,6 +520,13 @@ class Detaches(nn.Linear):
             lambda y: y,
             ValueError,
             r"one number, got torch.float32 \[2, 3\]",
+        ),
+        (
+            nn.Identity(),
+            (torch.ones(2),),
+            lambda y: y[:0],
+            ValueError,
+            r"one number, got torch.float32 \[0\]",
         ),
         (
             nn.Identity(),
@@ -497,6 +542,18 @@ class Detaches(nn.Linear):
 def test_what_cannot_have_a_gradient_is_refused(model, inputs, target, error, text):
     with pytest.raises(error, match=text):
         rnn.input_gradients(model, *inputs, target=target)
+
+
+@pytest.mark.parametrize(
+    ("model", "x", "text"),
+    [
+        (nn.Identity(), torch.arange(3), r"got str, torch.int64 \[3\]$"),
+        (Ignores(), torch.ones(3), r"inputs are str, torch.float32 \[3\]$"),
+    ],
+)
+def test_keywords_are_told_too(model, x, text):
+    with pytest.raises(ValueError, match=text):
+        rnn.input_gradients(model, "text", y=x)
 
 
 # ---- no_grad_eval ----
@@ -681,20 +738,60 @@ def test_what_is_frozen_or_unfrozen_in_a_block_keeps_its_mode(block):
     assert model.training
 
 
-def test_a_train_that_does_not_obey_is_overruled():
-    class Stubborn(nn.Dropout):
-        def train(self, mode=True):
-            return super().train(False)
-
-    model = nn.Sequential(Stubborn())
-    assert model[0].training
+def test_a_frozen_module_in_training_mode_gets_it_back():
+    model = nn.BatchNorm1d(2)
+    model._before_freeze = True
     with rnn.no_grad_eval(model):
         pass
-    assert model[0].training
+    assert model.training
+
+
+def test_what_is_frozen_in_a_module_that_shows_it_as_its_own_keeps_its_mode_alone():
+    class Shows(nn.Module):
+        """As the module that torch.compile() returns."""
+
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def __getattr__(self, name):
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                return getattr(super().__getattr__("inner"), name)
+
+    model = Shows(nn.BatchNorm1d(2))
+    with rnn.no_grad_eval(model):
+        model.inner._before_freeze = True
+    assert [module.training for module in model.modules()] == [True, False]
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_train_that_does_not_obey_is_overruled(mode):
+    class Stubborn(nn.Dropout):
+        def train(self, _=True):
+            return super().train(not mode)
+
+    model = nn.Sequential(Stubborn())
+    model[0].training = mode
+    with rnn.restore_modes(model):
+        model.train(not mode)
+    assert model[0].training is mode
+
+
+@pytest.mark.parametrize("block", [rnn.no_grad_eval, rnn.differentiable_eval])
+def test_the_models_own_eval_is_called(block):
+    class Own(nn.Dropout):
+        def eval(self):
+            self.p = 0.25
+            return super().eval()
+
+    with block(model := Own()):
+        assert model.p == 0.25
 
 
 @pytest.mark.parametrize("context", [rnn.restore_modes, rnn.no_grad_eval, rnn.differentiable_eval])
-@pytest.mark.parametrize("value", [None, 3, F.relu, [nn.Dropout()]])
+@pytest.mark.parametrize("value", [None, mock.Mock(), F.relu, [nn.Dropout()]])
 def test_what_is_not_a_module_is_refused(context, value):
     with (
         pytest.raises(TypeError, match=rf"Module, got {type(value).__name__}: .*their block$"),
@@ -715,7 +812,8 @@ given_flags = st.fixed_dictionaries(dict.fromkeys(CUDNN_FLAGS, st.none() | st.bo
 
 
 @given(three, given_flags, st.booleans())
-@example(dict.fromkeys(CUDNN_FLAGS, True), {"deterministic": True}, False)
+@example(dict.fromkeys(CUDNN_FLAGS, True), {}, False)
+@example(dict.fromkeys(CUDNN_FLAGS, False), {}, False)
 @example(dict.fromkeys(CUDNN_FLAGS, True), dict.fromkeys(CUDNN_FLAGS, False), False)
 def test_cudnn_flags_change_what_is_given_and_nothing_else(before, changes, allow_tf32):
     with CUDNN.flags(**before, allow_tf32=allow_tf32):
@@ -726,6 +824,11 @@ def test_cudnn_flags_change_what_is_given_and_nothing_else(before, changes, allo
             raise Interrupted
         assert flags_now() == before
         assert CUDNN.allow_tf32 == allow_tf32
+
+
+def test_cudnn_flags_are_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        rnn.cudnn_flags(False)
 
 
 def test_torchs_own_flags_turn_cudnn_off():
