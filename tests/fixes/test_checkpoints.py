@@ -1031,11 +1031,40 @@ def test_each_device_gets_its_random_state_and_others_are_told(monkeypatch, ther
     monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: numbers)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: there)
     monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, n: given.update({n: state}))
-    problems = checkpoints.restore(checkpoints.capture())
+    checkpoint = checkpoints.capture()
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)  # not in use yet
+    problems = checkpoints.restore(checkpoint)
     assert {n: int(state[0]) for n, state in given.items()} == dict([(0, 1), (1, 2)][:there])
-    assert len(problems) == (there != 2)
-    if problems:
-        assert problems[0].startswith(f"2 random states of cuda were saved, and there are {there}")
+    text = f"2 random states of cuda were saved, and there are {there} devices"
+    assert problems == ([] if there == 2 else [f"{text}: {min(2, there)} restored"])
+
+
+def test_cuda_that_is_not_in_use_is_left_alone(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    checkpoint = checkpoints.capture()
+    assert "cuda" not in checkpoint["random"]
+    assert checkpoints.restore(checkpoint) == []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    assert checkpoints.restore(checkpoint) == [
+        "cuda is in use here, and its random state was not saved"
+    ]
+
+
+def test_mps_gets_its_random_state(monkeypatch):
+    given, state = [], torch.full((16,), 3, dtype=torch.uint8)
+    mps = types.SimpleNamespace(get_rng_state=lambda: state, set_rng_state=given.append)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.delattr(torch, "mps", raising=False)  # as in 1.13
+    assert "mps" not in checkpoints.capture()["random"]
+    monkeypatch.setattr(torch, "mps", mps, raising=False)
+    checkpoint = checkpoints.capture()
+    assert checkpoints.restore(checkpoint) == []
+    assert [each.tolist() for each in given] == [[3] * 16]
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert checkpoints.restore(checkpoint) == [
+        "the random state of mps was saved, and mps is not in use here"
+    ]
 
 
 def test_numpy_is_left_alone_where_it_is_not_imported(monkeypatch):
@@ -1407,7 +1436,7 @@ def test_tensors_of_one_memory_and_other_shapes_are_kept_apart():
     copied = checkpoints.capture(values=parts)["values"]["values"]
     for key, value in parts.items():
         assert torch.equal(copied[key], value)
-        assert copied[key].dtype == value.dtype
+        assert (copied[key].dtype, copied[key].stride()) == (value.dtype, value.stride())
     numbers = torch.tensor([1 + 2j, 3j])
     copied = checkpoints.capture(values=[numbers, numbers.conj()])["values"]["values"]
     assert torch.equal(copied[1], numbers.conj())

@@ -1212,6 +1212,15 @@ def behind(make):
     return dataset
 
 
+def of_a_closure(generator):
+    factor = 1  # whose cell comes first
+
+    def draw():
+        return factor * generator.random()
+
+    return draw
+
+
 def of_a_default(generator):
     def draw(own=generator):
         return own.random()
@@ -1283,7 +1292,7 @@ class Has:
 
 
 DATASETS = {
-    "closure": behind(lambda generator: lambda: generator.random()),
+    "closure": behind(of_a_closure),
     "default": behind(of_a_default),
     "keyword": behind(of_a_keyword),
     "attribute of a function": behind(of_an_attribute),
@@ -1307,6 +1316,9 @@ DATASETS = {
     "frozenset": behind(lambda generator: Has(frozenset, generator)),
     "deque": behind(lambda generator: Has(deque, generator)),
     "own": Noise,
+    "subclass": lambda: Draws(
+        lambda self: self.held.random(), held=type("Own", (random.Random,), {})(0)
+    ),
     "nested": lambda: Noise(inner=Noise()),
     "Subset": lambda: Subset(Noise(), range(4)),
     "ConcatDataset": lambda: ConcatDataset([Noise()]),
@@ -1314,7 +1326,7 @@ DATASETS = {
     "slots": SlottedDataset,
     "slots of a base class": type("Derived", (SlottedDataset,), {}),
     "class": Shared,
-    "base class": type("Derived", (Shared,), {}),
+    "base class of a base class": type("Derived", (type("Base", (Shared,), {}),), {}),
     "transform": in_a_transform,
     "list of transforms": lambda: Draws(
         lambda self: self.steps[1](), steps=[None, Augment(random.Random(0))]
@@ -1370,9 +1382,11 @@ def seeded(dataset, seed=3 * 2**32 + 5):
 def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_workers_own():
     seed = 3 * 2**32 + 5
     kinds = (random.Random, numpy.random.default_rng, numpy.random.RandomState)
-    dataset = Draws(None, rngs=[kind(0) for kind in kinds for _ in range(100)])
-    numbers = [generator.random() for generator in seeded(dataset, seed).rngs]
-    assert len({*numbers, random.Random(seed).random()}) == 301
+    dataset = Draws(None, rngs=[[kind(0) for _ in range(1000)] for kind in kinds])
+    numbers = [generator.random() for rngs in seeded(dataset, seed).rngs for generator in rngs]
+    assert len({*numbers, random.Random(seed).random()}) == 3001
+    several = seeded([torch.Generator() for _ in range(1000)], seed)
+    assert len({generator.initial_seed() for generator in several}) == 1000
     noises = [torch.rand(1, generator=torch.Generator().manual_seed(seed)).item()]
     dataset = Draws(None, a=torch.Generator(), b=torch.Generator())
     seeded(dataset, seed)
@@ -1381,6 +1395,12 @@ def test_generators_of_equal_seeds_draw_different_numbers_and_none_of_the_worker
     own = random.Random(seed)  # the worker's `random` after torch has seeded it
     seeds = {generator.initial_seed() for generator in (dataset.a, dataset.b)}
     assert not seeds & {own.getrandbits(63) for _ in seeds}
+
+
+def test_all_bits_of_the_workers_seed_count_and_nothing_else():
+    firsts = [seeded([random.Random(0)], seed)[0].random() for seed in (1, 1 + 2**32)]
+    assert firsts[0] == 0.4498763020585105  # in every process, unlike what hash() of a text gives
+    assert firsts[1] != firsts[0]
 
 
 def test_generators_keep_their_kind_and_their_identity():
@@ -1451,18 +1471,20 @@ def test_what_holds_itself_is_walked_once():
     assert rows[0].random() != random.Random(0).random()
 
 
-def test_the_order_of_a_set_of_several_classes_does_not_change_the_seeds():
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_the_order_of_a_set_of_several_classes_does_not_change_the_seeds(kind):
     class First(Augment):
-        pass
+        class Second(Augment):
+            pass
 
     class Second(Augment):
         pass
 
     def numbers():
         spacers = [object() for _ in range(random.SystemRandom().randrange(50))]
-        held = {Second(random.Random(0)), First(random.Random(0))}
+        held = kind(each(random.Random(0)) for each in (Second, First, First.Second))
         dataset = seeded(Draws(None, held=held, spacers=spacers))
-        return {type(each).__name__: each() for each in dataset.held}
+        return {type(each).__qualname__: each() for each in dataset.held}
 
     assert all(numbers() == numbers() for _ in range(20))
 
@@ -1493,23 +1515,24 @@ def test_a_generator_that_does_not_exist_yet_is_not_found():
 
 
 def test_an_empty_cell_of_a_closure_is_passed_over():
-    def dataset_of():
-        def draw():
-            return later
+    def generator_of():
+        rng = random.Random(0)  # its cell comes after the empty one
 
-        seeded(Draws(draw, generator=random.Random(0)))
-        later = None
+        def draw():
+            return later, rng
+
+        seeded(Draws(draw))
+        later = rng
         return later
 
-    assert dataset_of() is None
+    assert generator_of().random() != random.Random(0).random()
 
 
 def test_other_global_variables_are_left_alone():
     def draw():
         return DATASETS  # holds generators, and is no generator
 
-    before = len(data_loading._generators(Draws(None)))
-    assert len(data_loading._generators(Draws(draw))) == before
+    assert data_loading._generators(Draws(draw)) == []
 
 
 class Expensive:
@@ -1525,7 +1548,9 @@ def test_properties_are_not_evaluated():
 def test_modules_and_tensors_are_not_walked():
     tensor = torch.ones(1)
     tensor.generator, held = random.Random(0), random.Random(0)
+    before = random.getstate()
     seeded(Draws(None, tensor=tensor, module=SimpleNamespace, random=random, kind=type(held)))
+    assert random.getstate() == before
     assert tensor.generator.random() == held.random()
 
 
@@ -1535,6 +1560,14 @@ def test_seed_worker_outside_a_worker_raises():
         match=r"^seed_worker\(\) outside of a DataLoader worker: pass it as worker_init_fn$",
     ):
         data_loading.seed_worker(0)
+
+
+def test_rows_are_read_as_they_are_asked_for_and_whole_numbers_may_be_of_any_type():
+    def rows():
+        yield from "ab"
+        raise AssertionError("read too far")
+
+    assert next(data_loading.shard(rows(), numpy.int64(1), numpy.int64(2))) == "b"
 
 
 def test_a_shuffle_that_differs_between_workers_loses_rows_and_doubles_others():
@@ -1603,12 +1636,12 @@ def test_a_worker_of_a_rank_gets_every_nth_row_of_the_rank_from_its_own_number_o
         assert list(data_loading.shard(range(rows), rank, ranks)) == own
 
 
-@given(st.integers(1, 10**9), st.integers(1, 10**12), st.integers(1, 8), st.integers(0, 16))
+@given(st.integers(1, 10**9), st.integers(1, 10**12), st.integers(1, 8), st.integers(-1, 16))
 @example(10**17, 2 * 10**17 - 1, 1, 8)
 def test_workers_fit_the_cores_and_the_memory(batch_bytes, memory_bytes, prefetch_factor, limit):
     with mock.patch("os.sched_getaffinity", return_value=set(range(6)), create=True):
         count = data_loading.worker_count(batch_bytes, memory_bytes, prefetch_factor, limit)
-    assert 0 <= count <= min(6, limit)
+    assert 0 <= count <= max(0, min(6, limit))
     assert count * prefetch_factor * batch_bytes <= memory_bytes
     if count < min(6, limit):
         assert (count + 1) * prefetch_factor * batch_bytes > memory_bytes
@@ -1617,7 +1650,8 @@ def test_workers_fit_the_cores_and_the_memory(batch_bytes, memory_bytes, prefetc
 def test_at_most_eight_workers_unless_asked_for_more_and_two_batches_each():
     with mock.patch("os.sched_getaffinity", return_value=set(range(64)), create=True):
         assert data_loading.worker_count(1, 2**30) == 8
-        assert data_loading.worker_count(2**20, 7 * 2**20) == 3
+        found = data_loading.worker_count(2**20, 7.5 * 2**20)
+    assert (found, type(found)) == (3, int)
 
 
 @pytest.mark.parametrize(("counted", "expected"), [(3, 3), (None, 1)])
@@ -2149,12 +2183,14 @@ def test_the_seed_of_new_workers_is_put_back_only_after_a_load():
 
     run = Resumable()
     epochs(run, 1)
-    for loaded in (False, True):
+    state = run.batches.state_dict()
+    older = {key: value for key, value in state.items() if key != "begun"}
+    for loaded, put_back in ((None, False), (state, True), (older, False)):
         if loaded:
-            run.batches.load_state_dict(run.batches.state_dict())
+            run.batches.load_state_dict(loaded)
         before = torch.get_rng_state()
         list(run.epoch(NewWorkers()))
-        assert torch.equal(torch.get_rng_state(), before) is loaded
+        assert torch.equal(torch.get_rng_state(), before) is put_back
 
 
 def test_the_generator_may_move_between_the_load_and_the_pass():
@@ -2162,6 +2198,21 @@ def test_the_generator_may_move_between_the_load_and_the_pass():
     _, again = resumed_after(2)
     again.batches.generator.manual_seed(7)  # as a checkpoint that has it as a part of its own
     assert epochs(again, 2) == [expected[0][2:], expected[1]]
+
+
+def test_a_sampler_without_a_length_is_resumed():
+    class Unsized:
+        def __iter__(self):
+            return iter([[0], [1], [2]])
+
+    def make():
+        batches = data_loading.ResumableBatches(Unsized())
+        return batches, batches.counted(DataLoader(range(3), batch_sampler=batches))
+
+    (batches, epoch), (again, rest) = make(), make()
+    next(epoch)
+    again.load_state_dict(batches.state_dict())
+    assert [numbers.tolist() for numbers in rest] == [[1], [2]]
 
 
 def test_a_prefetcher_reads_ahead_inside():
@@ -2290,6 +2341,8 @@ def test_samplers_whose_order_cannot_be_restored_are_refused():
         sampler = BatchSampler(RandomSampler(range(9), generator=generator), 4, False)
         with pytest.raises(ValueError, match=r"^RandomSampler (has no|draws from the global) gen"):
             data_loading.ResumableBatches(sampler)
+    own = torch.Generator().manual_seed(torch.initial_seed())  # another one all the same
+    data_loading.ResumableBatches(BatchSampler(RandomSampler(range(9), generator=own), 4, False))
     for batches in (None, 3, iter([[1]]), BatchSampler):
         text = f"^expected a batch sampler, which yields lists .* got {re.escape(repr(batches))}$"
         with pytest.raises(TypeError, match=text):

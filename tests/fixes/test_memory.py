@@ -380,7 +380,7 @@ def test_the_text_of_the_last_error_is_quoted():
         raise MemoryError(f"no room for {size}")
 
     with pytest.raises(RuntimeError, match="^even batch size 3 runs out of memory: no room for 3$"):
-        memory.find_batch_size(run, 64, torch.tensor(3))
+        memory.find_batch_size(run, 64, 3)
 
 
 @pytest.mark.parametrize(
@@ -737,6 +737,17 @@ def test_gradients_stay_the_same_objects_where_the_block_converts_back():
     assert model.bias.grad is None
 
 
+@pytest.mark.parametrize("graph", [False, True])
+def test_views_get_their_values_back_before_they_are_converted(graph):
+    model, bucket = nn.Linear(2, 1, bias=False), torch.full((2, 2), 7.0)
+    model.weight.grad = bucket[:1].requires_grad_(graph)
+    with memory.scratch_gradients(model):
+        bucket.zero_()
+        model.double()
+    assert model.weight.grad.tolist() == [[7.0, 7.0]]
+    assert model.weight.grad.dtype == torch.float64
+
+
 def test_frozen_parameters_get_their_gradients_back():
     model = nn.Linear(2, 1).requires_grad_(False)
     model.weight.grad = before = torch.ones(1, 2)
@@ -756,6 +767,7 @@ def test_scratch_gradients_leaves_every_gradient_as_it_was(device, error, presen
     for parameter, wanted in zip(model.parameters(), present):
         parameter.grad = torch.full_like(parameter, 7.0) if wanted else None
     before = [parameter.grad for parameter in model.parameters()]
+    versions = [getattr(gradient, "_version", None) for gradient in before]
     with pytest.raises(error), memory.scratch_gradients(model):  # noqa: PT012
         model(torch.ones(3, 2, device=device)).sum().backward()
         assert model.bias.grad == 3
@@ -763,6 +775,7 @@ def test_scratch_gradients_leaves_every_gradient_as_it_was(device, error, presen
     for parameter, gradient in zip(model.parameters(), before):
         assert parameter.grad is gradient
         assert gradient is None or bool((gradient == 7.0).all())
+    assert [getattr(gradient, "_version", None) for gradient in before] == versions  # not copied
 
 
 def test_gradients_that_are_views_into_the_buckets_of_ddp_are_untouched(tmp_path):

@@ -1,3 +1,4 @@
+import collections
 import contextlib
 import copy
 import dataclasses
@@ -518,6 +519,13 @@ def test_a_complex_gradient_whose_length_overflows_keeps_its_direction():
     torch.testing.assert_close(parameter.detach(), torch.tensor([-(0.5**0.5) * (1 + 1j)]))
 
 
+def test_a_norm_that_overflows_in_two_dtypes_together_skips_nothing():
+    dtypes = (torch.float32, torch.bfloat16)
+    first, second = (with_gradients([[3e38]], "cpu", dtype) for dtype in dtypes)
+    optimizer = torch.optim.SGD(groups([*first, *second]), lr=1.0)
+    assert not numerics.clip_or_skip(optimizer, 1.0).skipped
+
+
 class Elsewhere(torch.Tensor):
     """Says it is on a second device, and keeps where it was asked to go."""
 
@@ -603,15 +611,16 @@ def test_a_skipped_first_step_leaves_no_garbage_in_the_moments(device, optimizer
 def test_a_gradient_laid_out_unlike_its_parameter_is_stepped_by_its_values_106951(
     device, optimizer_name, max_norm, transposed
 ):
-    ours, theirs = (torch.zeros(2, 3, device=device) for _ in range(2))
-    gradient = torch.tensor([[1.0, 2.0, 3.0], [-4.0, 5.0, 6.0]], device=device)
-    ours, other = (
-        x.t().contiguous().t() if name == transposed else x.clone()
-        for name, x in (("parameter", ours), ("gradient", gradient))
-    )
-    assert ours.stride() != other.stride()
-    ours, theirs = nn.Parameter(ours), nn.Parameter(theirs)
-    ours.grad, theirs.grad = other, gradient
+    values = {
+        "parameter": torch.zeros(2, 3, device=device),
+        "gradient": torch.tensor([[1.0, 2.0, 3.0], [-4.0, 5.0, 6.0]], device=device),
+    }
+    theirs = nn.Parameter(values["parameter"].clone())
+    theirs.grad = values["gradient"].clone()
+    values[transposed] = values[transposed].t().contiguous().t()
+    ours = nn.Parameter(values["parameter"])
+    ours.grad = values["gradient"]
+    assert ours.grad.stride() != ours.stride()
     for parameter in (ours, theirs):
         numerics.clip_or_skip(optimizer_for(optimizer_name, [parameter]), max_norm)
     torch.testing.assert_close(ours, theirs)
@@ -794,12 +803,22 @@ def network(device):
     return nn.Sequential(*layers).to(device)
 
 
-@given(
-    bad_values,
-    st.sampled_from(["input", "keyword", "nested", "parameter", "buffer", "gradient", "module"]),
-    st.data(),
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "input",
+        "keyword",
+        "nested",
+        "0.weight",
+        "1.weight",
+        "3.bias",
+        "buffer",
+        "gradient",
+        "module",
+    ],
 )
-def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
+def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind):
     model = network(device)
     x = torch.ones(4, 3, device=device)
     spoiled = x.clone()
@@ -822,10 +841,9 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
             numerics.find_nonfinite(TakesRows(), batch),
             f"input 0['rows'][1][1]: 1 of 12 values are {word}",
         )
-    elif kind == "parameter":
-        name = data.draw(st.sampled_from(["0.weight", "0.bias", "1.weight", "3.bias"]))
-        dict(model.named_parameters())[name].data.view(-1)[0] = bad
-        found, expected = numerics.find_nonfinite(model, x), f"parameter {name!r}"
+    elif kind in dict(model.named_parameters()):
+        dict(model.named_parameters())[kind].data.view(-1)[0] = bad
+        found, expected = numerics.find_nonfinite(model, x), f"parameter {kind!r}: 1 of "
     elif kind == "buffer":
         model[1].running_mean[0] = math.nan
         found, expected = (
@@ -852,12 +870,14 @@ def test_the_first_thing_that_is_not_finite_is_named(device, bad, kind, data):
         (math.nan, "input 0: 1 of 1 values are nan"),
         (complex(math.inf, 0), "input 0: 1 of 1 values are inf"),
         ([1.0, {"a": math.inf}], "input 0[1]['a']: 1 of 1 values are inf"),
+        (collections.UserDict(a=math.inf), "input 0['a']: 1 of 1 values are inf"),
         (numpy.array([1.0, math.nan]), "input 0: 1 of 2 values are nan"),
         (numpy.array([1, complex(0, math.nan)]), "input 0: 1 of 2 values are nan"),
         (numpy.array([1, math.nan], numpy.longdouble), "input 0: 1 of 2 values are nan"),
         (numpy.array([1, math.inf], ">f4"), "input 0: 1 of 2 values are inf"),
         (numpy.array([math.nan, 1])[::-1], "input 0: 1 of 2 values are nan"),
         (numpy.array([1, 2]), None),
+        (numpy.array([1e300]), None),
         (numpy.array(["a"]), None),
         ("nan", None),
         (3, None),
@@ -964,12 +984,13 @@ class Asks(nn.Linear):
 def test_the_pass_has_the_fast_path_only_where_the_forward_has_no_graph(enabled, fails):
     mha = torch.backends.mha
     model = Asks(1, 1)
+    model.bias.requires_grad_(False)
     model.fails = fails
     kept = mha.get_fastpath_enabled()
     mha.set_fastpath_enabled(enabled)
     try:
         for trains, graph in [(True, True), (True, False), (False, True)]:
-            model.requires_grad_(trains)
+            model.weight.requires_grad_(trains)
             with torch.set_grad_enabled(graph), contextlib.suppress(KeyError):
                 numerics.find_nonfinite(model, torch.ones(1, 1))
             assert model.fast is (enabled and not (trains and graph))
@@ -1209,6 +1230,38 @@ def test_an_error_is_not_explained_by_a_mask(device):
         numerics.find_nonfinite(model, torch.ones(3, 3))
 
 
+def test_keywords_are_inputs_too_and_come_after_the_others():
+    found = numerics.find_nonfinite(Explodes(), x=torch.ones(1))
+    assert found == "output of module '' (Explodes): 1 of 1 values are inf"
+    bad = torch.tensor([math.nan])
+    found = numerics.find_nonfinite(nn.Identity(), bad, mask=bad)
+    assert found == "input 0: 1 of 1 values are nan"
+
+
+def test_an_output_is_what_the_hooks_of_a_module_make_of_it():
+    model = nn.Identity()
+    model.register_forward_hook(lambda module, inputs, output: output / 0)
+    found = numerics.find_nonfinite(model, torch.ones(1))
+    assert found == "output of module '' (Identity): 1 of 1 values are inf"
+
+
+class Adds(nn.Module):
+    def __init__(self, total):
+        super().__init__()
+        self.register_buffer("total", total)
+
+    def forward(self, x):
+        return self.total.add_(x).clone()
+
+
+def test_modules_that_share_a_buffer_share_it_in_the_pass():
+    total = torch.zeros(1)
+    model, seen = nn.Sequential(Adds(total), Adds(total)), []
+    model.register_forward_hook(lambda module, inputs, output: seen.append(output.item()))
+    assert numerics.find_nonfinite(model, torch.ones(1)) is None
+    assert (seen, total.item()) == ([2.0], 0.0)
+
+
 @dataclasses.dataclass
 class Answer:
     scores: torch.Tensor
@@ -1232,7 +1285,7 @@ def test_dataclasses_are_looked_into_and_one_may_hold_itself(device):
     assert one.tolist() == [1.0, 1.0]
     given.more = torch.tensor([math.nan], device=device)
     assert numerics.find_nonfinite(Answers(), given) == "input 0.more: 1 of 1 values are nan"
-    given.more = given
+    given.more = [given]
     assert numerics.find_nonfinite(nn.Identity(), given) is None
 
     @dataclasses.dataclass
@@ -1274,7 +1327,7 @@ def test_the_random_state_of_every_gpu_of_the_model_is_kept():
 )
 def test_what_is_wrong_with_a_tensor_is_counted(device, values, text):
     tensor = torch.tensor(values, device=device)
-    assert numerics._problem(tensor) == text
+    assert numerics._problem(tensor) == numerics._problem(tensor, ("inf",)) == text
     if device == "cpu":
         assert numerics._problem(tensor.to_sparse()) == (
             text and text.replace(" 4 ", f" {len(values)} ")
@@ -1287,6 +1340,7 @@ def test_what_torch_cannot_sum_or_has_no_values_yet_is_no_obstacle():
     rows = [torch.ones(2), torch.tensor([math.nan])]
     for tensor in (
         torch.diag(torch.tensor([1.0, math.nan])).to_sparse_csr(),
+        torch.sparse_coo_tensor([[0, 0]], [3e38, 3e38], (2,)),  # their sum is inf
         torch.nested.nested_tensor(rows) if numerics._TORCH >= (2, 0) else rows[1],
     ):
         assert numerics._problem(tensor).startswith("1 of ")
@@ -1307,9 +1361,10 @@ def test_float8_buffers_are_looked_at_and_restored(name):
 
 def test_what_comes_first_in_a_step_is_named_first():
     model = nn.Sequential(nn.Linear(1, 1), Explodes(), nn.Linear(1, 1))
-    model.register_buffer("mean", torch.tensor([math.nan]))
+    model.register_buffer("mean", torch.tensor([math.nan]), persistent=False)
     for number in (0, 2):  # backward() reaches the last one first
         model[number].weight.grad = torch.tensor([[math.nan]])
+    model[0].weight.requires_grad = False
     model[0].bias.data.fill_(math.nan)
     x = torch.tensor([math.nan])
     for place, mend in (
@@ -1531,6 +1586,7 @@ def test_buffers_that_changed_their_shape_or_came_or_went_are_put_back(device):
             setattr(model, f"grows{persistent}", torch.zeros(2, device=device))
             setattr(model, f"goes{persistent}", None)
         model.register_buffer("comes", one)
+        del model.goesTrue
         model.stays.zero_()
         saved.restore()
         for name, buffer in model._buffers.items():
@@ -1543,7 +1599,9 @@ def test_buffers_that_changed_their_shape_or_came_or_went_are_put_back(device):
 def test_copies_are_kept_where_they_were_asked_to_be(device):
     model, optimizer = training(device)
     step(model, optimizer)
-    saved, before = numerics.Snapshot(model, optimizer, device="cpu"), contents(model, optimizer)
+    saved, before = numerics.Snapshot(model, device="meta"), contents(model, optimizer)
+    assert {leaf.device.type for _, leaf in numerics._leaves(saved._kept[0][2])} == {"meta"}
+    saved = numerics.Snapshot(model, optimizer, device="cpu")
     assert {leaf.device.type for _, leaf in numerics._leaves(saved._kept[0][2])} == {"cpu"}
     step(model, optimizer)
     saved.restore()
@@ -1576,7 +1634,7 @@ def test_what_is_restored_from_elsewhere_goes_home():
 def test_a_part_that_keeps_references_cannot_spoil_the_snapshot():
     class Part:
         def __init__(self):
-            self.state = {"shadow": [torch.ones(2)]}
+            self.state = {"state": [torch.ones(2)]}
 
         def state_dict(self):
             return self.state
@@ -1587,10 +1645,10 @@ def test_a_part_that_keeps_references_cannot_spoil_the_snapshot():
     part = Part()
     saved = numerics.Snapshot(part)
     for _ in range(2):
-        part.state["shadow"][0].zero_()
-        part.state["shadow"].append(torch.zeros(1))
+        part.state["state"][0].zero_()
+        part.state["state"].append(torch.zeros(1))
         saved.restore()
-        assert [value.tolist() for value in part.state["shadow"]] == [[1.0, 1.0]]
+        assert [value.tolist() for value in part.state["state"]] == [[1.0, 1.0]]
 
 
 def test_an_optimizer_may_lay_out_its_state_as_it_likes():
@@ -1688,6 +1746,20 @@ def test_a_buffer_made_under_inference_mode_comes_back(device):
     assert model.cTrue.tolist() == model.cFalse.tolist() == [1.0, 1.0]
 
 
+def test_a_sparse_buffer_one_with_a_graph_and_one_of_no_stride_come_back():
+    model = nn.Linear(1, 1)
+    model.register_buffer("sparse", torch.eye(2).to_sparse())
+    model.register_buffer("hidden", torch.ones(1, requires_grad=True) * 2)
+    model.register_buffer("single", torch.tensor(3.0).expand(1))
+    saved, single = numerics.Snapshot(model), model.single
+    model.sparse = model.hidden = None
+    for _ in range(2):
+        saved.restore()
+        assert model.sparse.to_dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+        assert (model.hidden.tolist(), model.hidden.is_leaf) == ([2.0], True)
+        assert model.single is single
+
+
 def test_the_tensors_of_an_optimizer_stay_the_same_objects(device):
     if numerics._TORCH < (2, 1):
         pytest.skip(f"torch {torch.__version__} wants capturable where lr is a tensor")
@@ -1710,6 +1782,22 @@ def test_the_tensors_of_an_optimizer_stay_the_same_objects(device):
     optimizer.param_groups[0]["lr"] = 7.0
     saved.restore()
     assert [float(rate) for rate in rates(optimizer)] == pytest.approx([0.1, 0.1])
+
+
+@pytest.mark.parametrize("lost", ["lr", "state", "moment"])
+def test_an_optimizer_gets_back_what_it_has_no_more(device, lost):
+    model, optimizer = training(device)
+    step(model, optimizer)
+    saved, before = numerics.Snapshot(optimizer), copy.deepcopy(optimizer.state_dict())
+    if lost == "lr":
+        del optimizer.param_groups[0]["lr"]
+    elif lost == "state":
+        optimizer.state.clear()
+    else:
+        del optimizer.state[model[0].weight]["exp_avg"]
+    saved.restore()
+    assert optimizer.state_dict()["param_groups"] == before["param_groups"]
+    assert_state_equal(optimizer.state_dict()["state"], before["state"])
 
 
 def test_the_learning_rate_itself_comes_back():
@@ -1740,6 +1828,7 @@ def test_numbers_of_a_state_may_be_inf_and_not_nan():
     [
         ((), "a snapshot of nothing"),
         ((nn.Linear(1, 1), None), "a snapshot of Linear, NoneType"),
+        ((SimpleNamespace(state_dict=dict),), "a snapshot of SimpleNamespace"),
     ],
 )
 def test_a_snapshot_of_what_has_no_state_is_refused(parts, text):
@@ -1781,11 +1870,17 @@ def test_apply_where_takes_several_inputs_and_wants_a_bool_mask(device):
         (p != 0) | (t != 0), lambda p, t: 2 * (p - t).abs() / (p.abs() + t.abs()), p, t
     )
     assert smape.tolist() == pytest.approx([0.0, 2 / 3])
-    total = t.clone().requires_grad_()
-    numerics.apply_where(t > 0, torch.div, p, total).sum().backward()
-    assert total.grad.tolist() == [0.0, -2.0]
+    for function, order in ((torch.div, 1), (lambda x, y: y / x, -1)):
+        total = t.clone().requires_grad_()
+        numerics.apply_where(t > 0, function, *(p, total)[::order]).sum().backward()
+        assert total.grad.tolist() == [0.0, -2.0]
     with pytest.raises(TypeError, match=r"torch\.float32"):
         numerics.apply_where(p, torch.sqrt, p)
+
+
+def test_integers_stay_integers(device):
+    x = torch.tensor([2, 4], device=device)
+    assert numerics.apply_where(x > 2, torch.clone, x).dtype == torch.int64
 
 
 def test_a_mask_is_broadcast_with_the_inputs(device):

@@ -284,9 +284,9 @@ def test_sequences_of_what_is_not_a_schedule_are_refused():
     ):
         sequence(linear(2, 0, 1), 0.5)
     with pytest.raises(
-        ValueError, match=r"^part 1 of 3 has no end: <built-in .*>; set its attribute `steps`$"
+        ValueError, match=r"^part 1 of 4 has no end: <built-in .*>; set its attribute `steps`$"
     ):
-        sequence(linear(2, 0, 1), abs, linear(2, 1, 0))
+        sequence(linear(2, 0, 1), abs, linear(2, 1, 0), abs)
     with pytest.raises(ValueError, match=r"^part 0 of 2 has no end: .*Schedule\("):
         sequence(sequence(linear(2, 0, 1), abs), linear(2, 1, 0))
 
@@ -482,18 +482,25 @@ def test_the_state_holds_nothing_of_a_callable_object_and_lambda_lr_loads_it_too
     assert rate_of(other.optimizer) == pytest.approx(1 / 5)
 
 
+@pytest.mark.parametrize("make", [ScheduleLR, ScheduleMomentum])
 @pytest.mark.parametrize("step", [-1, 1.5, None, "3"])
-def test_a_step_that_is_none_is_refused(step):
+def test_a_step_that_is_none_is_refused(make, step):
     with pytest.raises(
         (TypeError, ValueError),
         match=rf"^step={re.escape(repr(step))}: expected a whole number of steps",
     ):
-        ScheduleLR(optimizer_at(1.0), linear(4, 1, 0), step)
+        make(with_momentum("SGD"), linear(4, 1, 0), step)
 
 
 @pytest.mark.parametrize(
     ("schedule", "error"),
-    [(None, TypeError), ([linear(1, 0, 1), 0.5], TypeError), ([abs], ValueError), ([], ValueError)],
+    [
+        (None, TypeError),
+        ([linear(1, 0, 1), 0.5], TypeError),
+        ([abs], ValueError),
+        ([abs] * 3, ValueError),
+        ([], ValueError),
+    ],
 )
 def test_a_schedule_that_is_none_is_refused_before_anything_is_changed(schedule, error):
     optimizer = optimizer_at(1.0, 2.0)
@@ -524,6 +531,8 @@ def test_a_group_that_was_added_is_not_left_out_silently():
     text = "the optimizer has 3 groups, the scheduler 2: make another one for them, with step=2"
     with pytest.raises(ValueError, match=f"^{text}$"):
         scheduler.step()
+    with pytest.raises(ValueError, match="make another one for them, with step=1$"):
+        scheduler.load_state_dict({"last_epoch": 1, "base_lrs": [1.0, 3.0, 2.0]})
     ScheduleLR(optimizer, linear(4, 1, 0), step=2)
     assert rates_of(optimizer) == [0.5, 1.5, 1.0]
 
@@ -540,8 +549,10 @@ def test_the_state_of_a_scheduler_of_torch_is_taken_over():
     old = SequentialLR(optimizer, parts, milestones=[2])
     run(optimizer, old, 3)
     new = optimizer_at(8.0)
-    scheduler = ScheduleLR(new, linear(4, 1, 0))
-    for state in (old.state_dict(), {**parts[0].state_dict(), "last_epoch": 3}):
+    scheduler = ScheduleLR(new, linear(4, 1, 0), step=1)
+    own = LambdaLR(optimizer_at(8.0), Stateful())
+    others = [{**each.state_dict(), "last_epoch": 3} for each in (parts[0], own)]
+    for state in (old.state_dict(), *others):
         scheduler.load_state_dict(state)
         assert rate_of(new) == 2.0
         assert run(new, scheduler, 2) == [2.0, 0.0]
@@ -574,26 +585,26 @@ def test_groups_that_share_a_tensor_get_each_its_own_rate(device, way):
 
 
 @pytest.mark.parametrize(
-    ("state", "error"),
+    ("state", "error", "text"),
     [
-        ({"last_epoch": 2, "base_lrs": [1.0]}, ValueError),
-        ({"last_epoch": 2, "base_lrs": [1.0, "fast"]}, ValueError),
-        ({"last_epoch": 2, "base_lrs": [1.0, None]}, TypeError),
-        ({"last_epoch": 3}, ValueError),  # whose factor is none for the second group
-        ({"last_epoch": 1.5}, TypeError),
-        ({"last_epoch": -1}, ValueError),
-        ({"base_lrs": [1.0, 1.0]}, KeyError),
-        (None, TypeError),
+        ({"last_epoch": 2, "base_lrs": [1.0]}, ValueError, "the optimizer has 2 groups"),
+        ({"last_epoch": 2, "base_lrs": [1.0, "fast"]}, ValueError, "fast"),
+        ({"last_epoch": 2, "base_lrs": [1.0, None]}, TypeError, "NoneType"),
+        ({"last_epoch": 3}, ValueError, "^factor at step 3=-1"),  # for the second group
+        ({"last_epoch": 1.5}, TypeError, "^last_epoch=1.5: expected a whole number"),
+        ({"last_epoch": -1}, ValueError, "^last_epoch=-1: expected a whole number"),
+        ({"base_lrs": [1.0, 1.0]}, KeyError, "last_epoch"),
+        (None, TypeError, "NoneType"),
     ],
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_state_that_is_none_changes_nothing(state, error, kind):
+def test_a_state_that_is_none_changes_nothing(state, error, text, kind):
     optimizer = optimizer_at(1.0, kind=kind)
     tensors = [group["lr"] for group in optimizer.param_groups]
     schedules = [linear(8, 1, 0), lambda step: -1 if step == 3 else 0.5]
     scheduler = ScheduleLR(optimizer, schedules, step=1)
     before = rates_of(optimizer), scheduler.state_dict()
-    with pytest.raises(error):
+    with pytest.raises(error, match=text):
         scheduler.load_state_dict(state)
     assert (rates_of(optimizer), scheduler.state_dict()) == before
     if kind == "tensor":
@@ -603,10 +614,15 @@ def test_a_state_that_is_none_changes_nothing(state, error, kind):
 def test_a_step_that_fails_changes_no_group():
     optimizer = optimizer_at(1.0, kind="tensor")
     scheduler = ScheduleLR(optimizer, [linear(8, 1, 0), lambda step: -1 if step else 0.5])
+    assert rates_of(optimizer) == [1.0, 1.5]
+    tensor = torch.tensor(1.0)
+    for group in optimizer.param_groups:
+        group["lr"] = tensor  # as another code may
     optimizer.step()
     with pytest.raises(ValueError, match="^factor at step 1=-1"):
         scheduler.step()
-    assert rates_of(optimizer) == [1.0, 1.5]
+    assert all(group["lr"] is tensor for group in optimizer.param_groups)
+    assert tensor == 1.0
 
 
 @pytest.mark.parametrize("whole", [numpy.int64, numpy.uint8, torch.tensor, bool])
@@ -625,9 +641,12 @@ def test_no_number_of_another_library_gets_into_the_checkpoint(whole):
 
 
 def test_the_state_is_a_copy():
+    optimizer = with_momentum("Adam")
+    for group in optimizer.param_groups:
+        group["betas"] = (torch.tensor(0.5), 0.99)
     for scheduler, key in (
         (ScheduleLR(optimizer_at(1.0, kind="tensor"), linear(4, 1, 0)), "base_lrs"),
-        (ScheduleMomentum(with_momentum("SGD"), linear(4, 1, 0)), "first"),
+        (ScheduleMomentum(optimizer, linear(4, 1, 0)), "first"),
     ):
         state = scheduler.state_dict()
         state[key][0] *= 0.5
@@ -782,8 +801,46 @@ def test_a_tensor_momentum_is_written_in_place_and_one_for_each_group():
     assert optimizer.param_groups[0]["betas"][0] is tensor
     logged = scheduler.get_last_momentum()
     scheduler.step()
-    assert logged == [0.375, 0.25, 0.125]
+    assert logged == [torch.tensor(momentum) for momentum in (0.375, 0.25, 0.125)]
+    assert {type(each) for each in logged} == {torch.Tensor}
     assert scheduler.first == [0.5, 0.5, 0.5]
+
+
+def test_no_step_of_the_momentum_waits_for_the_device():
+    optimizer = with_momentum("Adam")
+    for group in optimizer.param_groups:
+        group["betas"] = (torch.tensor(0.5, device="meta"), 0.99)  # cannot be read
+    scheduler = ScheduleMomentum(optimizer, linear(4, 1, 0))
+    scheduler.step()
+    assert all(momentum.is_meta for momentum in scheduler.get_last_momentum())
+
+
+def test_another_scheduler_begins_with_the_first_momentum_that_was_loaded():
+    optimizer = with_momentum("SGD")
+    scheduler = ScheduleMomentum(optimizer, linear(4, 1, 0))
+    scheduler.load_state_dict({"last_step": 2, "first": [0.25, 0.125]})
+    scheduler.step()
+    assert momenta_of(optimizer) == [0.0625, 0.03125]
+    ScheduleMomentum(optimizer, linear(4, 1, 0))
+    assert momenta_of(optimizer) == [0.25, 0.125]
+
+
+def test_of_a_momentum_and_several_betas_only_the_first_is_written():
+    optimizer = with_momentum("SGD")
+    both, three = optimizer.param_groups
+    both["betas"], three["betas"] = (0.75, 0.9), (0.5, 0.9, 0.99)
+    del three["momentum"]
+    ScheduleMomentum(optimizer, linear(4, 1, 0), step=2)
+    assert (both["momentum"], both["betas"]) == (0.25, (0.75, 0.9))
+    assert three["betas"] == (0.25, 0.9, 0.99)
+
+
+def test_a_list_of_schedules_is_copied():
+    schedules = [linear(4, 1, 0)] * 2
+    scheduler = ScheduleMomentum(with_momentum("SGD"), schedules)
+    schedules.clear()
+    scheduler.step()
+    assert momenta_of(scheduler.optimizer) == [0.375, 0.5625]
 
 
 @pytest.mark.parametrize("factor", [-1.0, math.nan, 2.0, 3.0, None])
@@ -807,19 +864,20 @@ def test_a_momentum_that_is_none_changes_nothing(factor):
 
 
 @pytest.mark.parametrize(
-    ("state", "error"),
+    ("state", "error", "text"),
     [
-        ({"last_step": 1.5, "first": [0.5, 0.5]}, TypeError),
-        ({"last_step": 1, "first": [0.5]}, ValueError),
-        ({"last_step": 1, "first": [0.5, None]}, TypeError),
-        ({"last_step": 1}, KeyError),
+        ({"last_step": 1.5, "first": [0.5, 0.5]}, TypeError, "^last_step=1.5: expected a whole nu"),
+        ({"last_step": 1, "first": [0.5]}, ValueError, "the optimizer has 2 groups"),
+        ({"last_step": 1, "first": [0.5, None]}, TypeError, "NoneType"),
+        ({"last_step": 1}, KeyError, "first"),
+        ({"first": [0.5, 0.5]}, KeyError, "last_step"),
     ],
 )
-def test_a_state_of_no_momenta_changes_nothing(state, error):
+def test_a_state_of_no_momenta_changes_nothing(state, error, text):
     optimizer = with_momentum("Adam")
     scheduler = ScheduleMomentum(optimizer, linear(8, 1, 0), step=2)
     before = momenta_of(optimizer), scheduler.state_dict()
-    with pytest.raises(error):
+    with pytest.raises(error, match=text):
         scheduler.load_state_dict(state)
     assert (momenta_of(optimizer), scheduler.state_dict()) == before
 
@@ -829,7 +887,7 @@ def test_optimizers_without_a_momentum_are_refused():
     adagrad = torch.optim.Adagrad([{"params": weights[:1]}, {"params": weights[1:]}])
     with pytest.raises(ValueError, match=r"^group 0 has no momentum and no betas, but \['"):
         ScheduleMomentum(adagrad, linear(4, 1, 0))
-    with pytest.raises(ValueError, match=r"^the momentum is 0(\.0)?, which no factor changes$"):
+    with pytest.raises(ValueError, match=r"^the momentum is 0\.0, which no factor changes$"):
         ScheduleMomentum(with_momentum("SGD", 0.0, 0.0), linear(4, 1, 0))
     half = with_momentum("SGD")
     del half.param_groups[1]["momentum"]
