@@ -214,9 +214,7 @@ def test_the_batch_has_to_agree_where_it_is_first(kind):
     assert found == {"a": tuple(pair)}
     before, behind = ({name: pair[0]} for name in "bc")
     with pytest.raises(ValueError) as error:
-        loss.match_by_name(
-            {**before, "a": pair[0], **behind}, {**before, "a": pair[1], **behind}
-        )
+        loss.match_by_name({**before, "a": pair[0], **behind}, {**before, "a": pair[1], **behind})
     shapes = [list(shape) for shape in NOT_FIRST[kind]]
     assert str(error.value) == (
         f"'a': prediction {shapes[0]} and target {shapes[1]} differ in batch size; "

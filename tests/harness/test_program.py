@@ -143,7 +143,7 @@ def test_the_lines_of_a_role_become_lines_of_the_program():
 def test_a_decorator_at_the_start_of_a_role_stays():
     failure = "@torch.no_grad()\n    def step():\n        pass\n\n    step()"
     assert flat(roles(failure=failure)).endswith(
-        "# The failure.\n@torch.no_grad()\ndef step():\n    pass\n\nstep()\nprint(\"seen: ok\")"
+        '# The failure.\n@torch.no_grad()\ndef step():\n    pass\n\nstep()\nprint("seen: ok")'
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from matrix import advice, catalog
+from matrix import catalog
 from tests.trials.advice import pasting, readings, run
 from tests.trials.advice.pasting import Pasted, Place
 
@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 
 PLACES = pasting.places()
 BY_ID = {one.id: one for one in catalog.load()}
-PENDING = set(advice.PENDING.read_text(encoding="utf-8").split())
 VERSION = torch.__version__
 
 
@@ -25,13 +24,15 @@ def test_every_advice_has_its_place() -> None:
     given = {one.id for one in BY_ID.values() if (one.right or one.use) and not one.retired}
     placed = {place.id for place in PLACES}
     assert placed <= set(BY_ID)
-    assert sorted(given - placed - PENDING) == sorted(pasting.NO_PLACE)
+    assert sorted(given - placed) == sorted(pasting.NO_PLACE)
 
 
 def test_every_reproducer_was_tried_by_a_reader_and_none_is_below_grade_a() -> None:
     read = readings.load()
     assert set(read) == {one.id for one in BY_ID.values() if not one.retired}
-    assert [id for id, one in read.items() if one["grade"] not in ("A", "A*") or not one["readers"]] == []
+    assert [
+        id for id, one in read.items() if one["grade"] not in ("A", "A*") or not one["readers"]
+    ] == []
     assert [id for id, one in read.items() if not one["tried"] or not one["reports"]] == []
 
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from matrix import advice, catalog
+from matrix import catalog
 from tests.trials.advice import pasting
 from tests.trials.shared import DOCS, table
 
@@ -34,7 +34,6 @@ def page() -> str:
     """docs/advice.md."""
     readings, old = load(), pasting.harmful()
     places = {place.id: place for place in pasting.places()}
-    pending = set(advice.PENDING.read_text(encoding="utf-8").split())
     reproducers = catalog.load()
     live = [one for one in reproducers if not one.retired]
     rows = []
@@ -46,20 +45,17 @@ def page() -> str:
                 f"`{one.id}`",
                 reading["grade"],
                 reading["readers"],
-                "not yet" if one.id in pending else "yes" if one.right or one.use else "no lines",
                 ", ".join(place.settings) if place else pasting.NO_PLACE.get(one.id, ""),
                 sum(id == one.id for id, _ in old) or "",
                 "; ".join(reading["tried"]).replace("|", "\\|"),
                 reading["reports"].replace("|", "\\|"),
             )
         )
-    held = sum(one.id not in pending for one in live)
     retired = [(f"`{one.id}`", one.retired) for one in reproducers if one.retired]
     header = (
         "reproducer",
         "grade",
         "readers",
-        "as printed",
         "settings",
         "old advice",
         "tried against it",
@@ -69,14 +65,14 @@ def page() -> str:
 # Advice
 
 Written by `python -m tests.trials.advice`, which pastes the lines that are printed under *wrong*, *right* and *with the
-fix* into small trainers, and compares what they do with references that need no advice.
+fix* into small trainers, and compares what they do with references that need no advice. The lines under *right* also run,
+word for word, in a role of their reproducer on every release; `torch-repros lint` sees to that.
 
 *grade*: A where all that it says was run and nothing that was tried against it came out; B where it claims more or less;
 C where it is false or does harm; A* is an A of a device that no run had. *readers*: how many tried to break it who had
-not written it. *as printed*: the lines run, word for word, in a role of the reproducer ({held} of {len(live)} so far).
-*settings*: the trainers that they are pasted into. *old advice*: lines that were once printed and did harm; they have to
-fail in the same place. *tried against it*: what a reader ran to prove it wrong, and what came out. *reports*: which of
-the threads that it cites were read.
+not written it. *settings*: the trainers that the lines are pasted into. *old advice*: lines that were once printed and
+did harm; they have to fail in the same place. *tried against it*: what a reader ran to prove it wrong, and what came out.
+*reports*: which of the threads that it cites were read.
 
 {table(header, rows)}
 
