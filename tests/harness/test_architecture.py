@@ -114,8 +114,9 @@ def test_a_closed_set_of_names_is_stated_in_one_place(name):
     """What a stranger forgets when a member is added: a second list that nothing holds to the first."""
     members, home, enough = CLOSED_SETS[name]
     files = tracked("*.py", "*.yml", "*.yaml", "*.js", "*.css", "*.html", "*.toml")
-    # a test may spell out what it expects; a reproducer and a fix stand alone
-    own = ("tests/harness/", "tests/fixes/", "tests/page/", "repros/", "reference_fixes/")
+    # a test may spell out what it expects; a reproducer and a fix, of which changes are parts, stand alone
+    own = ("tests/harness/", "tests/fixes/", "tests/page/", "tests/trials/changes/", "repros/")
+    own += ("reference_fixes/",)
     places = [
         f"{file}:{line}"
         for file in files
