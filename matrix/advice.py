@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .answers import wording
 from .catalog import Reproducer
 from .evidence.records import Record
+from .explain import wording
 
 _EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two
 _ROLES = ("control", "right")  # that may hold the lines under `right`

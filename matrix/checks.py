@@ -12,13 +12,13 @@ import textwrap
 from pathlib import Path
 
 from . import advice, catalog, causes, toml, torches
-from .answers import explain
-from .answers.scan import scanning
 from .catalog import Reproducer
 from .devices import DEVICES
 from .evidence import headers, records
 from .evidence.records import Record
 from .evidence.states import States
+from .explain import explain
+from .scan import scanning
 
 IDS = catalog.PACKAGE / "ids.txt"
 NAMES = catalog.PACKAGE / "fixes.txt"
@@ -142,7 +142,7 @@ def _rules(reproducers: list[Reproducer]) -> list[str]:
             )
         except (ImportError, AttributeError):
             family, name = one.id.split("/")
-            problems.append(f"{where}: no {name}() in matrix/answers/scan/rules/{family}.py")
+            problems.append(f"{where}: no {name}() in matrix/scan/rules/{family}.py")
             continue
         except SyntaxError:
             continue  # which _snippets() names

@@ -14,11 +14,11 @@ from typing import TextIO
 import click
 
 from .. import catalog
-from ..answers import compare as comparing
-from ..answers import explain as explaining
-from ..answers import report, text
-from ..answers import search as searching
 from ..devices import DEVICES
+from ..explain import compare as comparing
+from ..explain import explain as explaining
+from ..explain import report, text
+from ..explain import search as searching
 from ..torches import minor
 from . import options
 
@@ -187,7 +187,7 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     """
     if not command:
         raise click.UsageError("name a program: torch-repros exec -- python train.py")
-    from ..answers import watch
+    from ..explain import execution as watch
 
     try:
         status, scans = watch.run(list(command), reproducers := options.select(()))

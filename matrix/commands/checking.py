@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from .. import catalog, checks
-from ..answers.wrapping import Code
 from ..evidence import headers as comparing
 from ..evidence import records
 from ..evidence.states import States
+from ..explain.wrapping import Code
 from . import options
 
 # As CONTRIBUTING.md has them.
@@ -212,7 +212,7 @@ def site(into: Path, url: str, folder: Path) -> None:
 
     Exit status: 0 it is built; 2 the folder is refused.
     """
-    from ..answers import site as building
+    from ..site import build as building
 
     if url and not url.startswith(("https://", "http://")):
         raise click.UsageError(f"--url {url}: expected an address such as https://example.org/")

@@ -42,7 +42,8 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
     if rules:
         reproducers = [one for one in reproducers if one.rule]
     if as_json:
-        from ..answers import exports, text  # here: the list alone does without them
+        from ..explain import text  # here: the list alone does without them
+        from ..site import exports
 
         measured = text.Measured.load(options.records())
         listed = [
@@ -90,7 +91,7 @@ def show(id: str, version: str | None) -> None:
 
     Exit status: 0; 1 no reproducer can be read; 2 there is no such id.
     """
-    from ..answers import text  # here: `list` does without it
+    from ..explain import text  # here: `list` does without it
 
     reproducer = options.select_one(id)
     options.say(text.full_text(reproducer, text.Measured.load(options.records()), version))

@@ -18,8 +18,8 @@ from click.shell_completion import CompletionItem
 from packaging.version import InvalidVersion
 
 from .. import catalog, torches
-from ..answers import wrapping
 from ..devices import DEVICES
+from ..explain import wrapping
 
 if TYPE_CHECKING:
     from ..evidence.records import Record

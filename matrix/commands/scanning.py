@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from ..answers.scan import changed, files, fixing, formats, scanning, settings
-from ..answers.scan.scanning import Finding, PassedOver
-from ..answers.text import Measured
 from ..catalog import LEVELS, Reproducer
+from ..explain.text import Measured
+from ..scan import changed, files, fixing, formats, scanning, settings
+from ..scan.scanning import Finding, PassedOver
 from . import options
 
 FORMATS = ("text", "json", "sarif", "github")

@@ -11,9 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..answers import wrapping
 from ..catalog import Reproducer
 from ..devices import unusable
+from ..explain import wrapping
 from ..run.runner import Report
 from ..verdicts import ROWS, Result
 from .options import say

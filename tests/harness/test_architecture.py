@@ -13,7 +13,7 @@ PACKAGE = catalog.PACKAGE
 MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
 # Each may use those before it.
-ORDER = ["ground", "evidence", "run", "answers", "beside", "commands"]
+ORDER = ["ground", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
 BESIDE = {"vendoring", "advice", "checks", "skeleton"}  # single modules that the commands call
 
 
@@ -127,7 +127,7 @@ def test_a_closed_set_of_names_is_stated_in_one_place(name):
 
 
 def test_every_tone_has_a_class_on_the_site():
-    style = (PACKAGE / "answers/templates/style.css").read_text(encoding="utf-8")
+    style = (PACKAGE / "site/templates/style.css").read_text(encoding="utf-8")
     for row in states.ROWS:
         assert row.tone in verdicts.TONES
     for tone in verdicts.TONES:

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from matrix import catalog
-from matrix.answers import site as building
 from matrix.evidence import records
+from matrix.site import build as building
 
 
 @pytest.fixture(scope="session")

@@ -6,18 +6,18 @@ import time
 import pytest
 
 from matrix import catalog, causes, toml, torches
-from matrix.answers import compare, explain, ranges
-from matrix.answers import site as building
 from matrix.devices import DEVICES
 from matrix.evidence import records
 from matrix.evidence.states import EXPECTED, ROWS, States
+from matrix.explain import compare, explain, ranges
+from matrix.site import build as building
 from tests.harness import pasted
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 RELEASES, RECORDS = torches.load(), records.load()
 STATES = States(RECORDS)
 PUBLIC = toml.loads(
-    (catalog.ROOT / "tests/harness/answers/public_errors.toml").read_text(encoding="utf-8")
+    (catalog.ROOT / "tests/harness/explain/public_errors.toml").read_text(encoding="utf-8")
 )
 TEXTS = (
     sorted(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from matrix import catalog
-from matrix.answers.search import Index
+from matrix.explain.search import Index
 from tests.trials.demand import __main__ as demand
 from tests.trials.demand.__main__ import NOTHING, RIGHT, WRONG, Asked, Class
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from matrix import catalog
-from matrix.answers.scan import scanning
+from matrix.scan import scanning
 from tests.trials.scan_labels import __main__ as trial
 from tests.trials.scan_labels.__main__ import FALSE, HARMLESS, TRUE, Label
 from tests.trials.shared import NotMeasured

@@ -183,7 +183,7 @@ def test_exec_without_a_program_is_wrong_usage():
 
 
 def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
-    from matrix.answers import watch
+    from matrix.explain import execution as watch
 
     ran = []
     monkeypatch.setattr(watch, "run", lambda command, those: ran.append(command) or (0, []))
@@ -194,7 +194,7 @@ def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
 
 
 def test_exec_writes_the_json_of_explain(tmp_path, monkeypatch):
-    from matrix.answers import watch
+    from matrix.explain import execution as watch
 
     def run(command, reproducers):
         return 3, [answering.explaining.scan(UNSCALED, reproducers)]

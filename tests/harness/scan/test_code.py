@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from matrix.answers.scan import code as reading
-from matrix.answers.scan.code import Code
+from matrix.scan import code as reading
+from matrix.scan.code import Code
 
 TEXT = """
 import torch.nn.functional as F

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from matrix import catalog
-from matrix.answers.scan import fixing, scanning
-from matrix.answers.scan import rules as families
-from matrix.answers.scan.code import Code
+from matrix.scan import fixing, scanning
+from matrix.scan import rules as families
+from matrix.scan.code import Code
 
 HERE = Path(__file__).parent
 RULED = [one for one in catalog.load() if one.rule]

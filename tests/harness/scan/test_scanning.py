@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from matrix import catalog
-from matrix.answers.scan import changed, files, fixing, formats, scanning, settings
-from matrix.answers.scan.code import Edit
-from matrix.answers.text import Measured
+from matrix.explain.text import Measured
+from matrix.scan import changed, files, fixing, formats, scanning, settings
+from matrix.scan.code import Edit
 
 REPRODUCERS = catalog.load()
 BY_ID = {one.id: one for one in REPRODUCERS}

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import click
 
 from matrix import catalog, toml
-from matrix.answers import explain, search
 from matrix.catalog import Reproducer
+from matrix.explain import explain, search
 from tests.trials.shared import DOCS, address, finish, table, write, write_figure
 
 HERE = Path(__file__).parent

@@ -27,9 +27,9 @@ from typing import NamedTuple
 import click
 
 from matrix import catalog
-from matrix.answers.scan import scanning
-from matrix.answers.scan.scanning import Finding
 from matrix.catalog import Reproducer
+from matrix.scan import scanning
+from matrix.scan.scanning import Finding
 from tests.trials.shared import DOCS, NotMeasured, address, finish, table, write, write_figure
 
 HERE = Path(__file__).parent

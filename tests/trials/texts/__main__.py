@@ -87,7 +87,7 @@ def collect(device: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, 
 
 def problems(device: str, texts: dict[str, str]) -> list[str]:
     """The cases whose text is missing, or whose cause is not the first answer of explain."""
-    from matrix.answers import explain
+    from matrix.explain import explain
 
     reproducers, found = catalog.select(catalog.load(), ()), []
     for case in cases():

@@ -21,10 +21,11 @@ from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
-from . import compare, explain, exports, markup
+from ..explain import compare, explain
+from . import exports, markup
 from .failure import Failure, Group, evidence, fix_source, related
-from .search import STOP_WORDS
-from .text import NOT_MEASURED, Measured
+from ..explain.search import STOP_WORDS
+from ..explain.text import NOT_MEASURED, Measured
 
 TEMPLATES = Path(__file__).with_name("templates")
 MANIFEST = (

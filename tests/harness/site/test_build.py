@@ -10,7 +10,8 @@ from recorded import measurement, record
 pytest.importorskip("jinja2", reason="the extra `site` brings it")
 pytest.importorskip("pygments", reason="the extra `site` brings it")
 from matrix import catalog, causes
-from matrix.answers import exports, failure, markup, site, text
+from matrix.site import exports, failure, markup, build as site
+from matrix.explain import text
 from matrix.evidence import records
 
 PAGE = ["one.html", "one.json", "one.py"]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ... import HOME, __version__
-from ...catalog import LEVELS, Reproducer
-from .. import text
-from ..wrapping import Code
+from .. import HOME, __version__
+from ..catalog import LEVELS, Reproducer
+from ..explain import text
+from ..explain.wrapping import Code
 from .scanning import Finding, PassedOver
 
 

@@ -3,8 +3,8 @@ import re
 import pytest
 from pasted import NOT_READ, READ
 
-from matrix.answers import explain
-from matrix.answers.readings import READINGS, read_out
+from matrix.explain import explain
+from matrix.explain.readings import READINGS, read_out
 
 
 def readings(text):

@@ -4,10 +4,10 @@ import re
 import pytest
 
 from matrix import catalog, causes
-from matrix.answers import text, wrapping
-from matrix.answers.explain import Answer
-from matrix.answers.wrapping import Code, Prose
 from matrix.evidence import records
+from matrix.explain import text, wrapping
+from matrix.explain.explain import Answer
+from matrix.explain.wrapping import Code, Prose
 
 SENTENCE = "a line that is a good deal longer than the forty columns of this test"
 

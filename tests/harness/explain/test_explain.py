@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pasted import CHECKPOINT, CURLY, INFERENCE, LAYOUTS, NAMED, NO_GRAD, TRACEBACKS, WRAPPED
 
 from matrix import catalog, causes, toml
-from matrix.answers import explain
 from matrix.evidence import records
+from matrix.explain import explain
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 PUBLIC = toml.loads(Path(__file__).with_name("public_errors.toml").read_text(encoding="utf-8"))
@@ -442,7 +442,7 @@ def test_bytes_of_any_kind_are_read(data, times):
 RESOURCES = """\
 import re, sys, time
 from matrix import catalog
-from matrix.answers import explain
+from matrix.explain import explain
 reproducers = catalog.load()
 started = time.process_time()
 answers = explain.find(explain.read(None, sys.stdin.buffer), reproducers)

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ...catalog import Reproducer
+from ..catalog import Reproducer
 from . import files
 from .code import Code, Edit, Hit, TooLong, edited, end, place
 

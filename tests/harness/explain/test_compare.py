@@ -8,9 +8,9 @@ from helpers import RETURNS, call, plant
 from recorded import measurement, record
 
 from matrix import catalog, torches
-from matrix.answers import compare
 from matrix.evidence import records
 from matrix.evidence.states import States
+from matrix.explain import compare
 
 RELEASES = torches.load()
 OLD, MIDDLE, NEW = (torches.find(RELEASES, (name,))[0] for name in ("2.4", "2.5", "2.6"))

@@ -1,8 +1,8 @@
 import pytest
 
 from matrix import torches
-from matrix.answers import ranges
 from matrix.evidence.states import Standing
+from matrix.explain import ranges
 
 RELEASES = torches.load()
 OF = {"R": "reproduced", "a": "absent", "x": "unavailable", "F": "flaky", "?": ""}

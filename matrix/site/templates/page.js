@@ -1,7 +1,7 @@
 // What works only with script: the paste box, the filters, the copy buttons. Everything else is in the page without it.
 "use strict";
 
-// find() and its helpers do what matrix/answers/explain.py does, with the patterns that it puts into the
+// find() and its helpers do what matrix/explain/explain.py does, with the patterns that it puts into the
 // page's data; a test holds both to the same answers.
 
 function clean(text, { escapes, prefix, blanks, edges, starts, rule, curly }) {
@@ -133,7 +133,7 @@ function find(text, data) {
   return answers;
 }
 
-// What matrix/answers/readings.py says of the numbers in a message, function by function.
+// What matrix/explain/readings.py says of the numbers in a message, function by function.
 const bytes = (number, unit) => Number(number) * 1024 ** "bkmgt".indexOf(unit[0].toLowerCase());
 const sizesOf = (text) => (text.match(/\d+/g) || []).map(Number);
 const same = (a, b) => a.length === b.length && a.every((size, at) => size === b[at]);

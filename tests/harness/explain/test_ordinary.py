@@ -5,7 +5,7 @@ import re
 import pytest
 
 from matrix import catalog, causes
-from matrix.answers import explain
+from matrix.explain import explain
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 

@@ -5,8 +5,8 @@ from helpers import plant
 from recorded import measurement, record
 
 from matrix import catalog
-from matrix.answers import text
-from matrix.answers.explain import Answer
+from matrix.explain import text
+from matrix.explain.explain import Answer
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from typing import Any
 from ..catalog import HEADER_KEYS, KINDS, ORIGINS, Reproducer
 from ..devices import DEVICES
 from ..evidence.states import BY_NAME, EXPECTED, Standing
-from . import compare, ranges, wording
-from .text import Measured
+from ..explain import compare, ranges, wording
+from ..explain.text import Measured
 
 FORMAT = 1
 Verdicts = dict[str, dict[str, dict[str, str]]]

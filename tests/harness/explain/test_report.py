@@ -7,10 +7,10 @@ from helpers import RETURNS, call, plant
 from recorded import measurement, record
 
 from matrix import __version__, catalog
-from matrix.answers import report
-from matrix.answers.text import Measured
 from matrix.evidence.observation import Observation
 from matrix.evidence.states import States
+from matrix.explain import report
+from matrix.explain.text import Measured
 from matrix.verdicts import VERDICTS
 
 REPRODUCERS = {reproducer.id: reproducer for reproducer in catalog.load()}

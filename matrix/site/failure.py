@@ -12,8 +12,8 @@ from .. import torches
 from ..catalog import FIXES, ORIGINS, Reproducer
 from ..evidence.records import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED
-from . import ranges, wording
-from .text import Measured
+from ..explain import ranges, wording
+from ..explain.text import Measured
 
 SHOWN = 1_500  # characters of a recorded text: dispatcher errors run to 13,000, once a release
 TEXTS = 3  # recorded texts on a page: the newest wordings

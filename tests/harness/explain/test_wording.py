@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 
 from matrix import catalog
-from matrix.answers.wording import GAP, readable
+from matrix.explain.wording import GAP, readable
 
 PATTERNS = sorted({pattern for one in catalog.load() for pattern in one.messages})
 

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from matrix import catalog, causes
-from matrix.answers.search import SYNONYMS, Index
+from matrix.explain.search import SYNONYMS, Index
 
 REPRODUCERS = catalog.load()
 INDEX = Index(REPRODUCERS)

@@ -267,7 +267,7 @@ def test_ctrl_c_in_a_terminal_reaches_the_program_once():
 
 @POSIX
 def test_a_daemon_that_goes_on_printing_is_left_in_the_end(monkeypatch):
-    from matrix.answers import watch
+    from matrix.explain import execution as watch
 
     monkeypatch.setattr(watch, "SILENCE", 0.3)
     monkeypatch.setattr(watch, "LONGEST", 0.6)
