@@ -141,8 +141,8 @@ def _rules(reproducers: list[Reproducer]) -> list[str]:
                 for lines in (one.wrong, one.right)
             )
         except (ImportError, AttributeError):
-            family, name = one.id.split("/")
-            problems.append(f"{where}: no {name}() in matrix/scan/rules/{family}.py")
+            name = one.id.partition("/")[2]
+            problems.append(f"{where}: no {name}() in matrix/scan/rules/{one.id}.py")
             continue
         except SyntaxError:
             continue  # which _snippets() names

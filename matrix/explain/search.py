@@ -19,7 +19,7 @@ from .. import causes
 from ..catalog import Reproducer
 
 STOP_WORDS = frozenset(
-    "a about after all also although am an and any are as at be because been but by"  # noqa: SIM905
+    "a about after all also although am an and any are as at be because been but by"
     " can cannot could did do does doing don done else even ever every for from get"
     " gets getting give gives go goes got had has have having he help here how i if in"
     " instead into is isn it its just let like make makes many may me more most much"
@@ -51,7 +51,7 @@ NO_SYMPTOM = re.compile(
     r"|is there|(?:can|should) i|best way|explain)\b"
 )
 ELSEWHERE = frozenset(
-    "anaconda cmake colab conda cv2 deploy docker download driver drivers export"  # noqa: SIM905
+    "anaconda cmake colab conda cv2 deploy docker download driver drivers export"
     " flask flax gcc git github install installation installed installing java"
     " javascript jax jupyter kaggle keras lightgbm matplotlib mxnet nltk numpy nvcc"
     " onnx opencv pandas pip recommend scikit scipy sklearn spacy spark sql"

@@ -153,9 +153,9 @@ def scan_text(
 
 @cache
 def function(id: str) -> Callable[[Code], Iterator[Hit]]:
-    family, _, name = id.partition("/")
-    module = importlib.import_module(f".rules.{family}", __package__)
-    return getattr(module, name)  # type: ignore[no-any-return]
+    """The rule of a reproducer. Raises ModuleNotFoundError if it has no file."""
+    module = importlib.import_module(f".rules.{id.replace('/', '.')}", __package__)
+    return getattr(module, id.partition("/")[2])  # type: ignore[no-any-return]
 
 
 def _hits(rule: Rule, code: Code) -> list[Hit]:

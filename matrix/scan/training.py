@@ -21,11 +21,11 @@ from .code import (
 )
 
 OPTIMIZERS = frozenset(
-    "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"  # noqa: SIM905
+    "SGD Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS"
     " SparseAdam Adafactor Muon".split()
 )
 SCHEDULERS = frozenset(
-    "LambdaLR MultiplicativeLR StepLR MultiStepLR ConstantLR LinearLR ExponentialLR"  # noqa: SIM905
+    "LambdaLR MultiplicativeLR StepLR MultiStepLR ConstantLR LinearLR ExponentialLR"
     " PolynomialLR CosineAnnealingLR CyclicLR OneCycleLR CosineAnnealingWarmRestarts"
     " SequentialLR ChainedScheduler ReduceLROnPlateau".split()
 )
@@ -393,27 +393,6 @@ def _mentioned(node: ast.AST) -> set[str]:
     """All names in it, also those in texts (__all__, getattr)."""
     texts = {constant(one) for one in ast.walk(node) if isinstance(one, ast.Constant)}
     return names(node) | {one for one in texts if isinstance(one, str)}
-
-
-def yields_once(code: Code, value: ast.AST | None) -> bool:
-    """Whether it can be read to its end only once: a generator, filter(), map(), chain(),
-    model.parameters().
-    """
-    if isinstance(value, ast.GeneratorExp):
-        return True
-    if not isinstance(value, ast.Call):
-        return False
-    if last_name(value.func) in ("parameters", "named_parameters"):
-        return isinstance(value.func, ast.Attribute) and not any(
-            isinstance(one, ast.FunctionDef)
-            and one.name == value.func.attr
-            and not code.within(one, (ast.Yield, ast.YieldFrom))  # it may return a list
-            for one in code.nodes.get(ast.FunctionDef, ())
-        )
-    return (
-        code.full(value.func) in ("filter", "map", "itertools.chain")
-        or last_name(value.func) == "from_iterable"
-    )
 
 
 def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:

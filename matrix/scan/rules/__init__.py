@@ -1,4 +1,4 @@
-"""A module for each family, a function for each reproducer with a `rule`."""
+"""FAMILY/NAME.py is the rule of the reproducer FAMILY/NAME; FAMILY/shared.py is what several rules of a family use."""
 
 from __future__ import annotations
 

@@ -1,0 +1,71 @@
+"""What can be read only once, and what reads it to its end."""
+
+from __future__ import annotations
+
+import ast
+
+from .code import Code, last_name, path, place
+from .training import OPTIMIZERS, ends_early
+
+CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grad_value")
+READERS = {"list", "tuple", "set", "sum", "sorted", "max", "min", "dict", "all", "any"}
+
+
+def yields_once(code: Code, value: ast.AST | None) -> bool:
+    """Whether it can be read to its end only once: a generator, filter(), map(), chain(),
+    model.parameters().
+    """
+    if isinstance(value, ast.GeneratorExp):
+        return True
+    if not isinstance(value, ast.Call):
+        return False
+    if last_name(value.func) in ("parameters", "named_parameters"):
+        return isinstance(value.func, ast.Attribute) and not any(
+            isinstance(one, ast.FunctionDef)
+            and one.name == value.func.attr
+            and not code.within(one, (ast.Yield, ast.YieldFrom))  # it may return a list
+            for one in code.nodes.get(ast.FunctionDef, ())
+        )
+    return (
+        code.full(value.func) in ("filter", "map", "itertools.chain")
+        or last_name(value.func) == "from_iterable"
+    )
+
+
+def reader_to_the_end(code: Code, name: ast.AST) -> ast.AST | None:
+    """The call or loop that reads the iterator to its end, if what becomes of it is certain."""
+    inner, above = name, code.parent[name]
+    while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword, ast.Starred, ast.IfExp)):
+        inner, above = above, code.parent[above]
+    if isinstance(above, ast.For) and inner is above.iter:
+        return None if ends_early(code, above) else above
+    if isinstance(above, ast.comprehension) and inner is above.iter:
+        above = code.parent[above]
+        return above if not isinstance(above, ast.GeneratorExp) else reader_to_the_end(code, above)
+    if isinstance(above, ast.Call) and inner is not above.func:
+        called = last_name(above.func)
+        if called in ("chain", "filter", "map"):
+            return reader_to_the_end(code, above)
+        if called in READERS and inner is name:
+            return above
+        if called in (*CLIPS, "parameters_to_vector") or is_optimizer_call(above):
+            return above
+        if "ema" in called.lower() or "optim" in path(above.func).lower():
+            return above
+        return None
+    if isinstance(above, ast.Assign) and inner is not name and len(above.targets) == 1:
+        groups = path(above.targets[0])  # [{"params": parameters}]
+        later = [
+            one
+            for one in code.within(code.function(above), ast.Name)
+            if one.id == groups and isinstance(one.ctx, ast.Load) and place(one) > place(above)
+        ]
+        readers = (reader_to_the_end(code, one) for one in later)
+        return next((one for one in readers if is_optimizer_call(one)), None)
+    return None
+
+
+def is_optimizer_call(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Call) and (
+        last_name(node.func) in OPTIMIZERS or "optim" in last_name(node.func).lower()
+    )

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, path, place, receiver, source
+from ...training import backwards, is_fragment, optimizer_steps
+from .. import needs
+from .shared import is_in, parts_of, window_of
+
+
+@needs("backward", "/")
+def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
+    for node in code.nodes.get(ast.Assign, []) + code.nodes.get(ast.AugAssign, []):
+        divided = _divided(node)
+        if divided is None:
+            continue
+        loss, window = divided
+        loops = code.loops(node)
+        block: ast.AST = loops[0] if loops else code.function(node)
+        summed = bool(loops) and path(window) in _names_of_the_range(loops[0])
+        if summed or not _is_a_window(code, window, block) or not backwards(code, block):
+            continue
+        for use in code.calls_in(block, "item", "detach"):
+            above, statement = code.parent[use], code.statement(use)
+            kept = isinstance(statement, ast.AugAssign) or code.calls_in(statement, "append")
+            reported = kept or code.method(use) == "item"
+            multiplied = isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult)
+            if (
+                path(receiver(use)) == loss
+                and place(use) > place(node)
+                and not code.excludes(use, node)
+                and reported
+                and not multiplied
+                and not _made_whole(code, statement, window)
+            ):
+                yield Hit(
+                    use,
+                    f"{source(use)} was divided by {source(window, 40)} for backward(): what is "
+                    "reported is smaller by that factor",
+                )
+                break
+
+
+def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
+    """The name and the divisor of `loss = loss / window` and `loss /= window`."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
+        return (path(node.target), node.value) if path(node.target) else None
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return None
+    value, name = node.value, path(node.targets[0])
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div) or not name:
+        return None
+    return (name, value.right) if path(value.left) == name else None
+
+
+def _made_whole(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
+    """Whether what sums the losses is multiplied by the window later, is divided by the number of
+    steps, or is set to 0 for each window: the sum over one is its mean. Or nothing reads it.
+    """
+    if not isinstance(statement, ast.AugAssign):
+        return False
+    total, function, loops = path(statement.target), code.function(statement), code.loops(statement)
+    for one in code.within(function, ast.BinOp):
+        parts = {path(one.left), path(one.right)}
+        if isinstance(one.op, ast.Mult) and parts == {total, path(window)}:
+            return True
+        of_steps = path(one.right) in _counters_of_steps(code, function)
+        if isinstance(one.op, ast.Div) and of_steps and total in map(path, ast.walk(one.left)):
+            return True
+    reads = [one for one in code.within(function, ast.Name) if isinstance(one.ctx, ast.Load)]
+    if "." not in total and not is_fragment(code) and not any(one.id == total for one in reads):
+        return True
+    if len(loops) < 2:
+        return False
+    starts = [one for one in loops[1].body if isinstance(one, ast.Assign)]
+    steps = [one for one in optimizer_steps(code, loops[1]) if not is_in(code, one, loops[0])]
+    return bool(steps) and any(path(one.targets[0]) == total for one in starts)
+
+
+def _counters_of_steps(code: Code, function: ast.AST) -> set[str]:
+    """What counts the full windows."""
+    return {
+        path(one.target)
+        for one in code.within(function, ast.AugAssign)
+        if any(window_of(part) for test in code.conditions(one) for part in parts_of(test))
+    }
+
+
+def _names_of_the_range(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
+    """What a loop over range(window) repeats: the sum over it is the mean again."""
+    if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
+        return set()
+    return {path(one) for one in loop.iter.args}
+
+
+def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
+    """Whether it is how many batches are accumulated: by its name, or by a step's condition."""
+    name = path(window)
+    if not name:
+        return False
+    if "accum" in name.lower() or "window" in name.lower():
+        return True
+    return any(
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) and path(part.right) == name
+        for one in code.within(block, ast.If)
+        for part in ast.walk(one.test)
+    )

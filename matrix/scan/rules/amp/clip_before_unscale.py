@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Edit, Hit, inserted, path, place, receiver, source
+from ...training import backwards, functions_called, is_scaler
+from .. import needs
+from .shared import is_scaled
+
+CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+
+
+@needs("clip_grad_", "scaler|Scaler")
+def clip_before_unscale(code: Code) -> Iterator[Hit]:
+    for clip in [call for name in CLIPS for call in code.calls.get(name, ())]:
+        function = code.function(clip)
+        scaled = [call for call in backwards(code, function) if is_scaled(code, call)]
+        unscaled = code.calls_in(function, "unscale_")
+        elsewhere = any(code.calls_in(one, "unscale_") for one in functions_called(code, function))
+        steps = [
+            call
+            for call in code.calls_in(function, "step")
+            if is_scaler(code, receiver(call)) and call.args
+        ]
+        if (
+            _one_before(code, scaled, clip)
+            and _one_before(code, [clip], *steps)
+            and not _one_before(code, unscaled, clip)
+            and not any(code.excludes(call, clip) for call in unscaled)  # of another AMP
+            and not elsewhere
+            and not path(clip.func).startswith("accelerator.")
+        ):
+            yield Hit(
+                clip,
+                f"{source(clip.func, 40)}() shortens gradients that are still multiplied by the "
+                "loss scale: the step is shorter by that factor",
+                () if unscaled else _unscaled_before(code, clip, scaled, steps),
+            )
+
+
+def _unscaled_before(
+    code: Code, clip: ast.Call, scaled: list[ast.Call], steps: list[ast.Call]
+) -> tuple[Edit, ...]:
+    """The line that is missing, before the first clip of the one step: a call for each batch of a
+    window, or for each of several clips, would raise, and one for another optimizer be wrong.
+    """
+    if len(steps) != 1 or not path(steps[0].args[0]):
+        return ()
+    step, statement = steps[0], code.statement(clip)
+    clips = [
+        one
+        for one in code.calls_in(code.function(clip), *CLIPS)
+        if place(one) < place(step) and not code.excludes(one, clip)
+    ]
+    if not _one_before(code, scaled, clips[0]) or _one_before(code, clips[:1], *scaled):
+        return ()
+    if any(code.statement(one) not in code.block(statement) for one in clips):
+        return ()
+    line, column = place(code.statement(clips[0]))
+    indent = code.text.split("\n")[line - 1][:column]
+    above = statement
+    while not indent.strip():  # else it is not the first of its line
+        if code.statement(step) in code.block(above):
+            scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
+            return (inserted((line, column), f"{scaler}.unscale_({optimizer})\n{indent}"),)
+        if not isinstance(code.parent[above], ast.If):
+            break
+        above = code.statement(code.parent[above])
+    return ()
+
+
+def _one_before(code: Code, earlier: list[ast.Call], *later: ast.Call) -> bool:
+    """Whether one of the earlier calls may have run when one of the later ones runs."""
+    return any(
+        place(one) < place(other) and not code.excludes(one, other)
+        for one in earlier
+        for other in later
+    )

@@ -1,0 +1,41 @@
+"""Mixed precision and gradient accumulation."""
+
+from __future__ import annotations
+
+import ast
+
+from ...code import Code, receiver
+from ...training import is_scaler
+
+
+def is_scaled(code: Code, backward: ast.Call) -> bool:
+    """scaler.scale(loss).backward(), also by way of a name."""
+    value = code.value(receiver(backward))
+    return isinstance(value, ast.Call) and any(
+        isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and one.func.attr == "scale"
+        and is_scaler(code, one.func.value)
+        for one in ast.walk(value)
+    )
+
+
+def is_in(code: Code, node: ast.AST, above: ast.AST) -> bool:
+    return any(one is above for one in code.ancestors(node))
+
+
+def window_of(test: ast.expr | None) -> tuple[ast.expr, ast.expr] | None:
+    """The counter and the window of a test such as `(i + 1) % window == 0`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+        test = test.left
+    else:
+        return None
+    if not isinstance(test, ast.BinOp) or not isinstance(test.op, ast.Mod):
+        return None
+    return test.left, test.right
+
+
+def parts_of(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) else [test]

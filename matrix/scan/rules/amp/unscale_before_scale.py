@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, path, place, receiver, source
+from ...training import backwards, functions_called, is_scaler
+from .. import needs
+
+
+@needs("scaler|Scaler", "backward", ".step(")
+def unscale_before_scale(code: Code) -> Iterator[Hit]:
+    for step in code.calls.get("step", ()):
+        if not is_scaler(code, receiver(step)) or not step.args:
+            continue
+        function = code.function(step)
+        before = [
+            call
+            for call in backwards(code, function)
+            if place(call) < place(step) and not code.excludes(call, step)
+        ]
+        places = [code.owner(step) or function, *functions_called(code, function)]
+        if before and not any(_scales(code, one) for one in places):
+            yield Hit(step, f"{source(step.func, 40)}() raises: the loss was not scaled by scale()")
+
+
+def _scales(code: Code, node: ast.AST) -> bool:
+    """Whether something in it is scaled, or a scaler is handed to what may do it."""
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+    return any(
+        code.method(one) == "scale"
+        or any(
+            "scaler" in path(value).lower()
+            for value in [*one.args, *(k.value for k in one.keywords)]
+        )
+        for one in calls
+    )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, place, receiver, source
+from ...training import is_backward, is_scaler, optimizer_steps
+from .. import needs
+from .shared import is_scaled
+
+
+@needs("scaler|Scaler", "backward", "scale(")
+def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
+    for step in code.calls.get("step", ()):
+        if not is_scaler(code, receiver(step)) or not step.args:
+            continue
+        block = code.block(code.statement(step))
+        before = [one for one in block if place(one) < place(step)]
+        for at in range(len(before) - 1, -1, -1):  # those since the step before
+            if optimizer_steps(code, before[at]):
+                before = before[at + 1 :]
+                break
+        direct = [
+            one.value
+            for one in before
+            if isinstance(one, ast.Expr)
+            and isinstance(one.value, ast.Call)
+            and is_backward(one.value)
+        ]
+        scaled = [call for call in direct if is_scaled(code, call)]
+        plain = [
+            one
+            for one in optimizer_steps(code, code.function(step))
+            if not is_scaler(code, receiver(one))
+        ]
+        for call in direct:
+            if scaled and call not in scaled and not plain:  # of an optimizer of its own
+                yield Hit(
+                    call,
+                    f"{source(call, 40)} is not scaled, and {source(step, 40)} divides its "
+                    "gradients by the loss scale too",
+                )

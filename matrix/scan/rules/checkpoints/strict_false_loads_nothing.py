@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, constant, path, receiver, source
+from ...training import is_dead, is_fragment
+from .. import needs
+from .shared import is_test, is_written_before, parts_of
+
+# Keys of a file under which frameworks keep the parameters of a model.
+KEYS = ("state_dict", "model", "model_state_dict", "net", "weights", "params")
+OPTIONS = ("args", "opt", "opts", "cfg", "config", "hparams", "hps", "FLAGS")
+
+
+@needs("load_state_dict", "strict")
+def strict_false_loads_nothing(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("load_state_dict", ()):
+        state = argument(call, 0, "state_dict")
+        if (
+            receiver(call) is not None
+            and state is not None
+            and constant(argument(call, 1, "strict")) is False
+            and isinstance(code.parent[call], ast.Expr)
+            and (is_fragment(code) or _is_of_a_file(code, state))
+            and not _is_changed(code, state)
+            and not _is_built_from_file(code, call)
+            and not _is_of_this_program(code, call, state)
+            and not is_written_before(code, call)
+            and not is_test(code, call)
+            and not is_dead(code, call)
+        ):
+            yield Hit(
+                call,
+                f"what {source(call.func, 40)}() returns is dropped: it says whether any key of "
+                f"{source(state, 40)} fits",
+            )
+
+
+def _is_of_a_file(code: Code, state: ast.AST) -> bool:
+    """Whether it is what torch.load() returns for a file that the user names, or the parameters in
+    it. The keys of a file that the program has written, or that comes with it, fit.
+    """
+    value = code.value(state)
+    while isinstance(value, ast.Subscript):
+        if constant(value.slice) not in KEYS:
+            return False
+        value = code.value(value.value)
+    file = _file_of(code, state)
+    if file is None or not isinstance(value, ast.Call):
+        return False
+    if code.full(value.func) not in ("torch.load", "safetensors.torch.load_file"):
+        return False
+    if any(word in path(file).split(".")[:-1] for word in OPTIONS):
+        return True
+    return code.value(file) is None and _is_handed_in(code, file)
+
+
+def _file_of(code: Code, state: ast.AST) -> ast.expr | None:
+    """The file that it is read from."""
+    load = code.value(parts_of(code, state)[-1])
+    return load.args[0] if isinstance(load, ast.Call) and load.args else None
+
+
+def _is_handed_in(code: Code, file: ast.expr) -> bool:
+    """Whether it is a parameter, for which nothing in this file makes the name of a file itself."""
+    function = code.function(file)
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    parameters = [one.arg for one in function.args.posonlyargs + function.args.args]
+    if path(file) not in parameters:
+        return path(file) in [one.arg for one in function.args.kwonlyargs]
+    owner = code.parent[function]
+    position = parameters.index(path(file)) - isinstance(owner, ast.ClassDef)
+    called = function.name
+    if called == "__init__" and isinstance(owner, ast.ClassDef):
+        called = owner.name
+    given = [argument(call, position, path(file)) for call in code.calls.get(called, ())]
+    made = (ast.JoinedStr, ast.BinOp, ast.Call)
+    return not any(
+        isinstance(code.value(one), made) or isinstance(constant(code.value(one)), str)
+        for one in given
+    )
+
+
+def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
+    """Whether the program certainly wrote the file: it saves to the same one, or an optimizer, say,
+    which is strict, is loaded from it too.
+    """
+    file = _file_of(code, state)
+    if file is None or is_fragment(code):
+        return False
+    for save in code.calls.get("save", ()):
+        target = argument(save, 1, "f")
+        if (
+            code.full(save.func) == "torch.save"
+            and target is not None
+            and ast.dump(target) == ast.dump(file)
+            and (code.function(save) is code.function(load) or not isinstance(file, ast.Name))
+        ):
+            return True
+    whole = code.value(parts_of(code, state)[-1])
+    return any(
+        (other := argument(call, 0, "state_dict")) is not None
+        and constant(argument(call, 1, "strict")) is not False
+        and code.value(parts_of(code, other)[-1]) is whole
+        for one in code.block(code.statement(load))
+        if isinstance(one, ast.Expr)
+        for call in code.calls_in(one, "load_state_dict")
+    )
+
+
+def _is_changed(code: Code, state: ast.AST) -> bool:
+    """Whether its keys are chosen or renamed by hand, or a key of the model is asked for, which
+    raises where it is missing.
+    """
+    name = path(state)
+    if not name:
+        return False
+    function = code.function(state)
+    return any(
+        path(one.value) == name and (not isinstance(one.ctx, ast.Load) or _is_key(one.slice))
+        for one in code.within(function, ast.Subscript)
+    ) or any(path(receiver(call)) == name for call in code.calls_in(function, "pop", "update"))
+
+
+def _is_key(part: ast.expr) -> bool:
+    """Whether it is the name of a parameter: "fc.weight", f"{name}.bias"."""
+    last = part.values[-1] if isinstance(part, ast.JoinedStr) and part.values else part
+    return "." in str(constant(last))
+
+
+def _is_built_from_file(code: Code, load: ast.Call) -> bool:
+    """Whether the file also has the configuration that the model is built from: then they fit."""
+    return any(
+        constant(one.slice) in ("config", "cfg", "args", "hparams", "opt", "yaml")
+        for one in code.within(code.function(load), ast.Subscript)
+    )

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, constant, has_unpacked, path, source
+from ...training import in_a_test
+from .. import needs
+
+
+@needs("next(iter(", "DataLoader")
+def next_iter_restarts_the_loader(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("next", ()):
+        inner = call.args[0] if len(call.args) == 1 else None
+        if not isinstance(inner, ast.Call) or path(inner.func) != "iter" or not inner.args:
+            continue
+        loader, loops = inner.args[0], code.loops(call)
+        made = code.value(loader)
+        if not loops or not isinstance(made, ast.Call) or code.torch(made.func) != "DataLoader":
+            continue
+        loop = loops[0]
+        leaves = any(
+            isinstance(one, (ast.Break, ast.Return)) for one in code.block(code.statement(call))
+        )
+        if (
+            _is_in_order(made)
+            and not in_a_test(code, call)
+            and not leaves
+            and made not in ast.walk(loop)
+            and not any(isinstance(one, ast.ExceptHandler) for one in code.ancestors(call))
+            and not any(part in source(loader).lower() for part in ("val", "test", "eval"))
+        ):
+            yield Hit(call, f"{source(call)} is the first batch in each pass of this loop")
+
+
+def _is_in_order(made: ast.Call) -> bool:
+    """Whether the loader certainly gives the same rows in each epoch."""
+    if has_unpacked(made) or len(made.args) > 2:
+        return False
+    if any(argument(made, -1, name) is not None for name in ("sampler", "batch_sampler")):
+        return False
+    shuffle = argument(made, 2, "shuffle")
+    return shuffle is None or constant(shuffle) is False

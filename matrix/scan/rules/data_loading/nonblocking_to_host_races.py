@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import (
+    COMPREHENSIONS,
+    Code,
+    Hit,
+    argument,
+    constant,
+    end,
+    last_name,
+    path,
+    place,
+    source,
+)
+from .. import needs
+
+WAITS = ("wait", "sync", "barrier", "query")
+BLOCKS = ("item", "tolist", "cpu", "numpy", "print", "info")  # each waits for the device
+READS = {
+    *("numpy", "item", "tolist", "sum", "mean", "max", "min", "argmax", "any", "all", "clone"),
+    *("save", "stack", "cat", "vstack", "hstack", "concat", "array", "asarray", "concatenate"),
+    *("float", "int", "bool", "print", "equal", "allclose"),
+}
+
+
+@needs("non_blocking", "cpu|pin_memory")
+def nonblocking_to_host_races(code: Code) -> Iterator[Hit]:
+    for copy in code.calls.get("to", []) + code.calls.get("copy_", []):
+        if constant(argument(copy, -1, "non_blocking")) is not True:
+            continue
+        if last_name(copy.func) == "to" and not _is_cpu(code, _device(copy)):
+            continue
+        if last_name(copy.func) == "copy_" and not _is_pinned(code, copy):
+            continue
+        read = _read_of(code, copy)
+        if read is not None and not _waits_between(code, copy, read):
+            yield Hit(
+                copy,
+                f"{source(read, 40)} in line {place(read)[0]} reads what this copy may not have "
+                "brought to the CPU yet",
+            )
+
+
+def _device(call: ast.Call) -> ast.expr | None:
+    return argument(call, 0, "device")
+
+
+def _is_cpu(code: Code, device: ast.expr | None) -> bool:
+    value = code.value(device)
+    if isinstance(value, ast.Call) and code.torch(value.func) == "device":
+        value = argument(value, 0, "device")
+    return constant(value) == "cpu"
+
+
+def _is_pinned(code: Code, copy: ast.Call) -> bool:
+    """Whether what is copied into is pinned memory, and the name of nothing else."""
+    target = copy.func.value if isinstance(copy.func, ast.Attribute) else None
+    value = code.value(target)
+    if not path(target) or not isinstance(value, ast.Call):
+        return False
+    return constant(argument(value, -1, "pin_memory")) is True or (
+        last_name(value.func) == "pin_memory"
+    )
+
+
+def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
+    """What reads the copy on the CPU, first."""
+    if last_name(copy.func) == "copy_" and isinstance(copy.func, ast.Attribute):
+        return _first_host_read(code, path(copy.func.value), copy)
+    if (read := _value_read(code, copy)) is not None:
+        return read
+    above = code.parent[copy]
+    if isinstance(above, COMPREHENSIONS):
+        above = code.parent[above]
+    if isinstance(above, ast.Assign) and len(above.targets) == 1:
+        return _first_host_read(code, path(above.targets[0]), above)
+    if isinstance(above, ast.Call) and last_name(above.func) == "append":
+        return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
+    return None
+
+
+def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
+    """What reads this name, or a list that it is appended to, after this place."""
+    function = code.function(after)
+    for one in code.within(function, (ast.Name, ast.Attribute)):
+        if path(one) != name or place(one) <= end(after) or code.excludes(one, after):
+            continue
+        if not isinstance(one.ctx, ast.Load):
+            return None  # the name stands for something else now
+        above = code.parent[one]
+        if isinstance(above, ast.Call) and last_name(above.func) == "append":
+            return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
+        if (read := _value_read(code, one) or _returned_after(code, one)) is not None:
+            return read
+    return None
+
+
+def _returned_after(code: Code, name: ast.AST) -> ast.Return | None:
+    """The `return data` after `data.x = name`: the caller cannot know that it has to wait."""
+    statement = code.statement(name)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
+        return None
+    owner = path(statement.targets[0].value)
+    returns = code.within(code.function(name), ast.Return)
+    later = (one for one in returns if place(one) > place(statement))
+    return next((one for one in later if owner and path(one.value) == owner), None)
+
+
+def _value_read(code: Code, node: ast.AST) -> ast.AST | None:
+    """The call or comparison that reads the values of this."""
+    above = code.parent[node]
+    while isinstance(above, ast.Subscript) and node is above.value:
+        node, above = above, code.parent[above]
+    if isinstance(above, ast.BinOp):
+        return above
+    if isinstance(above, ast.Compare):
+        known = any(isinstance(one, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for one in above.ops)
+        return None if known else above
+    if isinstance(above, ast.Attribute):
+        called = code.parent[above]
+        is_called = isinstance(called, ast.Call) and called.func is above
+        return called if is_called and above.attr in READS else None
+    if isinstance(above, ast.Call) and node is not above.func:
+        return above if last_name(above.func) in READS else None
+    return None
+
+
+def _waits_between(code: Code, copy: ast.AST, read: ast.AST) -> bool:
+    """Whether something between the two waits for the device."""
+    for call in code.calls_in(code.function(copy)):
+        if not end(copy) < place(call) < place(read) or read in ast.walk(call):
+            continue
+        name = last_name(call.func).lower()
+        to_host = name == "to" and _is_cpu(code, _device(call))
+        blocks = constant(argument(call, -1, "non_blocking")) is not True
+        if any(word in name for word in WAITS) or name in BLOCKS or (to_host and blocks):
+            return True
+        is_bare = isinstance(call.func, ast.Name) and not call.args and not call.keywords
+        if is_bare and isinstance(code.parent[call], ast.Expr):  # wait_for_all(), of whatever name
+            return True
+    return False

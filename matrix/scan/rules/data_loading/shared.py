@@ -1,0 +1,19 @@
+"""Datasets, loaders, samplers and copies between devices."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, path
+
+
+def splits(code: Code) -> Iterator[tuple[ast.Call, list[str]]]:
+    """The calls of random_split(), and the names of the parts."""
+    for call in code.calls.get("random_split", ()):
+        above = code.parent[call]
+        if code.torch(call.func) and isinstance(above, ast.Assign):
+            target = above.targets[0]
+            if isinstance(target, (ast.Tuple, ast.List)):
+                parts = [one.value if isinstance(one, ast.Starred) else one for one in target.elts]
+                yield call, [path(one) for one in parts]

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, last_name, path, place, source
+from .. import needs
+from .shared import splits
+
+
+@needs("random_split", ".dataset.")
+def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
+    for split, parts in splits(code):
+        for one in code.within(code.function(split), ast.Assign):
+            target = one.targets[0]
+            owner = target.value if isinstance(target, ast.Attribute) else None
+            if (
+                place(one) > place(split)
+                and isinstance(owner, ast.Attribute)
+                and owner.attr == "dataset"
+                and path(owner.value) in parts
+                and _is_about_rows(target.attr)
+                and last_name(getattr(one.value, "func", one)) != "Normalize"  # meant for all
+                and not any(_has_its_own(code, split, part) for part in parts)
+            ):
+                yield Hit(
+                    one,
+                    f"{source(owner)} is the dataset of all parts of the split: this changes "
+                    f"{' and '.join(part for part in parts if part != '_')}",
+                )
+
+
+def _is_about_rows(name: str) -> bool:
+    return any(part in name for part in ("transform", "augment")) or name in ("train", "mode")
+
+
+def _has_its_own(code: Code, split: ast.Call, part: str) -> bool:
+    """Whether a part is given a dataset of its own, or is replaced."""
+    return any(
+        path(target) == f"{part}.dataset"
+        for one in code.within(code.function(split), ast.Assign)
+        for target in one.targets
+    )

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...code import Code, Hit, source
+from .. import needs
+from .shared import losses_with_score, made_by_a
+
+
+@needs("binary_cross_entropy|BCELoss", "Linear")
+def bce_of_raw_outputs(code: Code) -> Iterator[Hit]:
+    for loss, score in losses_with_score(code, "binary_cross_entropy", "BCELoss"):
+        if how := made_by_a(code, score, "Linear", "Linear"):
+            yield Hit(
+                loss,
+                f"{source(score)} can be any number ({how}), and the loss takes those of 0 to 1",
+            )

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...code import Code, Hit, source
+from .. import needs
+from .shared import losses_with_score, made_by_a
+
+BCE_WITH_LOGITS = ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss")
+
+
+@needs("_with_logits|BCEWithLogitsLoss", "sigmoid|Sigmoid")
+def sigmoid_before_bce_with_logits(code: Code) -> Iterator[Hit]:
+    for loss, score in losses_with_score(code, *BCE_WITH_LOGITS):
+        if how := made_by_a(code, score, "sigmoid", "Sigmoid"):
+            yield Hit(
+                loss,
+                f"{source(score)} are probabilities ({how}), and the loss takes the sigmoid again",
+            )

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...code import Code, Hit, source
+from .. import needs
+from .shared import losses_with_score, made_by_a
+
+CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss")
+
+
+@needs("cross_entropy|CrossEntropyLoss", "softmax|Softmax")
+def softmax_before_cross_entropy(code: Code) -> Iterator[Hit]:
+    for loss, score in losses_with_score(code, *CROSS_ENTROPY):
+        if how := made_by_a(code, score, "softmax", "Softmax"):
+            yield Hit(
+                loss,
+                f"{source(score)} are probabilities ({how}), and the loss takes the softmax again",
+            )

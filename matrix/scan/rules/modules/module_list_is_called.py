@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, last_name, path
+from ...training import expects_an_error
+from .. import needs
+from .shared import is_unused
+
+
+@needs("ModuleList")
+def module_list_is_called(code: Code) -> Iterator[Hit]:
+    stored = [
+        one
+        for one in code.nodes.get(ast.Attribute, ())
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
+    ]
+    for call in code.nodes.get(ast.Call, []):
+        assert isinstance(call, ast.Call)
+        name = path(call.func)
+        if (
+            name
+            and code.made_by(call.func, "ModuleList")
+            and all(code.made_by(one, "ModuleList") for one in code.values(call.func))
+            and not (
+                "." in name
+                and any(one.attr == last_name(call.func) and path(one) != name for one in stored)
+            )
+            and not expects_an_error(code, call)
+            and not is_unused(code, call)
+        ):
+            yield Hit(call, f"{name} is a ModuleList, which cannot be called")

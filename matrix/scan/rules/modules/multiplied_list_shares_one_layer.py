@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Edit, Hit, constant, end, last_name, names, source
+from .. import needs
+from .shared import classes, has_parameters, is_direct_module
+
+# In the name of a layer: it has no parameters.
+BARE = (
+    "Identity", "Dropout", "DropPath", "Pool", "LU", "Activation", "Act", "ish", "Sigmoid", "Tanh",
+    "Softmax", "Flatten", "Rearrange", "Lambda",
+)  # fmt: skip
+
+
+@needs("ModuleList|Sequential", "] *|]*|* [|*[")
+def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("ModuleList", []) + code.calls.get("Sequential", []):
+        if not code.torch(call.func) or _shares_on_purpose(code, call):
+            continue
+        for given in call.args:
+            product = code.value(given.value if isinstance(given, ast.Starred) else given)
+            if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
+                continue
+            several = product.left if isinstance(product.left, ast.List) else product.right
+            count = product.right if several is product.left else product.left
+            if not isinstance(several, ast.List) or constant(count) in (0, 1):
+                continue
+            for one in several.elts:
+                if _may_have_parameters(code, one):
+                    yield Hit(
+                        product,
+                        f"{source(product)} is {source(one, 40)} {source(count, 20)} times: one "
+                        "set of weights",
+                        _one_for_each(code, product, several, count),
+                    )
+
+
+def _one_for_each(
+    code: Code, product: ast.BinOp, several: ast.List, count: ast.expr
+) -> tuple[Edit, ...]:
+    """[f()] * n as [f() for _ in range(n)]; of a name, that would be the same layer again."""
+    if several is not product.left or len(several.elts) != 1:
+        return ()
+    if not isinstance(several.elts[0], ast.Call):
+        return ()
+    rest = f" for _ in range({ast.get_source_segment(code.text, count)})]"
+    return (Edit(*end(several.elts[0]), *end(product), rest),)
+
+
+def _shares_on_purpose(code: Code, call: ast.Call) -> bool:
+    around: list[ast.AST] = [*code.conditions(call)]
+    if isinstance(statement := code.statement(call), ast.Assign):
+        around += statement.targets
+    return any(
+        word in name.lower()
+        for one in around
+        for name in names(one)
+        for word in ("share", "tie", "recur")
+    )
+
+
+def _may_have_parameters(code: Code, node: ast.AST) -> bool:
+    """Of a module: whether nothing says that it has none."""
+    value = code.value(node)
+    if not isinstance(value, ast.Call):
+        return False
+    if code.torch(value.func):
+        return has_parameters(code, value)
+    name = last_name(value.func)
+    for owner in classes(code, name):
+        made = [one for one in ast.walk(owner) if isinstance(one, ast.Call)]
+        if is_direct_module(code, owner) and not any(
+            last_name(one.func)[:1].isupper() or "register" in last_name(one.func) for one in made
+        ):
+            return False
+    return name[:1].isupper() and not any(word in name for word in BARE)

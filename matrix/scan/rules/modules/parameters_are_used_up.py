@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, last_name, names, place, source
+from ...iterators import reader_to_the_end, yields_once
+from ...training import OPTIMIZERS
+from .. import needs
+
+
+@needs("parameters")
+def parameters_are_used_up(code: Code) -> Iterator[Hit]:
+    for node in code.nodes.get(ast.Assign, []):
+        assert isinstance(node, ast.Assign)
+        if not isinstance(node.targets[0], ast.Name) or not _is_iterator(code, node.value):
+            continue
+        scope = code.scope(node)
+        readers = [
+            (name, reader)
+            for name in code.within(scope, ast.Name)
+            if name.id == node.targets[0].id
+            and isinstance(name.ctx, ast.Load)
+            and code.scope(name) is scope
+            and code.value(name) is node.value
+            and (reader := reader_to_the_end(code, name)) is not None
+        ]
+        for name, reader in readers:
+            if not isinstance(reader, ast.Call) or last_name(reader.func) not in OPTIMIZERS:
+                continue
+            before = [
+                one
+                for other, one in readers
+                if place(other) < place(name) and not _leaves_before(code, one, reader)
+            ]
+            if before:
+                taker = source(before[0], 50)
+                if isinstance(before[0], ast.For):
+                    taker = f"the loop of line {before[0].lineno}"
+                yield Hit(
+                    reader,
+                    f"{name.id} yields its parameters once, and {taker} has taken them: the "
+                    "optimizer gets none",
+                )
+
+
+def _is_iterator(code: Code, value: ast.expr) -> bool:
+    """Whether it yields parameters once."""
+    parameters = names(value) & {"parameters", "named_parameters"}
+    return bool(parameters) and yields_once(code, value)
+
+
+def _leaves_before(code: Code, one: ast.AST, other: ast.AST) -> bool:
+    """Whether the other does not run after it: another branch, or one that returns."""
+    if code.excludes(one, other):
+        return True
+    inside = set(code.ancestors(other))
+    return any(
+        isinstance(above, ast.If)
+        and above not in inside
+        and any(isinstance(part, (ast.Return, ast.Raise)) for part in above.body)
+        for above in code.ancestors(one)
+    )

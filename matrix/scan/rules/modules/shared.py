@@ -1,0 +1,137 @@
+"""How modules are built, and in which mode they run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, argument, constant, last_name, path
+from ...training import is_dead, is_network
+
+# Layers that have parameters.
+LAYERS = frozenset(
+    "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
+    " LazyLinear LazyConv1d LazyConv2d LazyConv3d Embedding EmbeddingBag RNN LSTM GRU RNNCell"
+    " LSTMCell GRUCell BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm"
+    " RMSNorm PReLU MultiheadAttention Transformer TransformerEncoder TransformerDecoder"
+    " TransformerEncoderLayer TransformerDecoderLayer".split()
+)
+
+
+BATCH_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
+
+
+SAME_SHAPE = (
+    "masked_fill", "masked_fill_", "float", "half", "to", "type_as", "contiguous", "clone", "tanh",
+    "relu", "dropout", "exp", "transpose",
+)  # fmt: skip
+
+
+CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict")
+
+
+def classes(code: Code, name: str) -> list[ast.ClassDef]:
+    return [
+        one
+        for one in code.nodes.get(ast.ClassDef, ())
+        if isinstance(one, ast.ClassDef) and one.name == name
+    ]
+
+
+def has_parameters(code: Code, node: ast.AST | None) -> bool:
+    """Whether it certainly makes a module with parameters."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = code.torch(node.func)
+    if name in LAYERS:
+        return True
+    if name in CONTAINERS:
+        return any(has_parameters(code, one) for one in ast.walk(node) if one is not node)
+    return isinstance(node.func, ast.Name) and any(
+        is_network(code, one)
+        and any(
+            code.torch(call.func) in LAYERS or code.torch(call.func) == "Parameter"
+            for call in ast.walk(one)
+            if isinstance(call, ast.Call)
+        )
+        for one in classes(code, node.func.id)
+    )
+
+
+def momentums(code: Code) -> Iterator[tuple[ast.Call, ast.expr, float]]:
+    """The batch norms with running statistics: the call, its momentum and what that is."""
+    for call in [call for name in BATCH_NORMS for call in code.calls.get(name, ())]:
+        momentum = argument(call, 2, "momentum")
+        tracks = argument(call, 4, "track_running_stats")
+        value = constant(code.value(momentum))
+        if (
+            code.torch(call.func)
+            and momentum is not None
+            and isinstance(value, (int, float))
+            and constant(tracks) is not False
+            and not is_dead(code, call)
+        ):
+            yield call, momentum, value
+
+
+def is_direct_module(code: Code, owner: ast.AST) -> bool:
+    """Whether nothing but torch's Module is above the class."""
+    return isinstance(owner, ast.ClassDef) and [code.full(base) for base in owner.bases] in (
+        ["torch.nn.Module"],
+        ["torch.nn.modules.Module"],
+    )
+
+
+def lacks(code: Code, owner: ast.AST, method: str) -> bool:
+    """Whether it is a class whose method of this name is Module's."""
+    return (
+        isinstance(owner, ast.ClassDef)
+        and is_direct_module(code, owner)
+        and not any(
+            (isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and one.name == method)
+            or (isinstance(one, ast.Assign) and path(one.targets[0]) == method)
+            for one in ast.walk(owner)
+            if code.parent[one] is owner
+        )
+    )
+
+
+def is_called(code: Code, method: ast.FunctionDef) -> bool:
+    """Whether a method is called, or handed on, but by super()."""
+    return any(
+        isinstance(one, ast.Attribute)
+        and one.attr == method.name
+        and not (isinstance(one.value, ast.Call) and last_name(one.value.func) == "super")
+        and (path(one.value) != "self" or code.owner(one) is code.owner(method))
+        for one in code.nodes.get(ast.Attribute, ())
+    )
+
+
+def is_unused(code: Code, node: ast.AST) -> bool:
+    """Whether it is in a method that nothing in the file calls, but torch or Python: what always
+    raises is found in no others.
+    """
+    function = code.function(node)
+    return is_dead(code, node) or (
+        isinstance(function, ast.FunctionDef)
+        and isinstance(code.parent[function], ast.ClassDef)
+        and function.name != "forward"
+        and not function.name.startswith("__")
+        and not is_called(code, function)
+    )
+
+
+def is_typo(name: str, word: str) -> bool:
+    """Whether one letter is missing, added, another or exchanged with its neighbour."""
+    if name == word or abs(len(name) - len(word)) > 1:
+        return False
+    if len(name) == len(word):
+        wrong = [at for at in range(len(word)) if name[at] != word[at]]
+        return len(wrong) == 1 or (
+            len(wrong) == 2
+            and wrong[1] == wrong[0] + 1
+            and name[wrong[0]] == word[wrong[1]]
+            and name[wrong[1]] == word[wrong[0]]
+        )
+    short, long = sorted((name, word), key=len)
+    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, constant, has_unpacked, last_name, receiver, source
+from .. import needs
+from .shared import SAME_SHAPE
+
+
+@needs("oftmax")
+def softmax_without_dim(code: Code) -> Iterator[Hit]:
+    for name, layer in (
+        ("softmax", "Softmax"),
+        ("log_softmax", "LogSoftmax"),
+        ("softmin", "Softmin"),
+    ):
+        for call in code.nodes.get(ast.Call, []):
+            assert isinstance(call, ast.Call)
+            if code.full(call.func) in (f"torch.nn.functional.{name}", name):
+                dim = argument(call, 1, "dim")
+                known = bool(code.torch(call.func)) and not has_unpacked(call)
+            else:
+                made = code.value(call.func)
+                if not isinstance(made, ast.Call) or code.torch(made.func) != layer:
+                    continue
+                dim, known = argument(made, 0, "dim"), not has_unpacked(made)
+            if known and dim is None and call.args and _dimensions(code, call.args[0]) == 3:
+                yield Hit(
+                    call,
+                    f"{source(call.args[0], 40)} has 3 dimensions: {source(call, 40)} takes the "
+                    "first",
+                )
+
+
+def _dimensions(code: Code, node: ast.AST | None) -> int | None:
+    """How many dimensions the tensor certainly has."""
+    for _ in range(9):
+        node = code.value(node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+            node = node.left  # scores / sqrt(d)
+        elif isinstance(node, ast.Call) and last_name(node.func) in SAME_SHAPE:
+            node = node.args[0] if code.torch(node.func) and node.args else receiver(node)
+        else:
+            break
+    if not isinstance(node, ast.Call):
+        return None
+    name, given = last_name(node.func), node.args
+    if name in ("bmm", "baddbmm"):
+        return 3
+    if name in ("view", "reshape", "permute") and not code.torch(node.func):
+        if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)):
+            given = given[0].elts
+        elif len(given) == 1 and constant(given[0]) != -1:
+            return None
+        return None if has_unpacked(node) else len(given)
+    if name == "einsum" and given and isinstance(equation := constant(given[0]), str):
+        output = equation.rpartition("->")[2].strip()
+        return len(output) if "->" in equation and output.isalpha() else None
+    return None

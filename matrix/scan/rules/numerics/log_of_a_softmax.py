@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, source
+from ...training import without_grad
+from .. import needs
+from .shared import can_be_0, is_cared_for, is_times, logs
+
+DECODERS = ("decode", "beam", "generate", "predict", "infer", "evaluat", "translate")
+
+
+@needs("oftmax", "log(")
+def log_of_a_softmax(code: Code) -> Iterator[Hit]:
+    for call, inner in logs(code):
+        if not can_be_0(code, inner) or without_grad(code, call) or is_cared_for(code, call):
+            continue
+        if is_times(code, call, inner) or _leaves_the_graph(code, call) or _decodes(code, call):
+            continue
+        yield Hit(
+            call, f"{source(call)} is -inf, and its gradient nan, where the softmax rounds to 0"
+        )
+
+
+def _decodes(code: Code, call: ast.Call) -> bool:
+    """Whether the logarithm is a score to choose by, where -inf is one too, by the function."""
+    name = getattr(code.function(call), "name", "").lower()
+    return any(word in name for word in DECODERS)
+
+
+def _leaves_the_graph(code: Code, call: ast.Call) -> bool:
+    """Whether only numbers are made of it: .item(), .detach()."""
+    return any(
+        isinstance(one, ast.Attribute) and one.attr in ("item", "detach", "numpy", "tolist", "cpu")
+        for one in code.ancestors(call)
+    )

@@ -1,0 +1,91 @@
+"""Values that are nan, infinite or not what they are called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, argument, last_name, path, receiver
+from ...training import in_a_test, softened
+
+PICKS = ("gather", "squeeze", "unsqueeze", "view", "reshape", "transpose", "permute", "t", "float")
+
+
+CARES = {
+    *("nan_to_num", "nanmean", "nansum", "nanmedian", "isnan", "isinf", "isfinite"),
+    *("where", "errstate", "masked_fill", "xlogy"),
+}
+
+
+MASKS = {"where", "masked_fill"}
+
+
+BOUNDED = ("tanh", "sigmoid", "softmax", "cosine_similarity", "normalize")  # at most 2 apart
+
+
+def logs(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The logarithms, and what of."""
+    for name in ("log", "log2", "log10"):
+        for call in code.calls.get(name, ()):
+            inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)
+            if inner is not None and (code.torch(call.func) or not call.args):
+                yield call, inner
+
+
+def softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
+    """The softmax that this is, is a part of, or that the name was given."""
+    value = code.value(node)
+    if isinstance(value, ast.Subscript):
+        return softmax_in(code, value.value)
+    if isinstance(value, ast.Call) and code.method(value) in PICKS:
+        inner = receiver(value)
+        return softmax_in(code, inner) if inner is not None else None
+    return softened(code, value, "softmax", "Softmax")
+
+
+def can_be_0(code: Code, node: ast.expr) -> bool:
+    """Whether it is a softmax, and not one of scores that lie close together by what made them."""
+    found = softmax_in(code, node)
+    scores = None
+    if isinstance(found, ast.Call):
+        scores = argument(found, 0, "input") if found.args else receiver(found)
+        if code.method(found) == "softmax":
+            scores = receiver(found)
+    value = code.value(scores)
+    is_close = isinstance(value, ast.Call) and last_name(value.func) in BOUNDED
+    return found is not None and not is_close
+
+
+def is_cared_for(code: Code, call: ast.Call) -> bool:
+    """Whether something looks for what is not finite, or it is in a test, with its own numbers."""
+    function = code.function(call)
+    around = function if function is not code.tree else code.statement(call)
+    inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)
+    return (
+        in_a_test(code, call)
+        or any(last_name(one.func) in CARES - MASKS for one in code.calls_in(around))
+        or any(
+            last_name(one.func).startswith(("clamp", "clip", "add"))
+            and last_name(one.func).endswith("_")
+            and path(receiver(one)) == path(inner) != ""
+            for one in code.calls_in(around)
+        )
+        or any(
+            isinstance(one, ast.Call) and last_name(one.func) in MASKS
+            for one in code.ancestors(call)
+        )
+    )
+
+
+def is_times(code: Code, call: ast.Call, inner: ast.expr) -> ast.BinOp | None:
+    """The product of the logarithm and what it is of, if there is one."""
+    for above in code.ancestors(call):
+        if not isinstance(above, ast.BinOp):
+            if isinstance(above, ast.UnaryOp):
+                continue
+            return None
+        if isinstance(above.op, ast.Mult):
+            wanted = ast.dump(inner)
+            sides = (above.left, above.right)
+            return above if any(ast.dump(side) == wanted for side in sides) else None
+    return None

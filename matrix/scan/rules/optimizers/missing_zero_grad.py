@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, last_name, path, source
+from ...training import OPTIMIZERS, backwards, in_a_test, is_dead, made, optimizer_steps
+from .. import needs
+from .shared import has_no_closure, optimizer_of
+
+Loop = ast.For | ast.AsyncFor | ast.While
+
+
+@needs("backward", "step(")
+def missing_zero_grad(code: Code) -> Iterator[Hit]:
+    if _file_may_clear(code):
+        return
+    for step in code.calls.get("step", ()):
+        if step not in optimizer_steps(code, code.statement(step)):
+            continue
+        if not has_no_closure(code, step):
+            continue
+        optimizer = optimizer_of(code, step)
+        loops = code.loops(step)
+        if not loops or optimizer is None or not _is_torch_optimizer(code, optimizer, loops):
+            continue
+        if in_a_test(code, step) or is_dead(code, step):
+            continue
+        if isinstance(loops[0].body[-1], (ast.Break, ast.Return)):  # one step is all
+            continue
+        if any(code.loops(call)[:1] == loops[:1] for call in backwards(code, loops[0])):
+            yield Hit(
+                step,
+                f"nothing in this file clears the gradients: each {source(step, 40)} takes those "
+                "of all passes before it",
+            )
+
+
+def _file_may_clear(code: Code) -> bool:
+    """Whether something in the file may clear gradients."""
+    words = ("zero", "reset", "clear", "clean", "none")
+    used = {one.attr for one in code.nodes.get(ast.Attribute, []) if isinstance(one, ast.Attribute)}
+    used |= {
+        one.name for one in code.nodes.get(ast.FunctionDef, []) if isinstance(one, ast.FunctionDef)
+    }
+    return "grad" in used or any(
+        "grad" in name.lower() and any(word in name.lower() for word in words)
+        for name in used | set(code.calls)
+    )
+
+
+def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
+    """Whether it is one of torch.optim's, by all that is known, and made before these loops."""
+    if path(optimizer) and code.torch(optimizer):  # of a fragment
+        return True
+    if _is_parameter(code, optimizer):  # of a function that trains what it is given
+        makers = _made_by_callers(code, optimizer)
+        return bool(makers) and all(
+            one is not None and (code.torch(one.func) in OPTIMIZERS or _is_configured(one))
+            for one in makers
+        )
+    values = code.values(optimizer)
+    return bool(values) and all(
+        isinstance(one, ast.Call)
+        and (code.torch(one.func) in OPTIMIZERS or _is_configured(one))
+        and not any(above in loops for above in code.ancestors(one))
+        for one in values
+    )
+
+
+def _made_by_callers(code: Code, parameter: ast.expr) -> list[ast.Call | None]:
+    """What the calls of its function in this file hand in, where that is not None."""
+    function = code.function(parameter)
+    assert isinstance(function, ast.FunctionDef)
+    places = [one.arg for one in function.args.posonlyargs + function.args.args]
+    at = places.index(path(parameter)) if path(parameter) in places else -1
+    at -= at > 0 and isinstance(code.parent[function], ast.ClassDef)  # self
+    given = [argument(call, at, path(parameter)) for call in code.calls.get(function.name, ())]
+    known = [one for one in given if one is not None and ast.unparse(one) != "None"]
+    return [made(code, one) for one in known]
+
+
+def _is_configured(maker: ast.Call) -> bool:
+    """hydra.utils.instantiate(cfg.optimizer, ...)"""
+    return last_name(maker.func) == "instantiate"
+
+
+def _is_parameter(code: Code, node: ast.expr) -> bool:
+    function = code.function(node)
+    if not isinstance(function, ast.FunctionDef) or len(code.values(node)) != 1:
+        return False
+    arguments = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
+    return path(node) in [one.arg for one in arguments]

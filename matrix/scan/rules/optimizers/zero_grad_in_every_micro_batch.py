@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, argument, constant, last_name, path, place, source
+from ...training import backwards, is_dead, optimizer_steps, rest_of_the_block, stands_in
+from .. import needs
+from .shared import is_of, reads_gradients
+
+
+@needs("zero_grad", "backward", "step(")
+def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
+    for clear in code.calls.get("zero_grad", ()):
+        loops = code.loops(clear)
+        if not loops or not stands_in(code, clear, loops[0]) or is_dead(code, clear):
+            continue
+        loop = loops[0]
+        later = [
+            call
+            for call in backwards(code, loop)
+            if place(call) > place(clear) and code.loops(call)[:1] == [loop]
+        ]
+        steps = optimizer_steps(code, loop)
+        if steps:  # those of every n-th pass
+            every = [step for step in steps if _windows(code, step, loop)]
+            reach = [step for step in every if is_of(code, clear, step)]
+            is_so = len(every) == len(steps) == len(reach)
+            is_so = is_so and all(not backwards(code, _branch(code, step, loop)) for step in steps)
+            is_so = is_so and all(place(clear) < place(step) for step in steps)
+            is_so = is_so and not all(_is_every_pass(code, step, loop) for step in steps)
+        else:
+            reach = _first_steps_after(code, loop)
+            is_so = any(is_of(code, clear, step) for step in reach)
+            is_so = is_so and not _is_one_pass_unless_asked(code, loop)
+        if (
+            is_so
+            and any(stands_in(code, call, loop) for call in later)
+            and not reads_gradients(loop)
+        ):
+            yield Hit(
+                clear,
+                f"{source(clear, 40)} drops what the passes before it have added: "
+                f"{source(reach[0], 40)} sees the gradient of the last one",
+            )
+
+
+def _branch(code: Code, step: ast.AST, loop: ast.AST) -> ast.AST:
+    """The outermost `if` of the loop that the step is in; the step itself where there is none."""
+    found = step
+    for above in code.ancestors(step):
+        if above is loop:
+            break
+        if isinstance(above, ast.If):
+            found = above
+    return found
+
+
+def _windows(code: Code, step: ast.Call, loop: ast.AST) -> list[ast.expr]:
+    """The n of the tests `(i + 1) % n == 0` in this loop that it stands under."""
+    branch = _branch(code, step, loop)
+    return [
+        part.right
+        for test in code.conditions(step)
+        if test is getattr(branch, "test", None)
+        for part in ast.walk(test)
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod)
+    ]
+
+
+def _is_every_pass(code: Code, step: ast.Call, loop: ast.AST) -> bool:
+    return all(_is_one(code, window) for window in _windows(code, step, loop))
+
+
+def _is_one_pass_unless_asked(code: Code, loop: ast.AST) -> bool:
+    """Whether it is for _ in range(1), or of a number that is 1 if nobody asks for more."""
+    over = loop.iter if isinstance(loop, ast.For) else None
+    return (
+        isinstance(over, ast.Call)
+        and last_name(over.func) == "range"
+        and len(over.args) == 1
+        and _is_one(code, over.args[0])
+    )
+
+
+def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
+    """Whether it is 1 as far as this file tells: a default of 1 that nothing here replaces."""
+    value = code.value(number)
+    if constant(value) == 1:
+        return True
+    if isinstance(value, ast.Call) and last_name(value.func) in ("get", "getattr"):
+        return constant(value.args[-1] if value.args else None) == 1
+    if not depth or not path(number):
+        return False
+    if path(value) and value is not None and value is not number:
+        return _is_one(code, value, depth - 1)
+    found = [*_defaults_and_arguments(code, number), *_options(code, number)]
+    return bool(found) and all(_is_one(code, one, depth - 1) for one in found)
+
+
+def _defaults_and_arguments(code: Code, number: ast.AST) -> list[ast.expr]:
+    """The default of a parameter, and what calls in this file give instead."""
+    function = code.function(number)
+    if not isinstance(function, ast.FunctionDef):
+        return []
+    arguments = function.args
+    places = [one.arg for one in arguments.posonlyargs + arguments.args]
+    defaults = dict(zip(reversed(places), reversed(arguments.defaults), strict=False))
+    for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            defaults[one.arg] = default
+    if (name := path(number)) not in defaults:
+        return []
+    owner = code.parent[function]
+    called = function.name
+    if isinstance(owner, ast.ClassDef):
+        called = owner.name if function.name == "__init__" else function.name
+        places = places[1:]
+    at = places.index(name) if name in places else -1
+    given = [argument(call, at, name) for call in code.calls.get(called, ())]
+    return [defaults[name], *(one for one in given if one is not None)]
+
+
+def _options(code: Code, number: ast.AST) -> list[ast.expr]:
+    """The defaults of args.n: of an option of the command line, or of a field of a class."""
+    if not isinstance(number, ast.Attribute):
+        return []
+    found: list[ast.expr] = []
+    for call in code.calls.get("add_argument", ()):
+        options = [str(constant(one)).lstrip("-").replace("-", "_") for one in call.args]
+        if number.attr in options:
+            found.append(argument(call, -1, "default") or call)
+    for field in code.nodes.get(ast.AnnAssign, ()):
+        if isinstance(field, ast.AnnAssign) and path(field.target) == number.attr:
+            found.append(field.value or field.target)
+    return found
+
+
+def _first_steps_after(code: Code, loop: ast.stmt) -> list[ast.Call]:
+    """The steps of the first statement after the loop with any; none if backward() comes first."""
+    for one in rest_of_the_block(code, loop):
+        steps = optimizer_steps(code, one)
+        if steps or backwards(code, one) or code.calls_in(one, "zero_grad"):
+            return [] if backwards(code, one) or code.calls_in(one, "zero_grad") else steps
+    return []

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, constant, last_name, names, path, place, source
+from ...training import (
+    backwards,
+    functions_called,
+    is_fragment,
+    optimizer_steps,
+    stands_in,
+    without_grad,
+)
+from .. import needs
+
+SEEDS = ("manual_seed", "manual_seed_all", "seed_everything", "set_seed")
+DRAWS = frozenset(
+    "randn rand randint randperm normal bernoulli multinomial randn_like rand_like"
+    " randint_like".split()
+)
+# What a loop that trains counts; a loop over seeds, folds or sizes is seeded on purpose.
+COUNTED = ("step", "epoch", "batch", "iter")
+
+
+@needs("seed", "for ", "backward|rand|step(")
+def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
+    for call in [one for name in SEEDS for one in code.calls.get(name, ())]:
+        loops = code.loops(call)
+        if not loops or not isinstance(loops[0], ast.For):
+            continue
+        loop = loops[0]
+        if (
+            not _counts(loop)
+            or not stands_in(code, call, loop)
+            or not _is_the_same(code, call, loop)
+            or without_grad(code, call)
+            or code.within(loop, ast.Assert)
+            or code.calls_in(code.function(call), "fork_rng", "get_rng_state", "set_rng_state")
+        ):
+            continue
+        if (what := _repeated(code, call, loop)) is not None:
+            yield Hit(call, f"{source(call)} puts the generator back in every pass: {what}")
+
+
+def _counts(loop: ast.For) -> bool:
+    """Whether it goes over epochs, steps or batches."""
+    over = loop.iter
+    while (
+        isinstance(over, ast.Call) and last_name(over.func) in ("enumerate", "tqdm") and over.args
+    ):
+        over = over.args[0]
+    is_range = isinstance(over, ast.Call) and last_name(over.func) in ("range", "trange")
+    if not is_range:
+        return any(word in last_name(over).lower() for word in ("loader", "batches"))
+    counter = last_name(loop.target).lower()
+    if counter.startswith(("num_", "n_", "max_")) or counter.endswith("s"):
+        return False  # for num_epochs in range(10, 60, 10): one run for each
+    counted = names(loop.target) | names(loop.iter)
+    return any(part in word.lower() for word in counted for part in COUNTED)
+
+
+def _is_the_same(code: Code, call: ast.Call, loop: ast.For) -> bool:
+    """Whether the seed is the same in every pass: a number, or a name that is not set there."""
+    if len(call.args) != 1 or call.keywords:
+        return False
+    seed = call.args[0]
+    if isinstance(constant(seed), int):
+        return True
+    if not path(seed) or path(seed).startswith("self."):
+        return False
+    given = {
+        path(one)
+        for one in code.within(loop, (ast.Name, ast.Attribute))
+        if isinstance(one.ctx, ast.Store)
+    }
+    return path(seed) not in given
+
+
+def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
+    """What draws the same numbers in every pass, if anything that matters does."""
+    called = functions_called(code, loop)
+    trains = any(backwards(code, one) or optimizer_steps(code, one) for one in [loop, *called])
+    if code.method(call) == "manual_seed":  # of a generator of its own
+        if not trains and not is_fragment(code):  # pictures to compare, runs to measure
+            return None
+        statement = code.statement(call)
+        generator = path(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        if isinstance(statement, ast.Assign):
+            generator = path(statement.targets[0])
+        for draw in code.calls_in(loop):
+            given = [path(keyword.value) for keyword in draw.keywords if keyword.arg == "generator"]
+            if code.torch(draw.func) in DRAWS and generator in given and place(draw) > place(call):
+                return f"{source(draw, 40)} draws what it drew before"
+        return None
+    if code.method(call):  # not of torch's, as far as can be seen
+        return None
+    return "dropout, noise and shuffling repeat" if trains else None

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...code import Code, Hit, has_unpacked, source
+from ...training import given
+from .. import needs
+
+
+@needs("cudnn", "flags(")
+def cudnn_flags_drop_settings(code: Code) -> Iterator[Hit]:
+    for call in code.calls.get("flags", ()):
+        if (
+            code.full(call.func) == "torch.backends.cudnn.flags"
+            and (call.args or call.keywords)
+            and not given(call, 0, "enabled")
+            and not has_unpacked(call)
+        ):
+            yield Hit(call, f"{source(call)} is not given `enabled`, so it switches cuDNN off")

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit, is_none, path, place, receiver, source
+from ...training import functions_called, is_dead, made, optimizer_steps
+from .. import needs
+from .shared import is_bare, is_maker
+
+
+@needs("step()", "sched|LR")
+def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
+    for step in code.calls.get("step", ()):
+        statement = code.statement(step)
+        if not is_bare(code, step) or not _is_torch_scheduler(code, receiver(step)):
+            continue
+        if not isinstance(statement, ast.Expr) or statement.value is not step:
+            continue
+        earlier = [
+            call
+            for call in optimizer_steps(code, code.function(step))
+            if place(call) < place(step) and not code.excludes(call, step)
+        ]
+        block = code.block(statement)
+        at = next(number for number, one in enumerate(block) if one is statement)
+        if earlier or any(_steps_optimizer(code, one) for one in block[:at]):
+            continue
+        # A function that steps both once may be called by a loop that has stepped before.
+        if code.function(step) is not code.tree and not code.loops(step):
+            continue
+        if any(_steps_optimizer(code, one) for one in block[at + 1 :]) and not is_dead(code, step):
+            yield Hit(
+                step,
+                f"{source(step, 40)} comes before the first step of the optimizer: the schedule is "
+                "one step ahead",
+            )
+
+
+def _is_torch_scheduler(code: Code, scheduler: ast.expr | None) -> bool:
+    """Whether all that the name is given are schedulers that have set the first rate at once."""
+    if scheduler is None or not path(scheduler):
+        return False
+    if code.torch(scheduler):  # of a fragment
+        return True
+    makers = [one for one in code.values(scheduler) if not is_none(one)]
+    if len(makers) == 1 and makers[0] is None:
+        makers = [made(code, scheduler)]
+    return bool(makers) and all(
+        is_maker(code, one) and not code.made_by(one, "ReduceLROnPlateau") for one in makers
+    )
+
+
+def _steps_optimizer(code: Code, statement: ast.stmt) -> bool:
+    """Whether it steps an optimizer, itself or in a function of this file that it calls."""
+    if optimizer_steps(code, statement):
+        return True
+    return any(optimizer_steps(code, one) for one in functions_called(code, statement))

@@ -1,0 +1,176 @@
+"""Schedules that are stepped at the wrong place, or in another unit than they count in."""
+
+from __future__ import annotations
+
+import ast
+
+from ...code import Code, constant, has_unpacked, last_name, names, path, receiver
+from ...training import SCHEDULERS, is_dead, is_scheduler, made, optimizer_steps
+
+STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
+
+
+# Beside "epoch" in a name, these say that it is a length of an epoch and not a number of them.
+LENGTHS = ("per_epoch", "iter", "step", "batch", "len", "size", "sample", "data")
+
+
+def is_bare(code: Code, step: ast.Call) -> bool:
+    """Whether it is scheduler.step()."""
+    return not step.args and not step.keywords and is_scheduler(code, receiver(step))
+
+
+def is_maker(code: Code, node: ast.AST | None) -> bool:
+    """Whether it makes one of torch's schedulers, or one of transformers', which are LambdaLR."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = last_name(node.func)
+    return code.torch(node.func) in SCHEDULERS or (name.startswith("get_") and "schedule" in name)
+
+
+def maker_calls(code: Code, name: str) -> list[ast.Call]:
+    return [
+        call
+        for call in code.calls.get(name, ())
+        if code.torch(call.func) == name and not has_unpacked(call) and not is_dead(code, call)
+    ]
+
+
+def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
+    """The calls of step() of the scheduler that is made here."""
+    return [
+        step
+        for step in code.calls.get("step", ())
+        if receiver(step) is not None
+        and (code.value(receiver(step)) is maker or made(code, receiver(step)) is maker)
+    ]
+
+
+def stepped_per_epoch(code: Code, maker: ast.Call, length: ast.expr) -> ast.AST | None:
+    """Where a schedule that counts batches is stepped, if that is once per epoch everywhere."""
+    steps = steps_of(code, maker)
+    per_epoch = [step for step in steps if is_per_epoch(code, step)]
+    if not steps:
+        found = configured(code, maker, "epoch")
+        return found[0] if found and counts_batches(code, length) else None
+    if len(per_epoch) < len(steps) or scheduler_leaves(code, steps[0]):
+        return None
+    loop = code.loops(steps[0])[0]
+    if counts_batches(code, length) or is_multiple(code, length, loop):
+        return steps[0]
+    return None
+
+
+def is_per_epoch(code: Code, step: ast.Call) -> bool:
+    loops = code.loops(step)
+    if not loops or isinstance(loops[0], ast.While):
+        return False
+    words = names(loops[0].iter) | names(loops[0].target)
+    beside = optimizer_steps(code, loops[0])
+    return (
+        any(is_of_epochs(word) for word in words)
+        and not is_over_batches(loops[0])
+        and not any(code.loops(one)[:1] == loops[:1] for one in beside)  # one pass is one batch
+    )
+
+
+def is_of_epochs(word: str) -> bool:
+    """Whether it is an epoch or a number of them, by its name: not iters_per_epoch."""
+    word = word.lower()
+    return "epoch" in word and not any(one in word for one in LENGTHS)
+
+
+def scheduler_leaves(code: Code, step: ast.Call) -> bool:
+    """Whether a function of another file is given the scheduler, and may step it too."""
+    name = path(receiver(step))
+    own = {getattr(one, "name", "") for one in code.nodes.get(ast.FunctionDef, ())}
+    return any(
+        name in {path(part) for part in (*call.args, *(one.value for one in call.keywords))}
+        for call in code.calls_in(code.function(step))
+        if last_name(call.func) not in own | {"print", "isinstance", "hasattr"}
+    )
+
+
+def is_over_batches(loop: ast.AST) -> bool:
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    words = {word.lower() for word in names(loop.iter)}
+    if path(loop.iter).lower().endswith("loaders"):  # one pass is all batches of one of them
+        return False
+    return any(
+        ("loader" in word or "batches" in word) and "epoch" not in word  # loader_per_epoch
+        for word in words
+    )
+
+
+def count_of(loop: ast.AST) -> ast.expr | None:
+    """n of `for _ in range(n)`."""
+    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
+        return None
+    iterated = loop.iter
+    return (
+        iterated.args[0]
+        if last_name(iterated.func) == "range" and len(iterated.args) == 1
+        else None
+    )
+
+
+def is_multiple(code: Code, length: ast.expr, loop: ast.AST) -> bool:
+    """Whether it is how often the loop runs, times a number of batches, by its name."""
+    count = count_of(loop)
+    value = code.value(length)
+    words = {word.lower() for word in names(value)} if value is not None else set()
+    return (
+        count is not None
+        and has_factor(code, length, count)
+        and any(part in word for word in words for part in LENGTHS)
+    )
+
+
+def has_factor(code: Code, product: ast.expr, factor: ast.expr) -> bool:
+    value = code.value(product)
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mult):
+        return False
+    sides = (value.left, value.right)
+    other = [constant(side) for side in sides if ast.dump(side) != ast.dump(factor)]
+    return len(other) == 1 and other[0] is None
+
+
+def counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
+    """Whether it has the length of a loader in it, or what is named so."""
+    for part in ast.walk(length):
+        if isinstance(part, ast.Call) and last_name(part.func) == "len" and part.args:
+            loader = part.args[0]
+            if "loader" in path(loader).lower() or code.made_by(loader, "DataLoader"):
+                return True
+        if not isinstance(part, (ast.Name, ast.Attribute)):
+            continue
+        if last_name(part) in STEPS:
+            return True
+        value = code.value(part)
+        if not depth or not isinstance(value, ast.expr) or value is part:
+            continue
+        if counts_batches(code, value, depth - 1):
+            return True
+    return False
+
+
+def configured(code: Code, maker: ast.Call, interval: str) -> list[ast.AST]:
+    """Where configure_optimizers() of Lightning returns it to be stepped once per epoch or step."""
+    function = code.function(maker)
+    if getattr(function, "name", "") != "configure_optimizers":
+        return []
+    found: list[ast.AST] = []
+    for given in code.within(function, ast.Dict):
+        keys = [constant(key) for key in given.keys]
+        if "scheduler" in keys and code.value(given.values[keys.index("scheduler")]) is maker:
+            by = given.values[keys.index("interval")] if "interval" in keys else None
+            if ("epoch" if by is None else constant(by)) == interval:
+                found.append(given)
+        if "lr_scheduler" in keys and code.value(given.values[keys.index("lr_scheduler")]) is maker:
+            found += [given] if interval == "epoch" else []
+    for given in code.within(function, ast.Return):
+        pair = given.value.elts if isinstance(given.value, ast.Tuple) else []
+        if len(pair) == 2 and isinstance(pair[1], (ast.List, ast.Tuple)):
+            those = [code.value(one) for one in pair[1].elts]
+            found += [given] if maker in those and interval == "epoch" else []
+    return found
