@@ -1,4 +1,4 @@
-"""FAMILY/NAME.py is the rule of the reproducer FAMILY/NAME; FAMILY/shared.py is what several rules of a family use."""
+"""FAMILY/NAME.py is the rule of that reproducer; FAMILY/shared.py has what several rules use."""
 
 from __future__ import annotations
 

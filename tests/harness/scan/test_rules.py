@@ -1,7 +1,5 @@
-"""Each rule finds what it should in the code of its family's file here, and nothing else."""
+"""Each rule finds what it should in FAMILY/NAME.py and in the files of FAMILY/NAME/, and nothing else."""
 
-import importlib
-import inspect
 import re
 import textwrap
 from collections import Counter
@@ -11,19 +9,20 @@ import pytest
 
 from matrix import catalog
 from matrix.scan import fixing, scanning
-from matrix.scan import rules as families
+from matrix.scan import rules as folder
 from matrix.scan.code import Code
 
 HERE = Path(__file__).parent
 RULED = [one for one in catalog.load() if one.rule]
 RULES = scanning.rules(RULED)
-# FAMILY.py, and in FAMILY/ what needs a file of its own: a rule may ask for the whole file.
-FILES = sorted(path for path in HERE.glob("**/*.py") if not path.name.startswith("test_"))
+# FAMILY/NAME/ has what needs a file of its own: a rule may look at the whole file.
+FILES = sorted(HERE.glob("*/**/*.py"))
 MARK = re.compile(r"# finds (\w+)$")
 
 
-def family(path):
-    return path.stem if path.parent == HERE else path.parent.name
+def rule_of(path):
+    """The id of the rule that a file has the cases of."""
+    return "/".join(path.relative_to(HERE).with_suffix("").parts[:2])
 
 
 def marked(path):
@@ -36,8 +35,8 @@ def marked(path):
 def test_all_that_is_marked_is_found_and_nothing_else(path):
     found = scanning.scan_text(path.read_text(encoding="utf-8"), RULES)
     assert {(one.line, one.id.split("/")[1]) for one in found} == marked(path)
-    others = {one.id for one in found if not one.id.startswith(f"{family(path)}/")}
-    assert not others, "a rule of another family"
+    family = rule_of(path).split("/")[0]
+    assert {one.id.split("/")[0] for one in found} <= {family}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(HERE).as_posix())
@@ -70,11 +69,19 @@ def test_several_rules_have_edits():
     }
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_every_rule_has_two_places_that_it_finds(rule):
-    name = rule.id.split("/")[1]
-    files = [path for path in FILES if rule.id == f"{family(path)}/{name}"]
-    assert sum(one == name for path in files for _, one in marked(path)) >= 2
+def test_every_rule_has_its_file_and_its_cases_and_two_places_that_it_finds():
+    ids = {rule.id for rule in RULES}
+    files = Path(folder.__file__).parent.glob("*/*.py")
+    ruled = {"/".join(path.with_suffix("").parts[-2:]) for path in files if path.stem != "shared"}
+    assert ruled == ids
+    assert {rule_of(path) for path in FILES} == ids
+    places = Counter(
+        rule_of(path)
+        for path in FILES
+        for _, name in marked(path)
+        if name == rule_of(path).split("/")[1]
+    )
+    assert [id for id in sorted(ids) if places[id] < 2] == []
 
 
 @pytest.mark.parametrize("reproducer", RULED, ids=lambda one: one.id)
@@ -87,23 +94,10 @@ def test_a_rule_finds_the_wrong_lines_and_not_the_right_ones(reproducer):
     assert scanning.scan_text(right, [rule]) == []
 
 
-def test_every_function_of_a_rule_belongs_to_a_reproducer():
-    ids = {rule.id for rule in RULES}
-    for path in Path(families.__file__).parent.glob("*.py"):
-        module = importlib.import_module(f"{families.__name__}.{path.stem}")
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if hasattr(function, "words"):
-                assert f"{path.stem}/{name}" in ids
-            elif path.stem != "__init__" and function.__module__ == module.__name__:
-                assert name.startswith("_") or inspect.signature(function).parameters.keys() != {
-                    "code"
-                }, f"{path.stem}.{name}() has no @needs"
-
-
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_the_words_that_a_rule_needs_are_all_in_what_it_finds(rule):
     """A word too many would pass files over that the rule never sees."""
-    text = (HERE / f"{rule.id.split('/')[0]}.py").read_text(encoding="utf-8")
+    text = (HERE / f"{rule.id}.py").read_text(encoding="utf-8")
     function = scanning.function(rule.id)
     found = list(function(Code.of(text)))
     for hit in found:

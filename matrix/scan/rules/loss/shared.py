@@ -10,7 +10,6 @@ from ...training import certain, criterion, is_module, made, softened
 
 KL_DIV = ("kl_div", "KLDivLoss")
 
-
 SHAPES = frozenset({"squeeze", "unsqueeze", "view", "reshape", "flatten", "float"})
 
 

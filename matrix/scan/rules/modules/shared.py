@@ -17,15 +17,12 @@ LAYERS = frozenset(
     " TransformerEncoderLayer TransformerDecoderLayer".split()
 )
 
-
 BATCH_NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
-
 
 SAME_SHAPE = (
     "masked_fill", "masked_fill_", "float", "half", "to", "type_as", "contiguous", "clone", "tanh",
     "relu", "dropout", "exp", "transpose",
 )  # fmt: skip
-
 
 CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict")
 

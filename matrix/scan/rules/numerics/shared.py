@@ -10,15 +10,12 @@ from ...training import in_a_test, softened
 
 PICKS = ("gather", "squeeze", "unsqueeze", "view", "reshape", "transpose", "permute", "t", "float")
 
-
 CARES = {
     *("nan_to_num", "nanmean", "nansum", "nanmedian", "isnan", "isinf", "isfinite"),
     *("where", "errstate", "masked_fill", "xlogy"),
 }
 
-
 MASKS = {"where", "masked_fill"}
-
 
 BOUNDED = ("tanh", "sigmoid", "softmax", "cosine_similarity", "normalize")  # at most 2 apart
 

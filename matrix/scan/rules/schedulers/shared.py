@@ -9,7 +9,6 @@ from ...training import SCHEDULERS, is_dead, is_scheduler, made, optimizer_steps
 
 STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
 
-
 # Beside "epoch" in a name, these say that it is a length of an epoch and not a number of them.
 LENGTHS = ("per_epoch", "iter", "step", "batch", "len", "size", "sample", "data")
 

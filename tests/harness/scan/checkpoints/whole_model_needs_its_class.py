@@ -1,0 +1,33 @@
+import torch
+import torch.nn as nn
+from models import build
+
+
+class Small(nn.Module):
+    def forward(self, x):
+        return x
+
+
+def finish(args):
+    model = Small().to(args.device)
+    torch.save(model, args.out)  # finds whole_model_needs_its_class
+    net = build(args)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.save(net, args.out)  # finds whole_model_needs_its_class
+    torch.save(net.state_dict(), args.out)
+    torch.save({"model": net.state_dict(), "optimizer": optimizer.state_dict()}, args.out)
+
+
+def weights(args):
+    model = Small()
+    model = model.state_dict()
+    torch.save(model, args.out)
+    scripted = torch.jit.script(Small())
+    torch.save(scripted, args.out)
+    data = build(args)
+    torch.save(data, args.out)
+
+
+def test_pickles(tmp_path):
+    model = Small()
+    torch.save(model, tmp_path / "model.pt")
