@@ -130,8 +130,6 @@ class Reproducer:
     messages: tuple[str, ...] = _key(_texts, page=True, default=())
     # the same of other devices, older releases and other programs, which no run has raised
     elsewhere: tuple[str, ...] = _key(_texts, default=())
-    # users' words that title and docstring do not have
-    keywords: tuple[str, ...] = _key(_texts, default=())
     origin: str = _key(_text, page=True)  # one of ORIGINS
     # threads in which someone meets this very failure
     reports: tuple[str, ...] = _key(_texts, default=())

@@ -17,7 +17,7 @@ from .devices import DEVICES
 from .evidence import headers, records
 from .evidence.records import Record
 from .evidence.states import States
-from .explain import explain
+from .explain import explain, search
 from .scan import scanning
 
 IDS = catalog.PACKAGE / "ids.txt"
@@ -74,6 +74,7 @@ def lint(
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
     if repros == catalog.REPROS:
+        problems += search.problems({reproducer.id for reproducer in reproducers})
         try:
             problems += causes.problems(reproducers)
         except toml.TOMLDecodeError as error:

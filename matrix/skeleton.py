@@ -24,7 +24,6 @@ HEADER = f"""\
 # symptom = "{FILL_IN}: a short regex of what reproduce() returns"
 # messages = ["{FILL_IN}: regexes of the error as users see it; delete where none is raised"]
 # elsewhere = ["{FILL_IN}: the same of other devices and programs, not raised here; or delete"]
-# keywords = ["{FILL_IN}: what users say that title and docstring do not; or delete"]
 # origin = "{FILL_IN}: {" | ".join(ORIGINS)}: whose failure it is"
 # reports = ["{FILL_IN}: https://, threads in which someone meets this very failure"]
 # documents = ["{FILL_IN}: https://, where its cause or fix is stated; or delete"]

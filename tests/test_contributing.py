@@ -18,7 +18,6 @@ FILLED_IN = {  # the start of a line -> what stands there instead; nothing delet
     "# symptom": '# symptom = "std is nan"',
     "# messages": "",
     "# elsewhere": "",
-    "# keywords": "",
     "# origin": '# origin = "design"',
     "# reports": "",
     "# documents": '# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.std.html"]',

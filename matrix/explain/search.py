@@ -1,8 +1,8 @@
 """Reproducers and lists of causes by the symptom in a user's words; nothing where none is close.
 
-SQLite's full-text search ranks: BM25 over stemmed words, keywords and title first. It ranks
+SQLite's full-text search ranks: BM25 over stemmed words, title and search phrases first. It ranks
 strangers as well, so what is not close is left out. Close is an entry of which one phrase (its
-title, a keyword, its name) has enough of the query's words, and all together enough of their
+title, a search phrase, its name) has enough of the query's words, and all together enough of their
 weight; a word weighs the more the fewer entries have it. Both were measured: docs/demand.md.
 """
 
@@ -31,6 +31,7 @@ STOP_WORDS = frozenset(
     " would yet you your".split()
 )
 SYNONYMS = Path(__file__).with_name("synonyms.txt")
+PHRASES = Path(__file__).with_name("phrases")
 COLUMNS = "title, words, id, doc, text"
 TABLES = f"""
 CREATE VIRTUAL TABLE pages USING fts5({COLUMNS}, tokenize = 'porter unicode61');
@@ -118,6 +119,27 @@ class Index:
         return [self._found[row - 1] for (row,) in ranked if row in close]
 
 
+def phrases_of(id: str, folder: Path = PHRASES) -> list[str]:
+    """What users say of a failure that its title and docstring do not: phrases/FAMILY/NAME.txt."""
+    path = folder / f"{id}.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+
+
+def problems(ids: set[str], folder: Path = PHRASES) -> list[str]:
+    """What is wrong with the files of search phrases, a line each."""
+    wrong = []
+    for path in sorted(folder.glob("**/*.txt")):
+        if path.relative_to(folder).with_suffix("").as_posix() not in ids:
+            wrong.append(f"{path}:1: no reproducer of this name")
+        lines = path.read_text(encoding="utf-8").splitlines()
+        wrong += [
+            f"{path}:{number}: {'empty' if not line.strip() else f'twice: {line}'}"
+            for number, line in enumerate(lines, 1)
+            if not line.strip() or line in lines[: number - 1]
+        ]
+    return wrong
+
+
 @cache
 def _synonyms() -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of all phrases but the first of each line of the file, and the first of each."""
@@ -142,10 +164,9 @@ def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tupl
     for one in reproducers:
         name = re.sub("[_/]", " ", one.id)
         text = " ".join([one.symptom, *one.texts])
-        phrases = [one.title, *one.keywords, name]
-        entries.append(
-            (Found(one.title, [one], []), phrases, (one.title, one.keywords, name, one.doc, text))
-        )
+        phrases = phrases_of(one.id)
+        page = (one.title, phrases, name, one.doc, text)
+        entries.append((Found(one.title, [one], []), [one.title, *phrases, name], page))
     for group in causes.load():
         if words := group.get("keywords"):
             seen = [by_id[cause["see"]] for cause in group["causes"] if cause.get("see") in by_id]

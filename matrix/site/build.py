@@ -24,7 +24,7 @@ from ..evidence.states import BY_NAME, EXPECTED, ROWS
 from ..explain import compare, explain
 from . import exports, markup
 from .failure import Failure, Group, evidence, fix_source, related
-from ..explain.search import STOP_WORDS
+from ..explain.search import STOP_WORDS, phrases_of
 from ..explain.text import NOT_MEASURED, Measured
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -295,12 +295,13 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
 
 
 def _words(reproducer: Reproducer) -> str:
-    """The words of its keywords for the filter, which finds parts of words: each once, and none
-    that its id, title or messages hold. (The keywords themselves would double the page.)
+    """The words of its search phrases for the filter, which finds parts of words: each once, and
+    none that its id, title or messages hold. (The phrases themselves would double the page.)
     """
     said = " ".join([reproducer.id, reproducer.title, *reproducer.texts]).lower()
     words: list[str] = []
-    for word in sorted(set(" ".join(reproducer.keywords).lower().split()), key=len, reverse=True):
+    phrases = " ".join(phrases_of(reproducer.id)).lower().split()
+    for word in sorted(set(phrases), key=len, reverse=True):
         if word not in STOP_WORDS and not any(word in other for other in (said, *words)):
             words.append(word)
     return " ".join(sorted(words))

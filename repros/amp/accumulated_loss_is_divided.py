@@ -6,20 +6,6 @@
 # title = "The reported training loss shrinks with the number of accumulation steps"
 # kind = "silent"
 # symptom = "reports 0.25 for a loss of 1.0"
-# keywords = [
-#     "loss too small with gradient accumulation",
-#     "train loss in the log much lower than validation loss",
-#     "displayed loss depends on the accumulation setting",
-#     "loss looks four times smaller when accumulating four batches",
-#     "train and val loss not comparable with gradient accumulation",
-#     "tensorboard curve shifts when I change accumulation steps",
-#     "logged loss drops suspiciously after enabling accumulation",
-#     "training loss far too good to be true",
-#     "val loss is a constant multiple of the training loss",
-#     "why is my reported loss so small",
-#     "looks like overfitting, but only the logged loss is scaled",
-#     "perplexity from train loss unrealistically low with accumulation",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/espnet/espnet/issues/5090"]
 # documents = ["https://github.com/Modalities/modalities/pull/118"]

@@ -6,22 +6,6 @@
 # title = "A no_grad pass over some layers in an autocast block stops their training silently"
 # kind = "silent"
 # symptom = "of 4 parameters have no gradient"
-# keywords = [
-#     "some layers do not learn",
-#     "gradients are None for some layers",
-#     "part of the network never updates with mixed precision",
-#     "encoder stays frozen when I use amp",
-#     "works in float32, some layers stuck under autocast",
-#     "grad is None for the backbone only with autocast",
-#     "teacher and student share a network, no learning in amp",
-#     "generator gets no gradient in mixed precision GAN",
-#     "two forward passes, second one has missing gradients",
-#     "amp training is worse than full precision for shared layers",
-#     "weights of shared layers unchanged when amp is on",
-#     "turning off autocast makes all layers train",
-#     "reinforcement learning with amp, value net not learning",
-#     "recycling or self-conditioning pass stops layers from learning",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/112583",

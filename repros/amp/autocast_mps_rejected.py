@@ -11,12 +11,6 @@
 #     "User specified an unsupported autocast device_type 'mps'",
 #     "unsupported scalarType(?! (?:BFloat16|Complex|Float8|Float4|U?Int|QU?Int|Bits|Undefined))",
 # ]
-# keywords = [
-#     "mixed precision on a MacBook not possible",
-#     "use amp on Apple GPU",
-#     "autocast does not accept the Mac device",
-#     "half precision training on M1 or M2",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/zai-org/CogVideo/issues/363",

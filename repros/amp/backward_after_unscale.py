@@ -6,19 +6,6 @@
 # title = "A backward() after unscale_() adds gradients that are 65536 times too large"
 # kind = "silent"
 # symptom = "step is .* long instead of 1"
-# keywords = [
-#     "gradients explode with gradient accumulation",
-#     "loss explodes with mixed precision",
-#     "loss shoots up to huge values with amp and accumulation",
-#     "mixed precision diverges, full precision is fine",
-#     "weights blow up after the first step with GradScaler",
-#     "loss becomes enormous when using two losses and clipping",
-#     "training explodes as soon as gradient clipping and amp combine",
-#     "second backward makes the update enormous",
-#     "gradient norm around 1e5 with mixed precision",
-#     "works without amp, diverges immediately with it",
-#     "parameters jump to huge numbers after one update",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping",

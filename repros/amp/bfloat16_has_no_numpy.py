@@ -10,16 +10,6 @@
 #     "Got unsupported ScalarType BFloat16",
 #     "Got unsupported ScalarType Float8_\\w{4,8}",
 # ]
-# keywords = [
-#     "convert bfloat16 tensor to numpy",
-#     "metrics fail with bf16",
-#     "sklearn metric on bfloat16 predictions",
-#     "evaluation fails in bf16",
-#     "cannot plot a bf16 tensor with matplotlib",
-#     "convert brain float output to an array",
-#     "saving bf16 embeddings to npy fails",
-#     "how to turn half precision result into a list",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/110285",

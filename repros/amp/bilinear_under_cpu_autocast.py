@@ -7,7 +7,6 @@
 # kind = "error"
 # symptom = "All tensors must have the same dtype"
 # messages = ["All tensors must have the same dtype, got input1"]
-# keywords = ["bilinear autocast cpu", "bilinear bfloat16"]
 # origin = "torch"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/amp.html",

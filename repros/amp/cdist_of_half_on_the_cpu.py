@@ -18,13 +18,6 @@
 #     "binary_cross_entropy. not implemented for .Half",
 #     "reflection_pad2d. not implemented for .Half",
 # ]
-# keywords = [
-#     "nearest neighbours in half precision on CPU fail",
-#     "pairwise distances of fp16 embeddings without a GPU",
-#     "loss in float16 on CPU is not implemented",
-#     "cross entropy of half logits raises on CPU",
-#     "antialiased resize of a float16 image on CPU",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/136748",

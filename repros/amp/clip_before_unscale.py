@@ -6,22 +6,6 @@
 # title = "Clipping gradients before unscale_() makes the steps of SGD far too short"
 # kind = "silent"
 # symptom = "clipped step is .* long instead of 1"
-# keywords = [
-#     "training very slow",
-#     "loss hardly decreases",
-#     "tiny steps",
-#     "model learns nothing with amp and gradient clipping",
-#     "loss almost flat in fp16, normal in fp32",
-#     "mixed precision converges far slower than full precision",
-#     "gradient norm printed is in the tens of thousands",
-#     "clipping makes training crawl with mixed precision",
-#     "weights barely change when clipping under amp",
-#     "turning off clipping makes fp16 training work again",
-#     "need a gigantic learning rate when using amp",
-#     "grad norm always far above the clip threshold",
-#     "fp16 accuracy much lower than fp32 with same settings",
-#     "progress per epoch is minimal since I enabled GradScaler",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/9599",

@@ -6,12 +6,6 @@
 # title = "autocast('cuda') and GradScaler without CUDA only warn, and all gradients arrive"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
-# keywords = [
-#     "mixed precision has no effect on a machine without GPU",
-#     "no speed-up from autocast on my Mac or CPU",
-#     "autocast for cuda only warns on laptop",
-#     "memory not reduced with amp on CPU",
-# ]
 # origin = "design"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/autocast_mode.py",

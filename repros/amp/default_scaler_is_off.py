@@ -7,19 +7,6 @@
 # kind = "silent"
 # symptom = "the loss is multiplied by 1"
 # messages = ["GradScaler is enabled, but CUDA is not available"]
-# keywords = [
-#     "scaler does nothing on my Mac",
-#     "mixed precision on MPS gives zero gradients",
-#     "grad scaler scale is 1.0 on Intel GPU",
-#     "half precision training on Apple silicon does not learn",
-#     "small gradients vanish to zero in fp16 on Mac",
-#     "scaler.get_scale() always returns 1.0",
-#     "GradScaler has no effect without an NVIDIA card",
-#     "fp16 on CPU or XPU, gradients underflow",
-#     "is loss scaling active on my M1",
-#     "only a warning and the loss is not scaled",
-#     "mixed precision silently off on non-NVIDIA hardware",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/147731"]
 # documents = [

@@ -11,23 +11,6 @@
 #     "OVERFLOW! Rank \\d{1,5} Skipping step\\.? Attempted loss scale",
 #     "The grad norm is (?:nan|inf)\\. Skipping updating the model",
 # ]
-# keywords = [
-#     "grad norm is nan or inf in the first iterations with amp",
-#     "gradient overflow at the start of training",
-#     "is it normal that amp skips steps",
-#     "weights do not change in the first steps with GradScaler",
-#     "loss scale is halved at the beginning",
-#     "grad norm inf at the very start of fp16 training",
-#     "weights unchanged after the first iteration with amp",
-#     "first few updates do nothing when using fp16",
-#     "is it bad that the scaler drops the first iterations",
-#     "logged gradient norm nan in the beginning then fine",
-#     "optimizer step count lower than iterations with amp",
-#     "loss identical in the first two or three steps",
-#     "scale falls from 65536 in the beginning of training",
-#     "should I worry about overflow messages at step 1",
-#     "unit test fails because amp step changes nothing",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/facebookresearch/swav/issues/47",

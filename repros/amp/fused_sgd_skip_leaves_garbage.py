@@ -6,20 +6,6 @@
 # title = "Fused SGD takes uninitialised memory for momentum after a skipped first step"
 # kind = "silent"
 # symptom = "weight is nan after one skipped and one clean step"
-# keywords = [
-#     "loss nan with fused SGD",
-#     "loss explodes with fused SGD and mixed precision",
-#     "weights are garbage after two steps, fused SGD and amp",
-#     "model nan at step two in half precision",
-#     "random huge weights with fused=True and momentum",
-#     "fused optimizer diverges, the normal one does not",
-#     "training with amp nan right after start, fused SGD",
-#     "accuracy random after turning on fused optimizer",
-#     "different nan behaviour in each run with fused SGD",
-#     "loss explodes in iteration two only in mixed precision",
-#     "switching off fused fixes the nan",
-#     "momentum buffer contains strange values",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/sgd.py",

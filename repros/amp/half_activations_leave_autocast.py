@@ -6,17 +6,6 @@
 # title = "A float32 Linear outside of autocast raises for what a layer inside of it returned"
 # kind = "error"
 # symptom = "same dtype"
-# keywords = [
-#     "training works, evaluation outside autocast raises a dtype error",
-#     "head after the autocast block",
-#     "autocast output is float16",
-#     "mixed precision error only in validation",
-#     "loss or layer outside of autocast",
-#     "mixed precision output fails in a layer outside autocast",
-#     "loss or head outside of the autocast block fails",
-#     "part of the model in amp, part not",
-#     "features from autocast do not fit the next layer",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/amp.html#torch.autocast",

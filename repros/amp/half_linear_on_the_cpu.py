@@ -26,16 +26,6 @@
 #     "clamp_min_scalar_cpu. not implemented for .Half",
 #     "RsqrtKernelImpl. not implemented for .Half",
 # ]
-# keywords = [
-#     "fp16 model on CPU",
-#     "float16 inference on a Mac or without a GPU",
-#     "model.half() on cpu",
-#     "load a half precision checkpoint on CPU",
-#     "half precision model does not run without GPU",
-#     "fp16 checkpoint on my laptop CPU fails",
-#     "stable diffusion on CPU fails in half",
-#     "LLM in half precision on CPU does not work",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/huggingface/transformers/issues/27769",

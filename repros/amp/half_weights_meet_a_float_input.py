@@ -23,18 +23,6 @@
 #     "Input type \\(torch\\.cuda\\.FloatTensor\\) and (?:weight|bias) type \\([^()]{0,20}?(?:Half|BFloat16)[^()]{0,10}\\) should be the same",
 #     "mixed dtype \\(CPU\\): ?all",
 # ]
-# keywords = [
-#     "model.half() with float32 input",
-#     "half and float do not match",
-#     "float16 weights and float32 activations",
-#     "dtype mismatch between input and weight",
-#     "bfloat16 model expected float",
-#     "fp16 works in training, fails in evaluation",
-#     "called model.half() and now the input does not fit",
-#     "bf16 model fails with normal images",
-#     "loaded model in float16, float data does not work",
-#     "how to match dtype of data and model",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/axolotl-ai-cloud/axolotl/issues/844",

@@ -14,22 +14,6 @@
 #     "masked_scatter: expected self and source to have same dtypes but got",
 # ]
 # elsewhere = ["masked_scatter_: expected self and source to have same dtypes but got"]
-# keywords = [
-#     "mixture of experts raises in bf16 and runs in fp32",
-#     "index put dtypes do not match with mixed precision",
-#     "assigning with a boolean mask fails under amp",
-#     "out[mask] = layer(x[mask]) dtype error",
-#     "merging image features into text embeddings fails with bf16",
-#     "MAE raises in 16-bit precision",
-#     "scatter works in fp32 and raises in fp16",
-#     "index_add expects the same scalar type, only with autocast",
-#     "destination is Float and source is BFloat16",
-#     "destination is Half and source is Float",
-#     "masked assignment of half values",
-#     "tokens of an expert written back have the wrong dtype",
-#     "zeros_like gives float32 but the linear gives half",
-#     "mask token has another dtype than the features",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/hiyouga/LlamaFactory/issues/2639",

@@ -6,18 +6,6 @@
 # title = "Gradient accumulation takes no step for the last partial window, and leaks it into the next epoch"
 # kind = "silent"
 # symptom = "weight moved 1 instead of 2, a gradient of 0.5 is left"
-# keywords = [
-#     "gradient accumulation last batches ignored",
-#     "fewer optimizer steps than expected",
-#     "number of updates is lower than batches divided by accumulation",
-#     "short dataset with accumulation does not train at all",
-#     "gradients left over at the end of an epoch",
-#     "accumulation steps larger than number of batches, no learning",
-#     "first update of an epoch is larger than usual",
-#     "scheduler ends too late, total steps do not match",
-#     "weights stay the same when accumulation exceeds the loader length",
-#     "loss spikes at the beginning of each epoch with accumulation",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/timoschick/pet/issues/36"]
 # documents = [

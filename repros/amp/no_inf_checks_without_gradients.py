@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "No inf checks were recorded for this optimizer"
 # messages = ["No inf checks were recorded for this optimizer"]
-# keywords = [
-#     "GradScaler.step assertion error",
-#     "found_inf_per_device is empty",
-#     "all gradients are None with amp",
-#     "loss is not connected to the model",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/open-mmlab/mmsegmentation/issues/3230",

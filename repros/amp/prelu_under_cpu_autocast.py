@@ -7,7 +7,6 @@
 # kind = "error"
 # symptom = "prelu: Type promoting not supported"
 # messages = ["prelu: Type promoting not supported"]
-# keywords = ["PReLU autocast cpu", "PReLU bfloat16"]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/95365"]
 # documents = ["https://github.com/pytorch/pytorch/pull/95366"]

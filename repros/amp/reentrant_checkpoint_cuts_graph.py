@@ -7,21 +7,6 @@
 # kind = "silent"
 # symptom = "checkpointed block has no gradient"
 # messages = ["None of the inputs have requires_grad=True\\. Gradients will be None"]
-# keywords = [
-#     "some layers do not learn",
-#     "gradient checkpointing layers not trained",
-#     "early layers do not train with gradient checkpointing on",
-#     "embedding or first block keeps its initial weights",
-#     "turning on activation checkpointing hurts accuracy",
-#     "image encoder gets no gradients with checkpointing",
-#     "LoRA fine-tuning with gradient checkpointing does not learn",
-#     "loss flat after enabling checkpointing to save memory",
-#     "lower blocks have grad None with checkpoint",
-#     "saves memory but the model no longer improves",
-#     "frozen embeddings plus checkpointing, adapters not updated",
-#     "stem of the network is stuck when checkpointing",
-#     "weights of checkpointed layers never change",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/7617",

@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "The source state dict is empty"
 # messages = ["The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler"]
-# keywords = [
-#     "cannot resume training after switching on mixed precision",
-#     "checkpoint from CPU run does not load with amp",
-#     "scaler state is empty when restarting",
-#     "continue a float32 run in fp16",
-# ]
 # origin = "design"
 # reports = ["https://github.com/lucidrains/lightweight-gan/issues/103"]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/amp/grad_scaler.py"]

@@ -6,20 +6,6 @@
 # title = "After many skipped steps the loss scale is zero, and a good step writes NaN weights"
 # kind = "silent"
 # symptom = "scale 0.0, then a finite step wrote nan"
-# keywords = [
-#     "weights suddenly nan with mixed precision",
-#     "GradScaler scale keeps decreasing to 0",
-#     "training fine for hours, then suddenly all weights nan",
-#     "scaler value in the log goes down to zero",
-#     "loss scale keeps halving until the model is nan",
-#     "fp16 run dies with nan after thousands of steps",
-#     "many skipped updates and then nan",
-#     "gradient overflow in each step, scale gets tiny",
-#     "scale of 1e-38 in the log before it breaks",
-#     "mixed precision unstable late in training",
-#     "nan after long run although the loss was fine",
-#     "minimum loss scale reached, model destroyed",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/40497"]
 # documents = [

@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "Cannot convert a MPS Tensor to float64"
 # elsewhere = ["Cannot convert a MPS Tensor to float64 dtype"]
-# keywords = [
-#     "gradient scaler fails on Apple silicon",
-#     "mixed precision training on a MacBook M1 crashes",
-#     "M2 Mac fp16 training does not support double",
-#     "grad scaler does not work on mps",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/142397",

@@ -6,19 +6,6 @@
 # title = "A second loss without scaler.scale() counts 65536 times too little"
 # kind = "silent"
 # symptom = "the weight went the way of the first loss"
-# keywords = [
-#     "training very slow",
-#     "loss hardly decreases",
-#     "tiny steps",
-#     "one of my two losses has no effect with amp",
-#     "discriminator learns, generator does not, in mixed precision",
-#     "regularization loss too weak once amp is on",
-#     "works in fp32, the auxiliary loss does nothing in fp16",
-#     "extra backward call outside the scaler has no influence",
-#     "critic does not improve with mixed precision",
-#     "part of the model hardly trains since using GradScaler",
-#     "density or geometry loss ignored in half precision",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/notes/amp_examples.html#working-with-multiple-models-losses-and-optimizers",

@@ -7,13 +7,6 @@
 # kind = "error"
 # symptom = "unscale_\\(\\) has already been called"
 # messages = ["unscale_\\(\\) has already been called on this optimizer since the last update\\(\\)"]
-# keywords = [
-#     "clipping with gradient accumulation and GradScaler raises",
-#     "error in the second batch of an accumulation window with amp",
-#     "works with accumulation of 1, fails with 2 in fp16",
-#     "skipping a step with a NaN gradient crashes the next step",
-#     "RuntimeError about unscale_ called twice before update",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/4148",

@@ -6,28 +6,6 @@
 # title = "MultiheadAttention and TransformerEncoder mix the samples of a batch: batch_first is off by default"
 # kind = "silent"
 # symptom = "the output of a sample depends on the other"
-# keywords = [
-#     "transformer predictions depend on the other samples",
-#     "batch inference differs from single inference",
-#     "predictions change with the batch size",
-#     "attention over the batch dimension",
-#     "batch_first=False default",
-#     "transformer does not learn high loss",
-#     "attention leaks between samples",
-#     "transformer learns nothing although the shapes are right",
-#     "prediction for one sentence changes with the other sentences",
-#     "single sample inference gives different result than batched",
-#     "my ViT from scratch is stuck at low accuracy",
-#     "score of an image depends on accompanying images",
-#     "transformer encoder time series forecast is bad",
-#     "results vary when I shuffle the test set",
-#     "translation loss stays high, model copies nothing useful",
-#     "evaluation with batch size one is much worse",
-#     "positions do not see their own sequence",
-#     "text classifier with nn.Transformer no better than chance",
-#     "order of dimensions for the transformer input",
-#     "attention weights have the wrong shape, batch by batch",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/dhimasryan/MOSA-Net-Cross-Domain/issues/10",

@@ -9,21 +9,6 @@
 # messages = [
 #     "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask\\.dtype: float and {1,2}query\\.dtype: double",
 # ]
-# keywords = [
-#     "attn_mask.dtype: float and query.dtype: double",
-#     "mask is float32 model is float64",
-#     "set_default_dtype float64 transformer",
-#     "double precision transformer gets a single precision mask",
-#     "switched everything to float64 but the mask is not",
-#     "default dtype set to double has no effect on mask",
-#     "causal mask stays float while the model is double",
-#     "generated mask has another precision than my input",
-#     "set default to half or bfloat16, mask still float32",
-#     "transformer in double precision for physics fails with mask",
-#     "mask not created on my default device",
-#     "subsequent mask ignores my dtype setting",
-#     "numerical check of a transformer in float64 does not run",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/137186"]
 # documents = [

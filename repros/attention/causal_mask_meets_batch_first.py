@@ -8,19 +8,6 @@
 # symptom = "The shape of the 2D attn_mask is"
 # messages = ["The shape of the 2D attn_mask is torch\\.Size"]
 # elsewhere = ["The size of the 2D attn_mask is not correct"]
-# keywords = [
-#     "attn_mask shape but should be (batch, batch)",
-#     "attn_mask should be the batch size",
-#     "causal mask shape error",
-#     "TransformerEncoder mask shape error",
-#     "forgot batch_first=True",
-#     "torch.Size([77, 77]), but should be (128, 128)",
-#     "open_clip encode_text mask error",
-#     "causal mask does not fit the attention input",
-#     "transformer mask works only when batch equals length",
-#     "which shape should the attention mask have",
-#     "decoder mask size error with batch first data",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/mlfoundations/open_clip/issues/910",

@@ -6,23 +6,6 @@
 # title = "TransformerEncoderLayer with batch_first=True ignores is_causal=True in eval mode without a mask"
 # kind = "silent"
 # symptom = "a token sees those after it"
-# keywords = [
-#     "is_causal has no effect",
-#     "causal transformer leaks future tokens in evaluation",
-#     "train and eval outputs differ transformer",
-#     "TransformerEncoder fast path",
-#     "language model perplexity unrealistically low in validation",
-#     "validation far better than training, suspicious of cheating",
-#     "decoder-only model sees the next tokens at test time",
-#     "generated text is gibberish but validation loss is low",
-#     "changing a later token changes the earlier outputs",
-#     "outputs of train and eval mode differ with dropout zero",
-#     "autoregressive model peeks at the future",
-#     "is my causal encoder cheating at inference",
-#     "eval loss near zero, generation terrible",
-#     "causal flag seems to do nothing when evaluating",
-#     "GPT from encoder layers evaluates differently than it trains",
-# ]
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoderLayer.html",

@@ -6,25 +6,6 @@
 # title = "TransformerEncoder in eval mode returns fewer positions than it was given"
 # kind = "silent"
 # symptom = "5 positions in, 3 out"
-# keywords = [
-#     "TransformerEncoder output shape eval",
-#     "src_key_padding_mask output truncated",
-#     "TransformerEncoder output shorter than input",
-#     "sequence length changes in model.eval()",
-#     "nested tensor fast path",
-#     "enable_nested_tensor",
-#     "works in train mode fails in eval mode",
-#     "output has fewer time steps than my input at inference",
-#     "predicted sequence is shorter than the padded labels",
-#     "length mismatch between logits and targets only when validating",
-#     "shape is right when training and wrong when evaluating",
-#     "transformer drops the padded positions at test time",
-#     "number of tokens changes in the output of the encoder",
-#     "fixed max length padding gets cut off in validation",
-#     "token tagging fails in evaluation because lengths differ",
-#     "works with gradients but not under no_grad",
-#     "concatenating encoder outputs of batches fails at inference",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/97111"]
 # documents = [

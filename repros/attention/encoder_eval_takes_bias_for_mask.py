@@ -6,23 +6,6 @@
 # title = "TransformerEncoderLayer in eval mode masks every key that has an attention bias"
 # kind = "silent"
 # symptom = "a token sees no other token"
-# keywords = [
-#     "Converting mask without torch.bool dtype to bool",
-#     "relative position bias",
-#     "float src_mask",
-#     "nan in evaluation",
-#     "ALiBi model good in training, terrible in validation",
-#     "transformer with distance bias evaluates at chance level",
-#     "eval outputs differ hugely from train outputs with dropout 0",
-#     "nan predictions only at inference, training loss is fine",
-#     "soft attention mask is treated as hard mask",
-#     "each token only looks at itself in evaluation",
-#     "additive mask works with grad but not under no_grad",
-#     "validation accuracy collapses with additive attention bias",
-#     "graph transformer spatial bias breaks in test mode",
-#     "inference results wrong only with torch.no_grad()",
-#     "perplexity on the held-out set far above the training one",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/118628"]
 # documents = [

@@ -6,21 +6,6 @@
 # title = "Forward hooks inside TransformerEncoderLayer do not run in eval mode"
 # kind = "silent"
 # symptom = "the forward hook ran 0 times"
-# keywords = [
-#     "register_forward_hook not called",
-#     "TransformerEncoderLayer fast path",
-#     "attention weights hook empty in eval",
-#     "can't get attention maps at inference, dictionary is empty",
-#     "feature hook works in training but not when evaluating",
-#     "activations are not captured under no_grad",
-#     "visualizing attention of a TransformerEncoder returns nothing",
-#     "hook prints nothing in eval but prints in train",
-#     "probing hidden layers of a transformer gives an empty list",
-#     "quantization observers see no data in transformer",
-#     "extract intermediate features from a transformer encoder at test",
-#     "pruning or adapter hook ignored when I evaluate",
-#     "hook fires only when gradients are enabled",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/128413",

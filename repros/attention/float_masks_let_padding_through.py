@@ -6,22 +6,6 @@
 # title = "MultiheadAttention attends to padding where both masks are float"
 # kind = "silent"
 # symptom = "the output depends on a padded token"
-# keywords = [
-#     "src_key_padding_mask ignored",
-#     "padding mask has no effect",
-#     "Transformer mask bug",
-#     "output of a sentence changes with the amount of padding",
-#     "same text, longer padding, other prediction",
-#     "changing pad tokens changes my results",
-#     "transformer pays attention to pad tokens",
-#     "batched results differ from unpadded single results",
-#     "padding mask seems to be ignored with a causal mask",
-#     "accuracy falls when sequences are padded more",
-#     "decoder looks at padded positions",
-#     "attention weights on padding are not zero",
-#     "adding the target mask disables the padding mask",
-#     "different max length gives different logits",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/92554"]
 # documents = [

@@ -7,13 +7,6 @@
 # kind = "error"
 # symptom = "embed_dim must be divisible by num_heads"
 # messages = ["embed_dim must be divisible by num_heads"]
-# keywords = [
-#     "d_model not divisible by nhead",
-#     "number of attention heads error",
-#     "AssertionError in nn.TransformerEncoderLayer",
-#     "choose num_heads for embedding size",
-#     "head_dim not an integer",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/lyuchenyang/Macaw-LLM/issues/42",

@@ -11,17 +11,6 @@
 #     "Expected attn_mask dtype to be bool or (?:float or )?to match query dtype, but got attn_mask\\.dtype: (?:un)?signed char",
 # ]
 # elsewhere = ["Expected attn_mask dtype to be bool or (?:float or )?to match query dtype, but got attn_mask\\.dtype: long\\b"]
-# keywords = [
-#     "got attn_mask.dtype: long int",
-#     "attention_mask of the tokenizer in SDPA",
-#     "attn_mask dtype error",
-#     "attention mask of ones and zeros",
-#     "padding is attended to",
-#     "passing the tokenizer mask to attention does not hide padding",
-#     "converted mask to float and padding still matters",
-#     "mask of zeros and ones has hardly any effect",
-#     "attention does not accept my 0/1 mask",
-# ]
 # origin = "design"
 # reports = ["https://github.com/seal-rg/recurrent-pretraining/issues/18"]
 # documents = [

@@ -8,18 +8,6 @@
 # symptom = "The shape of the 3D attn_mask is"
 # messages = ["The shape of the 3D attn_mask is torch\\.Size"]
 # elsewhere = ["The size of the 3D attn_mask is not correct"]
-# keywords = [
-#     "3D attn_mask batch times num_heads",
-#     "different attention mask for each sample",
-#     "attn_mask repeat num_heads wrong",
-#     "mask shape (N*num_heads, L, S)",
-#     "batched attn_mask MultiheadAttention",
-#     "per-sample causal and padding mask",
-#     "different mask for each sample in the batch",
-#     "repeated mask for heads hides the wrong samples",
-#     "custom attention pattern per sequence in a batch",
-#     "how to give each sentence its own attention mask",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/64706"]
 # documents = [

@@ -6,25 +6,6 @@
 # title = "MultiheadAttention has NaN gradients where one sequence is fully masked"
 # kind = "silent"
 # symptom = "the loss is finite, in_proj_weight\\.grad is nan"
-# keywords = [
-#     "MultiheadAttention nan padding",
-#     "key_padding_mask all True nan",
-#     "need_weights nan",
-#     "transformer nan loss with padding mask",
-#     "all tokens padded nan",
-#     "empty sequence in the batch nan",
-#     "weights turn nan though the printed loss is a number",
-#     "model broken after one batch that contains a blank text",
-#     "all parameters nan after a step, loss was finite",
-#     "sample with no valid tokens ruins the whole batch",
-#     "transformer training suddenly nan at a random step",
-#     "empty document in dataset makes attention blow up",
-#     "loss fine, then every following loss is nan",
-#     "masking the bad sample in the loss does not help",
-#     "multimodal model with missing modality gives nan gradients",
-#     "gradient norm is nan while loss looks normal",
-#     "agent with no neighbours makes attention nan",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/41508"]
 # documents = [

@@ -6,22 +6,6 @@
 # title = "A LoRA adapter or hook on MultiheadAttention.out_proj has no effect"
 # kind = "silent"
 # symptom = "the adapter of out_proj has no gradient"
-# keywords = [
-#     "LoRA out_proj not trained",
-#     "register_forward_hook not called",
-#     "CLIP LoRA attention",
-#     "some LoRA matrices stay at zero after fine-tuning",
-#     "fine-tuned adapter on attention output does not change anything",
-#     "lora_B weights of the attention projection remain zero",
-#     "grad is None for the adapter on out_proj",
-#     "CLIP fine-tuning with adapters makes little progress",
-#     "hook on the attention output projection never fires",
-#     "quantized or replaced projection layer in attention is ignored",
-#     "wrapping a layer inside attention has no effect",
-#     "merged and unmerged LoRA give the same result",
-#     "unused parameters in DDP come from out_proj adapter",
-#     "attention's final linear with another forward changes nothing",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/78109"]
 # documents = [

@@ -10,19 +10,6 @@
 #     "derivative for aten::_scaled_dot_product_\\w{1,60}_backward is not implemented",
 #     "Trying to use forward AD with _scaled_dot_product_\\w{1,60} that does not support it",
 # ]
-# keywords = [
-#     "double backward attention",
-#     "second order gradient transformer",
-#     "gradient penalty with attention",
-#     "MAML transformer",
-#     "create_graph=True attention",
-#     "higher order derivatives SDPA",
-#     "Hessian vector product transformer",
-#     "WGAN-GP with transformer discriminator fails",
-#     "second order gradients through attention",
-#     "meta-learning a transformer fails in the outer step",
-#     "physics informed transformer needs second derivatives",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/116350",

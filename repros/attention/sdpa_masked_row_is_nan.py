@@ -6,28 +6,6 @@
 # title = "scaled_dot_product_attention returns NaN for a row whose keys are all masked"
 # kind = "silent"
 # symptom = "output and gradient of the masked row are nan"
-# keywords = [
-#     "SDPA nan padding mask",
-#     "attention nan left padding",
-#     "scaled_dot_product_attention returns nan",
-#     "boolean mask with a row of zeros",
-#     "fully masked row nan",
-#     "padding mask makes the loss nan",
-#     "attention weights nan after softmax",
-#     "nan weights after one step",
-#     "transformer outputs nan for padded positions",
-#     "loss nan from the first step with left padded prompts",
-#     "nan appears only when batch contains short sequences",
-#     "batch size 1 works, padded batch gives nan",
-#     "sliding window plus padding mask gives nan",
-#     "switching from eager attention to sdpa makes loss nan",
-#     "some rows of attention output are not numbers",
-#     "first tokens attend to nothing and become nan",
-#     "generation with left padding returns nan logits",
-#     "nan after attention only for the pad queries",
-#     "cross attention with nothing to attend to is nan",
-#     "model weights all nan after the first update",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/103749",

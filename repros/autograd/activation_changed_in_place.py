@@ -9,17 +9,6 @@
 # messages = [
 #     "one of the variables needed for gradient computation has been modified by an inplace operation",
 # ]
-# keywords = [
-#     "modified by an inplace operation",
-#     "inplace=False does not help",
-#     "ReluBackward0 is at version 1; expected version 0",
-#     "+= in forward breaks backward",
-#     "residual connection inplace error",
-#     "backward fails and I cannot find the in-place change",
-#     "in-place addition in residual block breaks training",
-#     "plus-equals on activations fails in backward",
-#     "masking activations by assignment breaks the gradient",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/lyongo/NWPU-MOC/issues/4"]
 # documents = [

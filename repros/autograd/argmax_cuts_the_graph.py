@@ -7,16 +7,6 @@
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
-# keywords = [
-#     "argmax is not differentiable",
-#     "loss on predicted classes",
-#     "loss from accuracy",
-#     "requires_grad=True on the loss does not help",
-#     "loss is constant accuracy zero",
-#     "element 0 of tensors does not require grad argmax",
-#     "want to train on the predicted class",
-#     "my accuracy loss cannot be backpropagated",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/LZGMatrix/BOP19_CDPN_2019ICCV/issues/4",

@@ -6,29 +6,6 @@
 # title = "A second term of the loss that goes through argmax() has no effect, whatever its weight"
 # kind = "silent"
 # symptom = "the gradient is the same with the term as without it"
-# keywords = [
-#     "loss term has no effect",
-#     "changing the loss weight changes nothing",
-#     "beta or lambda of the loss has no influence",
-#     "auxiliary loss does not train",
-#     "penalty on predicted classes",
-#     "argmax not differentiable",
-#     "torch.where comparison loss no gradient",
-#     "increasing the penalty weight makes no difference to training",
-#     "regularizer is printed but never goes down",
-#     "second loss stays flat while the first decreases",
-#     "consistency loss has no influence on the result",
-#     "lambda 0 or lambda 1000 gives identical curves",
-#     "accuracy used as a loss term does not improve",
-#     "custom loss with rounding or thresholding does not train",
-#     "dice computed on hard masks does not get better",
-#     "hierarchical loss part ignored by the optimizer",
-#     "constraint term stays the same during training",
-#     "loss based on predicted labels does not optimise",
-#     "adding F1 or IoU to the loss changes nothing",
-#     "count of predicted positives in the loss has no gradient",
-#     "multi-task weight tuning has no effect at all",
-# ]
 # origin = "design"
 # reports = ["https://github.com/Ugenteraan/Deep_Hierarchical_Classification/issues/6"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.argmax.html"]

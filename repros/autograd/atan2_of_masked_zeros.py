@@ -7,24 +7,6 @@
 # kind = "silent"
 # symptom = "gradient through atan2 is \\[.*nan"
 # messages = ["Atan2Backward0.{1,2} returned nan values in its \\d{1,2}th output"]
-# keywords = [
-#     "angle loss nan",
-#     "nan gradient from padded points",
-#     "heading or orientation loss becomes nan",
-#     "atan2 backward returns nan",
-#     "phase of a complex number nan gradient",
-#     "angle prediction training turns nan with padded keypoints",
-#     "weights nan although the masked loss is finite",
-#     "pose estimation gradient becomes nan for missing joints",
-#     "orientation regression breaks when a vector is zero",
-#     "spectrogram phase loss gives nan after one step",
-#     "audio model with phase term diverges on silence",
-#     "masking the invalid points afterwards does not prevent nan",
-#     "yaw loss nan for empty boxes",
-#     "complex spectrogram angle gradient not a number",
-#     "multiplying by a zero mask still leaves nan gradients",
-#     "trajectory heading loss nan on stationary agents",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/93998",

@@ -7,18 +7,6 @@
 # kind = "error"
 # symptom = "grad can be implicitly created only for scalar outputs"
 # messages = ["grad can be implicitly created only for scalar outputs"]
-# keywords = [
-#     "loss is not a scalar",
-#     "reduction='none' backward",
-#     "DataParallel loss backward error",
-#     "works on one GPU fails on two",
-#     "batch size 1 works, 32 raises",
-#     "loss.backward(torch.ones_like(loss))",
-#     "loss per sample cannot be backpropagated",
-#     "training on two GPUs returns several losses",
-#     "should I take mean or sum before backward",
-#     "multi-GPU loss has one value per device",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/dillondavis/RecurrentAttentionConvolutionalNeuralNetwork/issues/4",

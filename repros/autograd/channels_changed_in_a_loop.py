@@ -13,13 +13,6 @@
 # elsewhere = [
 #     "Output \\d{1,9} of \\w{1,60} is a view and (?:is being|its base or another view of its base has been) modified inplace\\. This view is an output of a function that returns multiple views",
 # ]
-# keywords = [
-#     "UnbindBackward0 is a view and is being modified inplace",
-#     "SplitBackward0 is a view and is being modified inplace",
-#     "normalize image channel by channel",
-#     "adversarial attack through Normalize",
-#     "chunk split unbind in-place",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/haofanwang/Score-CAM/issues/28",

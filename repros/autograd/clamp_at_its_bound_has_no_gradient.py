@@ -6,18 +6,6 @@
 # title = "A value that equals a bound of torch.clamp has no gradient any more"
 # kind = "silent"
 # symptom = "gradient \\[0.0, 1.0, 0.0"
-# keywords = [
-#     "clamp gradient changed in 2.14",
-#     "weight initialised at the bound does not train",
-#     "parameter stuck at zero after upgrading torch",
-#     "clamped parameter frozen at its minimum",
-#     "gradient is zero exactly at the clamp limit",
-#     "learnable scale initialised to 0 with clamp min 0 stuck",
-#     "results changed after update, clamped values do not train",
-#     "mask parameters initialised at one no longer learn",
-#     "training worked in the old version and is stuck now",
-#     "adversarial perturbation at epsilon no longer changes",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/195931",

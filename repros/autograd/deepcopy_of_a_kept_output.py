@@ -9,13 +9,6 @@
 # messages = [
 #     "Only Tensors created explicitly by the user \\(graph leaves\\) support the deepcopy protocol",
 # ]
-# keywords = [
-#     "Only Tensors created explicitly by the user support the deepcopy protocol",
-#     "EMA copy of the model fails",
-#     "deepcopy fails after the first forward",
-#     "deepcopy model graph leaves",
-#     "clone a model with a hook that stores features",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/54580",

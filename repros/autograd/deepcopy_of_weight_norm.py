@@ -9,13 +9,6 @@
 # messages = [
 #     "Only Tensors created explicitly by the user \\(graph leaves\\) support the deepcopy protocol",
 # ]
-# keywords = [
-#     "weight_norm cannot be deepcopied",
-#     "EMA copy of the model fails",
-#     "deepcopy wav2vec2",
-#     "Only Tensors created explicitly by the user support the deepcopy protocol",
-#     "GridSearch or ensemble copy of a weight normalized model",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/28594",

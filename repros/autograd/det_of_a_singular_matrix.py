@@ -6,17 +6,6 @@
 # title = "The gradient of det() comes out as zero where the LU factorisation of the matrix has an exact zero"
 # kind = "silent"
 # symptom = "gradient of det is \\[\\[-?0.0, -?0.0\\], \\[-?0.0, -?0.0\\]\\], not \\[\\[4"
-# keywords = [
-#     "determinant gradient is zero but finite differences disagree",
-#     "gradcheck fails for determinant of a rank deficient matrix",
-#     "loss with determinant does not move the matrix",
-#     "optimizing a determinant stuck at a matrix with equal rows",
-#     "derivative of det wrong when the matrix is not invertible",
-#     "volume regularizer has no gradient for collapsed vectors",
-#     "matrix stays singular during optimization",
-#     "gradient all zeros for a matrix with repeated rows",
-#     "det backward differs from the adjugate formula",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/104675"]
 # documents = [

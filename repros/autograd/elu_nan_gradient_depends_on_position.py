@@ -6,18 +6,6 @@
 # title = "The gradient of elu at NaN is NaN or 1 depending on the element's position"
 # kind = "silent"
 # symptom = "gradient is nan at the first NaN, 1.0 at the last"
-# keywords = [
-#     "some elements have nan gradient and others one",
-#     "nan gradient appears only in part of the tensor",
-#     "nan detection misses some entries of the gradient",
-#     "results differ with tensor length when nan is present",
-#     "gradient of nan inputs is inconsistent",
-#     "last few elements behave differently from the rest",
-#     "same value, two different gradients in one tensor",
-#     "backward through an activation hides nan values",
-#     "nan check depends on the batch size",
-#     "SELU or ELU network passes nan gradients as finite",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/195075"]
 # documents = ["https://github.com/pytorch/pytorch/pull/195204"]

@@ -7,18 +7,6 @@
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
-# keywords = [
-#     "freeze layers then backward fails",
-#     "fine-tuning element 0 of tensors does not require grad",
-#     "transfer learning no trainable parameters",
-#     "all parameters requires_grad False",
-#     "frozen model loss.backward error",
-#     "loss.requires_grad = True does not train",
-#     "froze the pretrained network and now training fails",
-#     "replaced the last layer but it was frozen too",
-#     "fine-tuning only the head does not work",
-#     "how to freeze everything except the classifier",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/cfzd/Ultra-Fast-Lane-Detection/issues/281"]
 # documents = [

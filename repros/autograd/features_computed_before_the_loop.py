@@ -7,17 +7,6 @@
 # kind = "error"
 # symptom = "Trying to backward through the graph a second time"
 # messages = ["Trying to backward through the graph a second time"]
-# keywords = [
-#     "backward through the graph a second time",
-#     "first iteration works second fails",
-#     "embedding computed outside the training loop",
-#     "graph has already been freed",
-#     "retain_graph=True then inplace error",
-#     "first iteration works, the second one fails",
-#     "precomputed embeddings outside the loop break training",
-#     "works for one step and then errors",
-#     "graph computed once and reused every epoch",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/lucidrains/denoising-diffusion-pytorch/issues/109"]
 # documents = [

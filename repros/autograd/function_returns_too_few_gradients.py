@@ -9,13 +9,6 @@
 # messages = [
 #     "returned an incorrect number of gradients \\(expected \\d{1,3}, got \\d{1,3}\\)",
 # ]
-# keywords = [
-#     "returned an incorrect number of gradients (expected 2, got 1)",
-#     "custom autograd Function backward",
-#     "return grad_output, None",
-#     "straight-through estimator backward error",
-#     "constant argument of a custom Function",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/evanmy/sae/issues/5",

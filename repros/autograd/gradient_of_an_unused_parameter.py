@@ -13,14 +13,6 @@
 # elsewhere = [
 #     "differentiated (?:Tensors|Variables) (?:appears to not|not to) have been used in the graph",
 # ]
-# keywords = [
-#     "One of the differentiated Tensors appears to not have been used in the graph",
-#     "Set allow_unused=True if this is the desired behavior",
-#     "MAML unused parameter",
-#     "torch.autograd.grad returns None",
-#     "meta-learning with a pretrained model",
-#     "unsupported operand type(s) for *: 'float' and 'NoneType'",
-# ]
 # origin = "design"
 # reports = ["https://github.com/learnables/learn2learn/issues/363"]
 # documents = [

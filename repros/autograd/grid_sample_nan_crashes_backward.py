@@ -6,19 +6,6 @@
 # title = "A NaN in the grid crashes the backward of bilinear grid_sample with border or reflection padding"
 # kind = "crash"
 # symptom = "SIGSEGV in (?:_engine_run_)?backward"
-# keywords = [
-#     "spatial transformer segmentation fault on the CPU",
-#     "python dies without any message during backward",
-#     "notebook kernel restarts when training a spatial transformer",
-#     "process killed by signal 11 in image warping",
-#     "core dumped when training optical flow on CPU",
-#     "training crashes without traceback in registration network",
-#     "random hard crash with grid sampling after loss is nan",
-#     "works on GPU but dies on the CPU",
-#     "deformable sampling crashes the interpreter",
-#     "no exception, the program just ends in backward",
-#     "view synthesis or warping model crashes the kernel",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/24823"]
 # documents = [

@@ -7,19 +7,6 @@
 # kind = "error"
 # symptom = "Trying to backward through the graph a second time"
 # messages = ["Trying to backward through the graph a second time"]
-# keywords = [
-#     "backward through the graph a second time",
-#     "buffers have already been freed",
-#     "saved intermediate values of the graph are freed",
-#     "Specify retain_graph=True",
-#     "hidden state of LSTM between batches",
-#     "detach hidden state",
-#     "retain_graph=True out of memory",
-#     "RNN training fails in the second batch",
-#     "keeping the LSTM state between batches breaks training",
-#     "each iteration gets slower with the recurrent state kept",
-#     "memory grows every step when I carry the hidden state",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/MorvanZhou/PyTorch-Tutorial/issues/57",

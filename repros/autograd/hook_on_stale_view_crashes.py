@@ -6,19 +6,6 @@
 # title = "register_hook on a view crashes after its base was changed in place"
 # kind = "crash"
 # symptom = "SIGSEGV in register_hook"
-# keywords = [
-#     "FSDP2 segmentation fault in register_hook",
-#     "python crashes hard when registering a gradient hook",
-#     "kernel dies at register_hook without error message",
-#     "process exits with code 139 when I add a hook",
-#     "core dump while adding a hook to a slice",
-#     "segfault on a tensor slice after in-place change",
-#     "no traceback, interpreter just quits at hook",
-#     "sharded training dies when a hook is added",
-#     "crash when hooking a view of a parameter",
-#     "program ends silently after register_hook",
-#     "hook on part of a tensor kills the process",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196459"]
 # fixed_by = "pytorch#196514"

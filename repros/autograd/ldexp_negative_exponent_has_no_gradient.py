@@ -6,20 +6,6 @@
 # title = "torch.ldexp with a negative integer exponent has gradient 0"
 # kind = "silent"
 # symptom = "ldexp\\(1, -1\\) is 0.5, its gradient 0.0"
-# keywords = [
-#     "ldexp wrong gradient",
-#     "mantissa does not train",
-#     "quantization scale with powers of two does not learn",
-#     "gradient is zero when the exponent is negative",
-#     "power of two scaling blocks the gradient",
-#     "value is correct but nothing is trained through it",
-#     "fixed point simulation layer gets no gradient",
-#     "gradient vanishes only for scales below one",
-#     "ldexp forward correct, backward zero",
-#     "weights before the shift layer never change",
-#     "training stopped working after upgrading, uses ldexp",
-#     "dividing by two through ldexp kills the gradient",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/186556",

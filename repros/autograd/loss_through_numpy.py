@@ -8,19 +8,6 @@
 # symptom = "numpy\\(\\) on Tensor that requires grad"
 # messages = ["Can.{1,3}t call numpy\\(\\) on Tensor that requires grad"]
 # elsewhere = ["Can.{1,3}t call numpy\\(\\) on Variable that requires grad"]
-# keywords = [
-#     "Use tensor.detach().numpy() instead",
-#     "numpy in custom loss function",
-#     "sklearn metric as loss",
-#     "scipy loss no gradient",
-#     "weights are not updating grad is None",
-#     "plot loss list matplotlib requires grad",
-#     "log_prob detached policy gradient",
-#     "loss computed with sklearn or numpy does not train",
-#     "converted output to numpy and model stays unchanged",
-#     "custom numpy metric as loss has no effect",
-#     "parameters do not update when loss uses numpy",
-# ]
 # origin = "design"
 # reports = ["https://github.com/isayev/ReLeaSE/issues/39"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html"]

@@ -7,18 +7,6 @@
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
-# keywords = [
-#     "torch.tensor(list of losses)",
-#     "auxiliary loss is not optimized",
-#     "balance loss is not optimized",
-#     "torch.tensor removes grad_fn",
-#     "mean of a list of losses",
-#     "Converting a tensor with requires_grad=True to a scalar",
-#     "sum of several losses does not train",
-#     "list of losses combined into a tensor has no gradient",
-#     "total loss from multiple tasks cannot backpropagate",
-#     "how to add up losses from a list",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/laekov/fastmoe/issues/49",

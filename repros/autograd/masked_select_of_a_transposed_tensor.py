@@ -6,20 +6,6 @@
 # title = "masked_select sends gradients to the wrong elements of a transposed tensor"
 # kind = "silent"
 # symptom = "gradient \\[\\[0.0, 2.0\\], \\[1.0, 3.0\\]\\], not \\[\\[0.0, 1.0\\], \\[2.0, 3.0\\]\\]"
-# keywords = [
-#     "wrong gradient of padded sequences",
-#     "masked_select after convolution does not train",
-#     "model with masked loss learns garbage on CPU",
-#     "gradients go to the wrong time steps",
-#     "permute then masked_select gives wrong training",
-#     "training on CPU and GPU gives different results, masked loss",
-#     "loss falls slowly with masking after a transpose",
-#     "masked_select and boolean indexing train differently",
-#     "sequence labelling with conv features does not learn",
-#     "gradients are shuffled between positions",
-#     "numerical gradient check fails with mask after transpose",
-#     "masked tokens get gradients they should not have",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/99638"]
 # fixed_by = "pytorch#100232"

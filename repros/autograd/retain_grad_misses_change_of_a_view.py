@@ -6,18 +6,6 @@
 # title = "retain_grad keeps an old gradient after a slice of the tensor is changed in place"
 # kind = "silent"
 # symptom = "x.grad is \\[6.0, 2.0\\], not \\[2.0, 2.0\\]"
-# keywords = [
-#     "gradient of an intermediate tensor looks wrong",
-#     "x.grad is not what I compute by hand",
-#     "printed gradient of hidden activations belongs to earlier value",
-#     "retain_grad returns stale values after editing a slice",
-#     "saliency of an edited feature map is wrong",
-#     "intermediate gradient differs from finite differences",
-#     "changing part of a tensor gives the wrong grad",
-#     "grad of non-leaf tensor ignores the in-place edit",
-#     "masking a few entries in place spoils retain_grad",
-#     "activation gradient does not reflect my modification",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/117366"]
 # documents = ["https://github.com/pytorch/pytorch/pull/79996"]

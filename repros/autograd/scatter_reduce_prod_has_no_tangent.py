@@ -6,19 +6,6 @@
 # title = "The forward-mode derivative of scatter_reduce with prod is zero"
 # kind = "silent"
 # symptom = "derivative is 0.0, not 3.0"
-# keywords = [
-#     "jvp of scatter_reduce is zero",
-#     "forward mode derivative is zero, reverse mode is right",
-#     "jvp and vjp disagree for a product over groups",
-#     "directional derivative of my graph network is zero",
-#     "jacfwd returns zeros, jacrev does not",
-#     "hessian from forward over reverse is wrong",
-#     "Jacobian vector product wrong without any warning",
-#     "product aggregation in graph layer has zero jvp",
-#     "forward AD says output does not depend on input",
-#     "linearization of the function is all zeros",
-#     "dual numbers give zero tangent for grouped product",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196702"]
 # documents = ["https://github.com/pytorch/pytorch/pull/85000"]

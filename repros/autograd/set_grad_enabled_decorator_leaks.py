@@ -6,20 +6,6 @@
 # title = "Decorating a function with set_grad_enabled(False) turns gradients off everywhere"
 # kind = "silent"
 # symptom = "requires_grad of w \\* 2 is False"
-# keywords = [
-#     "model does not train after decorating validate",
-#     "gradients are off after an import",
-#     "nothing trains after I decorated my evaluation function",
-#     "requires_grad is False everywhere in my program",
-#     "importing a module disables autograd",
-#     "loss has no gradient although the model is normal",
-#     "training stopped working after adding a decorator",
-#     "all outputs suddenly have no grad_fn",
-#     "gradients globally off without calling no_grad",
-#     "works when I remove the import of my utils",
-#     "decorated function is never used but breaks training",
-#     "torch.is_grad_enabled() is False at the start",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/113298"]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.1.2/torch/autograd/grad_mode.py"]

@@ -11,7 +11,6 @@
 #     "ZeroTensor is not serializable",
 #     "Attempted to call copy_\\(\\) on an invalid python storage",
 # ]
-# keywords = ["numpy of a zero gradient is random", "segmentation fault in share_memory"]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/89034",

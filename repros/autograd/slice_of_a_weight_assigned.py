@@ -10,14 +10,6 @@
 # elsewhere = [
 #     "a view of a leaf Variable that requires grad has been used in an in-place operation",
 # ]
-# keywords = [
-#     "a view of a leaf Variable that requires grad",
-#     "initialize embedding rows",
-#     "load pretrained vectors into embedding.weight",
-#     "edit weights of a model by hand",
-#     "positional encoding embedding weight slice",
-#     "bias of detection head in-place",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/Atcold/NYU-DLSP20/issues/765",

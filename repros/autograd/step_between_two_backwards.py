@@ -9,16 +9,6 @@
 # messages = [
 #     "one of the variables needed for gradient computation has been modified by an inplace operation",
 # ]
-# keywords = [
-#     "GAN modified by an inplace operation",
-#     "AsStridedBackward0 is at version 2; expected version 1",
-#     "TBackward is at version 2; expected version 1",
-#     "discriminator generator backward error",
-#     "worked in torch 1.4",
-#     "two optimizers inplace error",
-#     "GAN training stopped working after upgrading PyTorch",
-#     "generator and discriminator updates conflict",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/39141",

@@ -6,18 +6,6 @@
 # title = "The gradient of torch.trace of a tall matrix has ones below the diagonal"
 # kind = "silent"
 # symptom = "gradient of trace has 3 ones, the diagonal 2 entries"
-# keywords = [
-#     "trace gradient wrong for a non-square matrix",
-#     "gradient has extra ones outside the diagonal",
-#     "gradcheck fails for trace with more rows than columns",
-#     "elements off the diagonal get updated",
-#     "finite differences disagree with the gradient of trace",
-#     "rectangular matrix trace derivative incorrect",
-#     "loss with trace changes entries it should not",
-#     "sum of the diagonal and trace train differently",
-#     "trace loss on tall matrix converges to wrong solution",
-#     "off-diagonal weights move although the loss ignores them",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/171704",

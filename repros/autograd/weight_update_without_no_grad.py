@@ -8,18 +8,6 @@
 # symptom = "a leaf Variable that requires grad is being used in an in-place operation"
 # messages = ["a leaf Variable that requires grad is being used in an in-place operation"]
 # elsewhere = ["leaf Variable that requires grad has been used in an in-place operation"]
-# keywords = [
-#     "leaf Variable in-place operation",
-#     "manual gradient descent",
-#     "w.grad is None after update",
-#     "unsupported operand type(s) for *: 'float' and 'NoneType'",
-#     "update weights without optimizer",
-#     "grad of non-leaf Tensor",
-#     "gradient descent by hand fails in the second iteration",
-#     "writing my own optimizer step does not work",
-#     "manual linear regression from scratch grad is None",
-#     "weight has no grad after my own update",
-# ]
 # origin = "design"
 # reports = ["https://github.com/BaiTheBest/SparseLLM/issues/13"]
 # documents = [

@@ -6,21 +6,6 @@
 # title = "load_state_dict(assign=True) makes every later load of that dict assign, too"
 # kind = "silent"
 # symptom = "the optimizer's step leaves the loaded model as it was"
-# keywords = [
-#     "model does not train after load_state_dict",
-#     "parameters replaced after loading",
-#     "second model loaded from same dict does not learn",
-#     "loss flat after loading weights into another model",
-#     "student does not train after the teacher loaded same weights",
-#     "weights unchanged after loading although optimizer steps",
-#     "loading the same checkpoint twice, second model stuck",
-#     "optimizer has no effect since load_state_dict",
-#     "order of loading two models decides which one trains",
-#     "load after creating the optimizer breaks the training",
-#     "parameters are different objects after loading",
-#     "target network and online network from one state dict",
-#     "model trains when loaded from file, not from dict",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/188166"]
 # documents = [

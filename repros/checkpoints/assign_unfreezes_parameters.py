@@ -6,20 +6,6 @@
 # title = "load_state_dict(assign=True) makes frozen parameters trainable"
 # kind = "silent"
 # symptom = "the frozen weight requires gradients after loading"
-# keywords = [
-#     "requires_grad lost after load_state_dict",
-#     "frozen layer is trained",
-#     "frozen layers are trainable again after loading",
-#     "requires_grad is True after loading the weights",
-#     "froze the encoder before loading and it trains",
-#     "number of trainable parameters grows after loading",
-#     "frozen backbone changes after loading with assign=True",
-#     "more gpu memory used, frozen weights get gradients",
-#     "LoRA base weights become trainable after loading",
-#     "freeze lost when checkpoint is loaded",
-#     "frozen embeddings updated in fine-tuning after load",
-#     "does loading a state dict reset requires_grad",
-# ]
 # origin = "torch"
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.2.2/torch/nn/modules/module.py"]
 # fixed_by = "pytorch#121157"

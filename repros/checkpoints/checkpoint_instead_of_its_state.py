@@ -15,17 +15,6 @@
 #     "unexpected key \".{1,200}?\" in state_dict",
 #     "missing keys in state_dict: \".{1,200}?\"",
 # ]
-# keywords = [
-#     "unexpected key epoch optimizer state_dict",
-#     "unexpected keys pytorch-lightning_version state_dict callbacks optimizer_states",
-#     "load a Lightning checkpoint into a plain model",
-#     "checkpoint['state_dict'] or checkpoint['model']",
-#     "missing keys although the model is the same",
-#     "downloaded checkpoint has other keys than my model",
-#     "load only the weights from a training checkpoint",
-#     "cannot load my lightning ckpt in plain pytorch",
-#     "how to get the weights out of a checkpoint",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/mingcv/DSRNet/issues/12",

@@ -15,16 +15,6 @@
 #     "unexpected key \".{1,200}?\" in state_dict",
 #     "missing keys in state_dict: \".{1,200}?\"",
 # ]
-# keywords = [
-#     "_orig_mod prefix in state_dict",
-#     "cannot load model saved after torch.compile",
-#     "remove _orig_mod. from the keys of a checkpoint",
-#     "OptimizedModule missing keys",
-#     "saved after compile and cannot load without it",
-#     "checkpoint keys have a strange prefix",
-#     "weights from compiled training do not fit the plain model",
-#     "inference script cannot load the compiled model's weights",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/karpathy/nanoGPT/issues/325",

@@ -11,17 +11,6 @@
 #     'Attempting to deserialize object on CUDA device \d{1,4} but torch\.cuda\.device_count\(\) is \d{1,4}',
 #     'use torch\.load with map_location.{0,40}? to map your storages',
 # ]
-# keywords = [
-#     "load GPU weights on a CPU-only machine",
-#     "deserialize object on CUDA device but is_available is False",
-#     "model trained on cuda:1 cannot be loaded on one GPU",
-#     "map_location",
-#     "load a CUDA checkpoint on a Mac",
-#     "trained on the server, cannot load on my laptop",
-#     "open a GPU model on a computer without one",
-#     "checkpoint from an 8 gpu machine on a single gpu",
-#     "loading weights on a MacBook fails",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/uzh-rpg/rpg_e2vid/issues/15",

@@ -15,17 +15,6 @@
 #     "unexpected key \".{1,200}?\" in state_dict",
 #     "missing keys in state_dict: \".{1,200}?\"",
 # ]
-# keywords = [
-#     "missing keys module. prefix",
-#     "remove module from the state_dict keys",
-#     "load a multi GPU checkpoint on one GPU or CPU",
-#     "model saved with nn.DataParallel or DistributedDataParallel",
-#     "strict=False makes the error go away and the accuracy is random",
-#     "trained on several gpus, cannot load on one",
-#     "weights from multi-gpu training do not load for inference",
-#     "all layer names in the file start with module",
-#     "no layer matches although the architecture is the same",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/sgvaze/osr_closed_set_all_you_need/issues/14",

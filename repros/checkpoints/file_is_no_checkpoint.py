@@ -12,18 +12,6 @@
 #     'with your use case: WeightsUnpickler error: Unsupported operand (?:118|60|10)\b',
 # ]
 # elsewhere = ["invalid load key, '[^']{1,4}'"]
-# keywords = [
-#     "UnpicklingError invalid load key",
-#     "checkpoint file is only a few bytes",
-#     "git lfs pointer instead of the weights",
-#     "downloaded weights are an HTML page",
-#     "weights_only=False does not help",
-#     "Google Drive download cannot be loaded",
-#     "downloaded weights cannot be opened",
-#     "pth file is only 130 bytes",
-#     "model file from GitHub does not load",
-#     "weights downloaded with wget are broken",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/hhj1897/face_parsing/issues/3",

@@ -11,20 +11,6 @@
 #     "PytorchStreamReader failed reading zip archive: not a ZIP archive",
 #     'unexpected EOF, expected \d{1,12} more bytes\. The file might be corrupted',
 # ]
-# keywords = [
-#     "job killed while saving a checkpoint",
-#     "disk full during torch.save",
-#     "checkpoint corrupted after Ctrl+C or preemption",
-#     "cannot resume because last.pt is broken",
-#     "save a checkpoint atomically",
-#     "power loss or kill while saving, checkpoint gone",
-#     "spot instance stopped and checkpoint is unreadable",
-#     "last checkpoint broken after cluster time limit",
-#     "keyboard interrupt during saving destroyed my file",
-#     "torch.load fails after the job was killed",
-#     "checkpoint cannot be read after the crash",
-#     "disk was full while saving the model",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/688",

@@ -8,16 +8,6 @@
 # symptom = "Expected state_dict to be dict-like"
 # messages = ["Expected state_dict to be dict-like, got <class .{1,120}?>"]
 # elsewhere = ["state_dict\\.copy\\(\\).{0,80}?'str' object has no attribute 'copy'"]
-# keywords = [
-#     "load_state_dict with a file name",
-#     "expected state_dict to be dict-like got str",
-#     "got class NoneType state_dict",
-#     "how to load a .pth file into a model",
-#     "how do I load saved weights from a file",
-#     "loading my saved model file name fails",
-#     "load pt file into the network",
-#     "loading weights by string path does not work",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/NeuralNotW0rk/LoRAW/issues/9",

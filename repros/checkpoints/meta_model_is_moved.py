@@ -10,18 +10,6 @@
 #     "Cannot copy out of meta tensor; no data!",
 #     "copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op",
 # ]
-# keywords = [
-#     "use to_empty instead of to",
-#     "low_cpu_mem_usage model cannot be moved to cuda",
-#     "meta tensor no data",
-#     "init_empty_weights then load_state_dict",
-#     "did you mean to pass assign=True",
-#     "model outputs garbage after to_empty",
-#     "large model loaded with low memory cannot go to cuda",
-#     "weights are empty after loading a huge model",
-#     "init on meta device and then cuda fails",
-#     "model has no data after loading",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/verl-project/verl/issues/447",

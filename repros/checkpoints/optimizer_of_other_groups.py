@@ -10,12 +10,6 @@
 #     "loaded state dict contains a parameter group that doesn.t match the size of optimizer.s group",
 #     "loaded state dict has a different number of parameter groups",
 # ]
-# keywords = [
-#     "resume training fails at optimizer.load_state_dict",
-#     "optimizer state does not match after freezing layers",
-#     "continue training with frozen layers fails",
-#     "second training stage cannot load the optimizer",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/allenai/allennlp/issues/5465",

@@ -6,20 +6,6 @@
 # title = "Reading an optimizer's state for a distributed checkpoint changes the weights"
 # kind = "silent"
 # symptom = "weight went from 1.00 to 0.95"
-# keywords = [
-#     "get_optimizer_state_dict changes parameters",
-#     "loss jumps after loading a DCP checkpoint",
-#     "weights change when I only load a checkpoint",
-#     "loss higher directly after loading distributed checkpoint",
-#     "saving before the first step changes the model",
-#     "model slightly different after reading optimizer state",
-#     "parameters shrink at every restart",
-#     "resumed FSDP run has a small loss bump",
-#     "loading a checkpoint modifies pretrained weights",
-#     "evaluation before and after loading the optimizer differs",
-#     "get_state_dict alters my weights",
-#     "pretrained model worse after distributed checkpoint setup",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/121186"]
 # documents = [

@@ -6,28 +6,6 @@
 # title = "A resumed run sees its data in the order of the first epoch again"
 # kind = "silent"
 # symptom = "the epoch after the resume has the order of the first"
-# keywords = [
-#     "same data order after resuming from a checkpoint",
-#     "random state not saved in the checkpoint",
-#     "resumed training is not reproducible",
-#     "dropout and augmentation repeat after resume",
-#     "seed is set again when training resumes",
-#     "resumed run differs from an uninterrupted run",
-#     "after resuming the batches come in same order",
-#     "loss curve after resume looks like the first epoch",
-#     "restarted job sees the same samples first",
-#     "data order repeats after every restart",
-#     "job restarts daily and only trains on the first part",
-#     "resumed training overfits the same examples",
-#     "shuffle identical in each resumed epoch",
-#     "augmentations are the same after restart",
-#     "how to continue training with new random order",
-#     "continued run not identical to one without break",
-#     "some samples never seen because of restarts",
-#     "save and restore rng state in a checkpoint",
-#     "seed fixed at script start and training is resumed",
-#     "results differ if training is stopped and continued",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/ai2cm/ace/issues/690"]
 # documents = [

@@ -6,28 +6,6 @@
 # title = "Training that resumes from the weights alone takes wild first steps with Adam"
 # kind = "silent"
 # symptom = "times as long as it would have been"
-# keywords = [
-#     "loss spikes after resume",
-#     "loss jumps after loading a checkpoint",
-#     "training loss higher after continuing training",
-#     "resumed run is worse than an uninterrupted one",
-#     "forgot to save the optimizer state",
-#     "momentum lost on resume",
-#     "loss jumps up when I continue training",
-#     "spike in the loss curve right after resuming",
-#     "accuracy drops after loading and training one more epoch",
-#     "training gets worse after restart from checkpoint",
-#     "perplexity rises after resume then slowly recovers",
-#     "only saved model.state_dict and resume is bad",
-#     "resumed loss does not continue where it stopped",
-#     "fine at evaluation, loss spikes once training resumes",
-#     "first iterations after resuming ruin the model",
-#     "loss higher than before the interruption",
-#     "continuing from epoch 50 looks like starting again",
-#     "bump in tensorboard at every restart",
-#     "do I need to save the optimizer too",
-#     "reinforcement learning agent forgets after being reloaded",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/metatensor/metatrain/issues/203",

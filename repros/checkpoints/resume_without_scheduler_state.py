@@ -6,27 +6,6 @@
 # title = "The learning rate of a resumed run leaves its schedule where only the optimizer was saved"
 # kind = "silent"
 # symptom = 'learning rate of the resumed run is 0\.5, it should be 0\.03125'
-# keywords = [
-#     "learning rate resets after resume",
-#     "lr jumps back to the initial value",
-#     "warmup starts again after loading a checkpoint",
-#     "scheduler not saved in the checkpoint",
-#     "loss goes up after resume with a scheduler",
-#     "lr goes back to start after loading checkpoint",
-#     "learning rate too high after resuming",
-#     "learning rate plot starts over after restart",
-#     "warmup runs again when I continue training",
-#     "cosine schedule restarts from the beginning on resume",
-#     "loss jumps since the learning rate is reset",
-#     "lr 0.1 again after resume at epoch 60",
-#     "decay milestones come too late after resuming",
-#     "training continued but lr is not where it was",
-#     "optimizer loaded, lr still wrong after the first step",
-#     "accuracy falls after resume, learning rate large again",
-#     "scheduler starts from epoch 0 when resuming",
-#     "total schedule longer than planned after restart",
-#     "do I have to save the scheduler",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/KaiyangZhou/deep-person-reid/issues/270"]
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py"]

@@ -6,19 +6,6 @@
 # title = "load_state_dict fills a scalar parameter with the first element of a vector"
 # kind = "silent"
 # symptom = "a vector of 3 elements is loaded into a scalar: 7\\.0"
-# keywords = [
-#     "load_state_dict shape mismatch no error",
-#     "temperature parameter has the wrong value after loading",
-#     "loading weights of another shape gives no error",
-#     "scalar parameter takes one value of a vector",
-#     "learned scale is wrong after load_state_dict",
-#     "checkpoint with a vector loads into a scalar",
-#     "no size mismatch although shapes differ",
-#     "logit scale wrong after loading pretrained weights",
-#     "per channel scale loaded into a single scale",
-#     "model gives other outputs after loading, no error",
-#     "single number parameter loaded from array without complaint",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/165873",

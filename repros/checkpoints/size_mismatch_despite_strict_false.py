@@ -11,18 +11,6 @@
 #     'size mismatch for \S{1,200}: copying a param of ',
 #     "While copying the parameter named .{1,200}?, whose dimensions in the model are",
 # ]
-# keywords = [
-#     "different number of classes pretrained weights",
-#     "change num_classes and load checkpoint",
-#     "strict=False still size mismatch",
-#     "position embedding of another length",
-#     "vocabulary size differs from the checkpoint",
-#     "load pretrained weights except the last layer",
-#     "pretrained on 1000 classes, I have 10",
-#     "use pretrained weights for a different number of labels",
-#     "checkpoint vocabulary is larger than my model's",
-#     "ignore the last layer when loading weights",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/154597",

@@ -6,28 +6,6 @@
 # title = "load_state_dict(strict=False) loads no weight at all where the keys have another prefix"
 # kind = "silent"
 # symptom = "no weight was loaded, and nobody said so"
-# keywords = [
-#     "pretrained weights make no difference",
-#     "accuracy is random after loading a checkpoint",
-#     "loaded 0 parameters",
-#     "strict=False output is nonsense",
-#     "fine-tuning from a checkpoint starts from scratch",
-#     "pretrained model predicts the same as an untrained one",
-#     "loaded model performs no better than random",
-#     "accuracy at chance after loading saved weights",
-#     "pretrained weights do not help at all",
-#     "saved model gives bad predictions after loading",
-#     "fine-tuning no better than training from scratch",
-#     "validation was 95 percent, after loading it is 10",
-#     "outputs differ every time I load the model",
-#     "no error on loading but results are garbage",
-#     "weights are not the ones from the file",
-#     "checkpoint loads silently, model behaves untrained",
-#     "segmentation output is noise after loading weights",
-#     "backbone loaded with strict=False has random weights",
-#     "how to check that pretrained weights were really loaded",
-#     "initial loss same with or without the checkpoint",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/examples/issues/1029",

@@ -6,20 +6,6 @@
 # title = "A strict load_state_dict does not report keys below the name of a parameter"
 # kind = "silent"
 # symptom = "weight.scale was not loaded, and nobody said so"
-# keywords = [
-#     "load_state_dict strict unexpected key not reported",
-#     "quantized checkpoint loads silently",
-#     "quantized weights load without complaint and output is wrong",
-#     "scales in the checkpoint are ignored",
-#     "strict loading accepts extra keys",
-#     "model outputs garbage after loading quantized checkpoint",
-#     "checkpoint has more keys than model, no error",
-#     "strict=True does not report additional entries",
-#     "weight scale from file is never used",
-#     "no unexpected keys listed though file has more",
-#     "fp8 checkpoint loads into a plain model silently",
-#     "some entries of the checkpoint are silently dropped",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/123510"]
 # documents = [

@@ -13,14 +13,6 @@
 #     'unexpected EOF, expected \d{1,12} more bytes\. The file might be corrupted',
 # ]
 # elsewhere = ["PytorchStreamReader failed (?:reading|locating) file .{1,80}?: file read failed"]
-# keywords = [
-#     "checkpoint file is corrupted",
-#     "download of the weights was interrupted",
-#     "failed reading zip archive",
-#     "corrupted model file in the torch hub cache",
-#     "incomplete download of pretrained weights",
-#     "copied checkpoint to other machine, cannot load it",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/CompVis/stable-diffusion/issues/93",

@@ -11,17 +11,6 @@
 #     'WeightsUnpickler error: Unsupported global: GLOBAL \S{1,200} was not an allowed global by default',
 # ]
 # elsewhere = ['WeightsUnpickler error: Unsupported class \S{1,200}']
-# keywords = [
-#     "checkpoint does not load after upgrading to torch 2.6",
-#     "numpy.core.multiarray.scalar was not an allowed global",
-#     "add_safe_globals",
-#     "argparse Namespace in a checkpoint",
-#     "cannot load whole model with torch.load",
-#     "numpy scalar in a checkpoint",
-#     "old checkpoint stopped loading after update",
-#     "cannot load my trained model with the new version",
-#     "loading worked last year, fails with the newest torch",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/chemprop/chemprop/issues/1227",

@@ -9,16 +9,6 @@
 # messages = [
 #     'Can.t get attribute .\w{1,60}. on <module .(?!__mp_main__|pandas|numpy)[\w.]{1,60}.(?: from|>| \(built-in\))',
 # ]
-# keywords = [
-#     "Can't get attribute Net on module __main__",
-#     "torch.load needs the model class",
-#     "moved or renamed the file of the model",
-#     "torch.save(model) cannot be loaded in another script",
-#     "load a saved model in a different project",
-#     "model saved in a notebook cannot be loaded in script",
-#     "renamed my file and saved models do not load",
-#     "flask app cannot load the model from training script",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/7812",

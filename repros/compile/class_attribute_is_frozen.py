@@ -6,23 +6,6 @@
 # title = "torch.compile does not notice that a class attribute was changed"
 # kind = "silent"
 # symptom = "multiplied by the class attribute of before, 1\\.0, not by 2\\.0"
-# keywords = [
-#     "torch.compile stale class attribute",
-#     "torch.compile does not recompile",
-#     "torch.compile gives a different result than eager",
-#     "compiled result differs after changing a setting",
-#     "changing a global setting has no effect after compiling",
-#     "compiled code keeps using the old value",
-#     "temperature set on the class is ignored when compiled",
-#     "works in eager mode, wrong result with compile",
-#     "flag switched at runtime but compiled function does not notice",
-#     "eager and compiled outputs differ after a config change",
-#     "schedule value on a config class never updates when compiled",
-#     "compiled function returns outdated results",
-#     "toggling debug or training flag ignored by torch.compile",
-#     "loss weight annealing does not work with torch.compile",
-#     "upgrade of torch made compiled code ignore changes",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/176851"]
 # documents = [

@@ -11,29 +11,6 @@
 #     "torch\\._dynamo hit config\\.cache_size_limit \\(\\d{1,9}\\)",
 #     "(?:recompile|cache_size)_limit reached with (?:fullgraph|one_graph)=True",
 # ]
-# keywords = [
-#     "torch.compile recompiles every step",
-#     "torch.compile is slow",
-#     "torch.compile falls back to eager",
-#     "increase cache_size_limit",
-#     "recompile_limit reached",
-#     "self.step += 1 recompiles",
-#     "counter in forward torch.compile",
-#     "every training step takes seconds with torch.compile",
-#     "compiled model slower than the uncompiled one",
-#     "iterations never get fast, compile keeps running",
-#     "step time stays high long after warm-up",
-#     "CPU busy compiling all the time, GPU idle",
-#     "speed-up from torch.compile disappears after some steps",
-#     "first eight iterations are very slow with compile",
-#     "GPU utilisation low because it keeps recompiling",
-#     "log full of recompilation messages each iteration",
-#     "compile time dominates training",
-#     "counting iterations inside the model makes compile slow",
-#     "torch.compile gives no benefit for my module",
-#     "spiking or EMA module with counter compiles endlessly",
-#     "why does torch.compile recompile on every call",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/115711",

@@ -6,23 +6,6 @@
 # title = "A compiled module does not notice that one of its attributes was changed"
 # kind = "silent"
 # symptom = "multiplied by the attribute of before, 1\\.0, not by 2\\.0"
-# keywords = [
-#     "torch.compile module attribute ignored",
-#     "torch.compile does not recompile",
-#     "torch.compile gives a different result than eager",
-#     "compiled model ignores changed flag",
-#     "enabling the LoRA adapter has no effect on compiled model",
-#     "changing model.scale after compile does nothing",
-#     "disabled dropout flag but compiled model keeps it",
-#     "compiled network ignores the new guidance scale",
-#     "output same before and after switching the adapter",
-#     "setting an attribute works in eager, not compiled",
-#     "curriculum or warmup value stuck at its first value",
-#     "compiled module returns stale result after I change a setting",
-#     "toggle between two branches stops working with compile",
-#     "beta annealing of my VAE has no effect when compiled",
-#     "model in compiled form does not react to my switch",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/98928",

@@ -14,25 +14,6 @@
 #     "recompile_limit reached with fullgraph=True",
 #     "cache_size_limit reached with one_graph=True",
 # ]
-# keywords = [
-#     "increase cache_size_limit",
-#     "recompile_limit reached",
-#     "compiled optimizer recompiles",
-#     "Guard failed on a parameter",
-#     "CacheLimitExceeded",
-#     "FailOnRecompileLimitHit",
-#     "Muon optimizer torch.compile",
-#     "first optimizer step takes minutes with torch.compile",
-#     "compiled update function compiles once per layer",
-#     "startup takes forever with my compiled optimizer",
-#     "optimizer step slow for big model with many layers",
-#     "custom optimizer compiled is slower than plain Python",
-#     "compiling repeats for every weight matrix",
-#     "warm-up time grows with the number of different layers",
-#     "newton schulz function compiles again and again",
-#     "dynamic=True does not stop the recompilations",
-#     "step time high in the first iteration for each layer",
-# ]
 # origin = "design"
 # reports = ["https://github.com/microsoft/dion/issues/23"]
 # documents = [

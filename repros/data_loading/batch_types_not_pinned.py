@@ -6,20 +6,6 @@
 # title = "A dataclass batch stays unpinned under pin_memory=True"
 # kind = "silent"
 # symptom = "left the dataclass unpinned"
-# keywords = [
-#     "pin_memory makes no difference",
-#     "slow host to device copy",
-#     "custom batch object is still not pinned memory",
-#     "is_pinned returns False for my dataclass batch",
-#     "transfer to GPU not faster with pin_memory and dataclass",
-#     "non_blocking copy still blocks with my own batch class",
-#     "moving graph batches to the gpu takes very long",
-#     "pinned memory ignored for custom collate_fn output",
-#     "profiler shows pageable memcpy although pin_memory is set",
-#     "named batch class from collate_fn slow to cuda",
-#     "data transfer bottleneck with a custom batch class",
-#     "no speedup from pinned memory with structured batches",
-# ]
 # origin = "design"
 # reports = ["https://github.com/ai2cm/ace/issues/628"]
 # documents = [

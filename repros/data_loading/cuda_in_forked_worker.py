@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "Cannot re-initialize CUDA in forked subprocess"
 # elsewhere = ["Cannot re-initialize CUDA in forked subprocess"]
-# keywords = [
-#     "dataset returns gpu tensors and num_workers crashes",
-#     "loading data on cuda inside __getitem__ with several workers",
-#     "works with num_workers 0, cuda error with more workers",
-#     "dataset runs a gpu feature extractor with workers",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/77159",

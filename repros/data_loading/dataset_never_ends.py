@@ -6,25 +6,6 @@
 # title = "A for loop over a Dataset runs past its length"
 # kind = "silent"
 # symptom = "row 4 of 3 was read"
-# keywords = [
-#     "for loop over a dataset never ends",
-#     "infinite loop when iterating a Dataset",
-#     "index is out of the len defined in __len__",
-#     "enumerate(dataset) ignores __len__",
-#     "iterating over my custom dataset does not stop",
-#     "loop over dataset keeps going after the last image",
-#     "enumerate on my torch Dataset runs forever",
-#     "for x in dataset reads more samples than len",
-#     "progress bar goes past 100 percent over the dataset",
-#     "looping through the dataset in a notebook hangs",
-#     "preprocessing loop over the whole dataset never finishes",
-#     "counted more items than the dataset contains",
-#     "samples repeat when I loop over the dataset directly",
-#     "dataset with random crops never raises stop iteration",
-#     "computing mean and std over the dataset never ends",
-#     "why does list(dataset) run out of memory",
-#     "loop over the training set stops too early, no error",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/3636",

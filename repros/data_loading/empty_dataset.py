@@ -8,17 +8,6 @@
 # symptom = "num_samples=0|the epoch has 0 batches"
 # messages = ["num_samples should be a positive integer value, but got num_samples=0"]
 # elsewhere = ["num_samples should be a positive inte?ge?ral value, but got num_samples ?= ?0"]
-# keywords = [
-#     "dataset is empty",
-#     "wrong path to the images",
-#     "glob found no files",
-#     "len(dataset) is 0",
-#     "epoch ends at once and the loss is nan or 0",
-#     "no images are found in my folder",
-#     "dataloader has zero length, training loop does nothing",
-#     "training finishes immediately without a single batch",
-#     "custom dataset cannot find the files on Windows",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pprp/captcha_identify.pytorch/issues/1",

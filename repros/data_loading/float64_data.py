@@ -26,16 +26,6 @@
 #     "expected (?:Double tensor \\(got Float|Float tensor \\(got Double) tensor\\)",
 #     "tensors are not the same dtype, found input tensor with (?:Double and (?:parameter|hidden) tensor with Float|Float and (?:parameter|hidden) tensor with Double)",
 # ]
-# keywords = [
-#     "numpy array is float64 and weights are float32",
-#     "torch.from_numpy gives double",
-#     "pandas data is double",
-#     "convert the dataset to float32",
-#     "training on a pandas dataframe fails in the linear layer",
-#     "regression with numpy features complains about data types",
-#     "my csv data does not fit the model's type",
-#     "sklearn dataset to tensor, model wants another type",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/timeseriesAI/tsai/issues/468",

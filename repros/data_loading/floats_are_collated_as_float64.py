@@ -17,16 +17,6 @@
 #     "expected scalar type (?:Double but got|Float but got) scalar type (?:Float|Double)",
 #     "mat1 and mat2 (?:must|to) have the same dtype, but got:? (?:double != float|float != double)",
 # ]
-# keywords = [
-#     "DataLoader changes float to double",
-#     "default_collate returns DoubleTensor",
-#     "labels become float64 in the DataLoader",
-#     "set_default_dtype is ignored by the DataLoader",
-#     "targets arrive as double although I return a float",
-#     "regression labels have the wrong type in the batch",
-#     "why is my batch double when the sample is float",
-#     "labels float64 on Mac mps after the DataLoader",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/69446",

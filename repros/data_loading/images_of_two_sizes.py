@@ -13,15 +13,6 @@
 # elsewhere = [
 #     "sizes of tensors must match except in dimension \\d\\. got \\d{1,9} and \\d{1,9} in dimension",
 # ]
-# keywords = [
-#     "images of different size in one batch",
-#     "DataLoader fails with batch_size > 1 and works with batch_size=1",
-#     "custom dataset with my own images cannot be batched",
-#     "Resize does not make all images the same size",
-#     "my photos have different heights and widths",
-#     "batch size 1 works, anything larger crashes",
-#     "segmentation images of varying resolution in a batch",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/qubvel-org/segmentation_models.pytorch/issues/472",

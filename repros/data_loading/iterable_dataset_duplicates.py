@@ -6,22 +6,6 @@
 # title = "An IterableDataset with two workers delivers every row twice"
 # kind = "silent"
 # symptom = "8 rows delivered for 4"
-# keywords = [
-#     "epoch is longer with more workers",
-#     "duplicate samples",
-#     "same sample appears several times in one epoch",
-#     "streaming dataset yields everything twice with num_workers=2",
-#     "number of batches doubles when I add workers",
-#     "data repeated num_workers times in each epoch",
-#     "more workers make the epoch slower, not faster",
-#     "inference with workers writes every prediction several times",
-#     "reading tfrecords or webdataset shards gives repeated rows",
-#     "got four times as many rows as the file has",
-#     "steps per epoch grow with the number of dataloader workers",
-#     "predictions file has duplicate ids",
-#     "results are right with num_workers=0, duplicated otherwise",
-#     "how to divide the stream between dataloader workers",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/30599",

@@ -13,15 +13,6 @@
 #     "unable to mmap \\d{1,15} bytes from file .{1,80}?: Too many open files",
 #     "OSError: \\[Errno 24\\] Too many open files",
 # ]
-# keywords = [
-#     "Too many open files in the DataLoader",
-#     "appending targets of each batch to a list crashes",
-#     "collecting predictions and labels in validation",
-#     "crashes after a few hundred batches when I store them",
-#     "saving all labels in a list fails with workers",
-#     "evaluation loop dies on file descriptors",
-#     "works with num_workers=0, crashes collecting all batches",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/11201",

@@ -13,17 +13,6 @@
 #     "Got pickle error when attempting to start a worker Process",
 # ]
 # elsewhere = ["Can.t get local object .?\\S{1,200}<locals>"]
-# keywords = [
-#     "works on Linux and fails on Windows with num_workers",
-#     "transforms.Lambda cannot be pickled",
-#     "collate_fn lambda on macOS",
-#     "DataLoader worker pickle error with Python 3.14",
-#     "nested function as worker_init_fn",
-#     "training script from Linux does not start on my Mac",
-#     "Windows crashes at the first batch with workers",
-#     "dataloader stops working after the upgrade to Python 3.14",
-#     "cannot use a local function with dataloader workers",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/taoyang1122/MutualNet/issues/5",

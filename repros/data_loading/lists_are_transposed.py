@@ -6,25 +6,6 @@
 # title = "A sample that is a list comes out of the DataLoader transposed"
 # kind = "silent"
 # symptom = "the box of the first image is \\[1, 5\\]"
-# keywords = [
-#     "batch is a list of tensors instead of one tensor",
-#     "labels have shape features x batch",
-#     "DataLoader mixes up the labels of different samples",
-#     "default_collate transposes lists",
-#     "bounding boxes in the wrong order after batching",
-#     "dataloader returns a list with the wrong shape",
-#     "batch dimension and feature dimension are swapped",
-#     "expected batch x 4 boxes, got four tensors",
-#     "shape of labels is transposed after the dataloader",
-#     "dataset returns a python list, batch comes out strange",
-#     "keypoints or bbox coordinates get mixed between images",
-#     "token ids list gives one tensor per position",
-#     "len(batch) is the number of features, not the batch size",
-#     "first dimension of my labels is not the batch size",
-#     "multi-label targets scrambled across the samples",
-#     "model learns nothing since labels belong to other samples",
-#     "batch order wrong when __getitem__ returns a list",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/23141",

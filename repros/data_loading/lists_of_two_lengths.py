@@ -7,16 +7,6 @@
 # kind = "error"
 # symptom = "each element in list of batch should be of equal size"
 # messages = ["each element in list of batch should be of equal size"]
-# keywords = [
-#     "variable number of labels per sample",
-#     "token lists of different length in a DataLoader",
-#     "captions of different length",
-#     "list of lists cannot be collated",
-#     "sentences of different number of words in a batch",
-#     "tags per image vary, dataloader fails",
-#     "number of objects differs between images in the batch",
-#     "tokenized text without padding crashes the loader",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/42654",

@@ -13,16 +13,6 @@
 #     "batch must contain tensors, numbers, dicts or lists; found <(?:class|type) .NoneType.>",
 #     "batch must contain tensors, (?:numpy arrays, )?numbers, dicts,? or lists; found object",
 # ]
-# keywords = [
-#     "skip a corrupt image in the dataset",
-#     "__getitem__ returns None",
-#     "how to skip bad samples in a DataLoader",
-#     "collate_fn filter None",
-#     "some images cannot be opened, how to ignore them",
-#     "broken jpg in the dataset stops the training",
-#     "dataset returns nothing for some index",
-#     "want to drop unreadable audio files while loading",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/74337",

@@ -6,26 +6,6 @@
 # title = "next(iter(loader)) in a loop gives the first batch every time"
 # kind = "silent"
 # symptom = "of 100 rows were read"
-# keywords = [
-#     "always the same batch",
-#     "model trains on only one batch",
-#     "next(iter(dataloader)) returns the same data",
-#     "next(iter(loader)) is very slow with workers",
-#     "loss overfits a single batch by accident",
-#     "every iteration sees the same images",
-#     "the first batch comes again and again",
-#     "training loss perfect but validation terrible, one batch only",
-#     "batch does not advance in my while loop",
-#     "dataloader never moves on to the second batch",
-#     "getting identical data every step of training",
-#     "step based training loop with next and iter",
-#     "each training step takes seconds, workers restart each time",
-#     "why does the loader give me the same samples always",
-#     "GAN training loop fetching real images with next",
-#     "printed labels are identical in every iteration",
-#     "most of my dataset is never used in training",
-#     "loss drops to zero quickly, test accuracy is random",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/leohsuofnthu/Pytorch-IterativeFCN/issues/7",

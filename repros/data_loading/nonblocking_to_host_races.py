@@ -6,22 +6,6 @@
 # title = "Reading a tensor right after a non_blocking copy to the CPU reads garbage"
 # kind = "silent"
 # symptom = "of .* elements had not arrived"
-# keywords = [
-#     "zeros after copying to the CPU",
-#     "results differ between runs",
-#     "tensor on the cpu is all zeros after the transfer",
-#     "numpy array from the gpu has wrong values sometimes",
-#     "async copy from gpu to cpu gives random numbers",
-#     "values are correct when I print them first",
-#     "predictions on the host are garbage now and then",
-#     "result is right in the debugger, wrong in the run",
-#     "logged loss is wrong with non_blocking=True",
-#     "cpu copy holds values of the previous batch",
-#     "flaky metrics after moving outputs with non_blocking",
-#     "adding a sleep fixes the values on the cpu",
-#     "offloading activations to ram corrupts them",
-#     "inconsistent results when copying back from cuda",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/127612",

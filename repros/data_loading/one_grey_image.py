@@ -7,16 +7,6 @@
 # kind = "error"
 # symptom = "stack expects each tensor to be equal size.*\\[1, 8, 8\\]"
 # messages = ["stack expects each tensor to be equal size, but got"]
-# keywords = [
-#     "grayscale image among RGB images",
-#     "image with an alpha channel in the dataset",
-#     "batch fails at a random step although all images are resized",
-#     "got [3, 224, 224] at entry 0 and [1, 224, 224]",
-#     "some pictures in my dataset are black and white",
-#     "png with transparency in the training folder",
-#     "crash in the middle of the epoch at one image",
-#     "all images are 224x224 and still cannot be batched",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/Lightning-Universe/lightning-flash/issues/415",

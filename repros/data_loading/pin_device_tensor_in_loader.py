@@ -10,12 +10,6 @@
 #     "cannot pin '[^']{0,200}' only dense CPU tensors can be pinned",
 #     "[Oo]nly dense CPU tensors can be pinned",
 # ]
-# keywords = [
-#     "dataset lives on the gpu and the loader complains",
-#     "whole dataset moved to cuda before the DataLoader",
-#     "collate_fn moves the batch to cuda and it crashes",
-#     "data already on gpu, loader with pin memory fails",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/unit8co/darts/issues/436",

@@ -6,19 +6,6 @@
 # title = "A custom batch whose pin_memory() returns nothing becomes None"
 # kind = "silent"
 # symptom = "batch became None"
-# keywords = [
-#     "DataLoader returns None",
-#     "batch is None when pin_memory is switched on",
-#     "works with pin_memory=False, batch is None otherwise",
-#     "my custom batch disappears in the dataloader",
-#     "for batch in loader gives only None",
-#     "collate_fn returns a batch and the loop gets None",
-#     "own pin_memory method and the batch is empty",
-#     "NoneType batch only on the machine with a GPU",
-#     "custom batch class with pin_memory gives nothing",
-#     "everything fine on cpu, None batches with cuda",
-#     "loader yields None instead of my point cloud batch",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://github.com/isl-org/Open3D-ML/pull/242",

@@ -8,20 +8,6 @@
 # symptom = "not pinned and there was no warning"
 # messages = ["'pin_memory' argument is set as true but no accelerator is found"]
 # elsewhere = ["'pin_memory' argument is set as true but not supported on MPS"]
-# keywords = [
-#     "pin_memory makes no difference",
-#     "slow host to device copy",
-#     "pin_memory=True does not pin my tensors",
-#     "batch.is_pinned() is False although I asked for it",
-#     "pin_memory on Mac with mps does nothing",
-#     "no difference in speed between pin_memory True and False",
-#     "does pin_memory work on Apple silicon",
-#     "pinned memory on a machine without nvidia gpu",
-#     "driver not found, pinning ignored without a message",
-#     "is pin_memory used at all on cpu only",
-#     "tensors from the loader are not in pinned memory",
-#     "pin_memory on AMD or Intel gpu has no effect",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/124908"]
 # fixed_by = "pytorch#131858"

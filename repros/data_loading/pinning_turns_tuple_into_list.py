@@ -6,19 +6,6 @@
 # title = "Pinning changes the type of a batch: tuples come out as lists"
 # kind = "silent"
 # symptom = "tuple came out as list"
-# keywords = [
-#     "batch is a list instead of a tuple",
-#     "isinstance tuple check fails only on the gpu machine",
-#     "collate_fn returns a tuple and I get a list",
-#     "batch type changes when pin_memory is True",
-#     "tuple on cpu, list on cuda, same code",
-#     "code breaks only when pin_memory is enabled",
-#     "unpacking works but type of the batch is wrong",
-#     "nested tuple becomes nested list in the dataloader",
-#     "why does the DataLoader give a list of tensors",
-#     "works in debugging on the laptop, list on the server",
-#     "input tuple converted to list before my model",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/48419",

@@ -6,28 +6,6 @@
 # title = "Each DataLoader worker copies the dataset's Python objects as it reads them"
 # kind = "leak"
 # symptom = "the worker copied \\d+ MB of a list it only read"
-# keywords = [
-#     "host memory grows with num_workers",
-#     "RAM usage increases every epoch with workers",
-#     "DataLoader memory leak",
-#     "container killed for memory although the model is on the GPU",
-#     "dataset list or dict is duplicated in every worker",
-#     "copy-on-read of forked memory",
-#     "RAM slowly fills up during training until it crashes",
-#     "system memory climbs with each epoch, gpu memory constant",
-#     "training gets killed by the OOM killer overnight",
-#     "memory usage multiplies with the number of workers",
-#     "each worker process uses several gigabytes of RAM",
-#     "server freezes because all the RAM is used up",
-#     "cpu memory leak only when num_workers is above zero",
-#     "num_workers=0 keeps memory flat, 8 workers eat everything",
-#     "htop shows workers growing during the epoch",
-#     "pod evicted or slurm job killed for exceeding memory",
-#     "host RAM keeps increasing while iterating over the DataLoader",
-#     "annotations json of millions of rows fills the memory",
-#     "swap is full after a few epochs of training",
-#     "memory goes up batch by batch without storing anything",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/5902",

@@ -6,27 +6,6 @@
 # title = "After a restart random_split validates on rows that the model was trained on"
 # kind = "silent"
 # symptom = "validation rows were trained on before the restart"
-# keywords = [
-#     "validation accuracy jumps after resuming",
-#     "train validation split changes on resume",
-#     "data leakage after loading a checkpoint",
-#     "random_split gives a different split every run",
-#     "different split on every rank",
-#     "val accuracy suspiciously high after I continued training",
-#     "validation score jumps up when the job is restarted",
-#     "validation loss suddenly lower after loading the checkpoint",
-#     "train and val sets mixed after preemption",
-#     "split is not the same after restarting the script",
-#     "does random_split change every time I run it",
-#     "resumed training overfits the validation set",
-#     "best model was tested on images it was trained on",
-#     "evaluation script gets other test images than training",
-#     "test accuracy far better than on truly new data",
-#     "train test split in another script does not match",
-#     "validation samples were in the training set before restart",
-#     "same seed but other validation set on second run",
-#     "random split changes when the model definition changes",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/aiqm/torchani/issues/443"]
 # documents = [

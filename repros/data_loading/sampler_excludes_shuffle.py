@@ -14,16 +14,6 @@
 #     "sampler is mutually exclusive with\\s{1,9}shuffle",
 #     "batch_sampler is mutually exclusive with\\s{1,9}batch_size, shuffle, sampler,? and\\s{1,9}drop_last",
 # ]
-# keywords = [
-#     "shuffle with DistributedSampler",
-#     "shuffle with SubsetRandomSampler",
-#     "WeightedRandomSampler and shuffle",
-#     "train.py fails only on several GPUs in the DataLoader",
-#     "loader refuses a sampler together with shuffle",
-#     "how to shuffle when I use a custom sampler",
-#     "weighted sampling for imbalanced classes and shuffle",
-#     "validation split by indices and shuffled training",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/ultralytics/yolov3/issues/231",

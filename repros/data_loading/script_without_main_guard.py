@@ -10,16 +10,6 @@
 #     "attempt has been made to start a new process before the\\s{1,20}current process has finished its bootstrapping phase",
 #     "forgotten to use the proper idiom\\s{1,20}in the main module",
 # ]
-# keywords = [
-#     "if __name__ == '__main__' missing",
-#     "num_workers > 0 on Windows",
-#     "script runs twice when workers start",
-#     "freeze_support",
-#     "Windows opens many python processes and crashes",
-#     "my script starts again from the top with workers",
-#     "num_workers works only with zero on Windows",
-#     "on Mac the training prints everything several times",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/Project-MONAI/MONAI/issues/755",

@@ -8,17 +8,6 @@
 # symptom = "unable to (?:resize|write to|allocate).{0,40}file </torch_"
 # messages = ["unable to resize file </torch_"]
 # elsewhere = ["unable to (?:write to|allocate shared memory ?\\(shm\\) for) file </torch_"]
-# keywords = [
-#     "No space left on device in the DataLoader although the disk is not full",
-#     "docker --shm-size",
-#     "/dev/shm is full",
-#     "increase shared memory in a container",
-#     "--ipc=host",
-#     "dataloader crashes inside docker, fine outside",
-#     "kubernetes pod training fails with workers",
-#     "crash when batch size or workers are larger in container",
-#     "large video batches crash the dataloader workers",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/huaweicloud/dls-example/issues/26",

@@ -6,27 +6,6 @@
 # title = "Validation images are augmented because random_split shares one dataset"
 # kind = "silent"
 # symptom = "the validation row is augmented"
-# keywords = [
-#     "validation set is augmented too",
-#     "random_split with different transforms for train and validation",
-#     "setting transform on a Subset has no effect",
-#     "val_dataset.transform is ignored",
-#     "validation accuracy is noisy and lower than it should be",
-#     "random crop and flip happen on the validation images",
-#     "val images look augmented when I plot them",
-#     "how to have no augmentation for the test split",
-#     "validation score changes each time without training",
-#     "different transforms for train and val from ImageFolder",
-#     "evaluating the same model twice gives different accuracy",
-#     "val loss is as jumpy as training loss",
-#     "random_split of one dataset with data augmentation",
-#     "cannot turn off the augmentation for the val subset",
-#     "held-out images are rotated and cropped at random",
-#     "set val transform after splitting, nothing happens",
-#     "validation accuracy lower than training, augmentation also in validation",
-#     "split ImageFolder into train and val, separate transforms",
-#     "dice on validation varies between evaluations of one checkpoint",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/udacity/deep-learning-v2-pytorch/issues/132",

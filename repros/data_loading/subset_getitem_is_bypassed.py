@@ -6,22 +6,6 @@
 # title = "DataLoader ignores the __getitem__ of a Subset subclass"
 # kind = "silent"
 # symptom = "subset\\[0\\] is 10, the loader's is 1"
-# keywords = [
-#     "random_split transform not applied",
-#     "augmentation not applied",
-#     "my Subset wrapper's transform is never called",
-#     "print in my __getitem__ never shows up",
-#     "subset[0] is transformed but the batch is not",
-#     "augmentation works by index, not in the loader",
-#     "transform stopped working after upgrading to torch 2.1",
-#     "images in the batch are raw PIL or unnormalized",
-#     "class inheriting from Subset with own transform ignored",
-#     "overridden __getitem__ not executed by the dataloader",
-#     "train transforms missing after splitting with custom subset",
-#     "accuracy got worse after upgrade, augmentation gone",
-#     "dataloader returns untransformed images from my split",
-#     "breakpoint in __getitem__ of the subset is not hit",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/163184"]
 # documents = ["https://github.com/pytorch/pytorch/pull/100375"]

@@ -6,25 +6,6 @@
 # title = "Setting val.dataset.transform after random_split turns off augmentation in training too"
 # kind = "silent"
 # symptom = "the training row is not augmented"
-# keywords = [
-#     "subset.dataset.transform changes both splits",
-#     "train and validation have the same transform after random_split",
-#     "augmentation has no effect and the model overfits",
-#     "last transform assigned wins for train and val",
-#     "training images are no longer augmented after the split",
-#     "setting val transform also changes the train transform",
-#     "train_set.dataset.transform and val_set.dataset.transform conflict",
-#     "training accuracy rises fast and validation falls behind, no augmentation",
-#     "both splits get the test transforms",
-#     "train images look like val images, no random flips",
-#     "overfitting since I set the validation transform",
-#     "changed transform of the validation split, training affected",
-#     "augmentation disappeared for the training subset",
-#     "two subsets always have the same preprocessing",
-#     "train transform overwritten by the val transform",
-#     "how to assign a transform to only one subset",
-#     "plotted training batch shows no augmentation at all",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://github.com/torchgeo/torchgeo/pull/257",

@@ -11,17 +11,6 @@
 #     "Unexpected bus error encountered in worker",
 #     "dataloader.s workers are out of shared memory",
 # ]
-# keywords = [
-#     "insufficient shared memory (shm) although /dev/shm is large",
-#     "bus error with num_workers=0 too",
-#     "lmdb or memmap file is broken",
-#     "Bus error (core dumped) in training",
-#     "raising shm-size does not help",
-#     "plenty of shared memory and workers die anyway",
-#     "training crashes at the same sample of the lmdb",
-#     "memmap dataset copied to the server crashes",
-#     "disk quota full while copying data, then bus error",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://github.com/greatlog/UnpairedSR/issues/17",

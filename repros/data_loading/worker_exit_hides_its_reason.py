@@ -15,17 +15,6 @@
 #     "Unexpected (?:segmentation fault|floating-point exception) encountered in worker",
 #     "Details are lost due to multiprocessing\\. Rerunning with num_workers=0 may give better error trace",
 # ]
-# keywords = [
-#     "DataLoader works with num_workers=0 and dies with workers",
-#     "worker process died without a traceback",
-#     "how to find out why a DataLoader worker exited",
-#     "pid(s) exited unexpectedly",
-#     "dataloader crashes at random",
-#     "worker dies and I get no useful error",
-#     "random crash of the data loading after some hours",
-#     "loader crashes only with several workers, no stack trace",
-#     "how can I debug a dying dataloader worker",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/5301",

@@ -6,24 +6,6 @@
 # title = "A random generator made in the dataset draws the same numbers in every worker"
 # kind = "silent"
 # symptom = "2 of 4 draws are distinct"
-# keywords = [
-#     "same augmentations in every worker",
-#     "identical random numbers",
-#     "augmentation identical across dataloader workers",
-#     "random crops repeat in groups of num_workers",
-#     "every worker produces the same random noise",
-#     "duplicate augmented samples within one epoch",
-#     "numpy default_rng in dataset gives repeated values",
-#     "np.random.Generator in __init__ repeats in each worker",
-#     "random numbers the same for all worker processes",
-#     "augmentations look less random with more workers",
-#     "synthetic data generator yields repeated samples with workers",
-#     "first four batches have exactly the same crops",
-#     "same random mask in several batches",
-#     "with num_workers=0 random is fine, repeated otherwise",
-#     "mixup or noise pattern shows up several times",
-#     "how to seed my own rng per worker",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/Project-MONAI/MONAI/issues/398",

@@ -6,24 +6,6 @@
 # title = "A tensor on the GPU is not on torch.device('cuda'): the comparison is False"
 # kind = "silent"
 # symptom = "tensor on .*, compared with .*: False"
-# keywords = [
-#     "torch.device cuda and cuda:0 are not equal",
-#     "device comparison always False",
-#     "if x.device == device never true",
-#     "branch for the GPU is never taken",
-#     "tensor is on cuda:0 and the check for cuda fails",
-#     "my check whether the tensor is on the GPU fails",
-#     "code takes CPU path although data are on GPU",
-#     "assert device equal fails although both are cuda",
-#     "model is copied to the GPU again in each step",
-#     "comparison says devices differ, yet there is only one GPU",
-#     "slow because tensors get moved every iteration unnecessarily",
-#     "why is cuda not the same as cuda:0",
-#     "if statement for gpu never runs",
-#     "cache lookup by device misses every time",
-#     "unit test on device equality fails on GPU",
-#     "function falls back to slow path on cuda",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/115405",

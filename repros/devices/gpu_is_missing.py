@@ -14,13 +14,6 @@
 #     "No CUDA GPUs are available",
 #     "CUDA error: invalid device ordinal",
 # ]
-# keywords = [
-#     "how to run on a CPU",
-#     "laptop without an NVIDIA card",
-#     "cuda:1 on a machine with one GPU",
-#     "run the model on a Mac without NVIDIA",
-#     "code from GitHub needs cuda, I have none",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/28111",

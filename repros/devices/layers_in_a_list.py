@@ -17,16 +17,6 @@
 #     '[Ee]xpected device \w{3,4}.{0,4}? but got device',
 #     'Input type \((?:torch\.cuda\.|CUDA|MPS)\w{1,20}\) and weight type \((?:torch\.|CPU)\w{1,20}\) should be the same',
 # ]
-# keywords = [
-#     "some of the nn.Module still on CPU",
-#     "ModuleList instead of list",
-#     "layers not moved by model.cuda()",
-#     "weight type torch.FloatTensor although model is on the GPU",
-#     "part of my model stays on the CPU",
-#     "moved the model to GPU but some layers are not",
-#     "blocks in a list do not move to cuda",
-#     "works on CPU, fails on GPU, layers in list",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/15005",

@@ -7,25 +7,6 @@
 # kind = "silent"
 # symptom = "the model has 0 parameters"
 # messages = ["can.t optimize a non-leaf Tensor"]
-# keywords = [
-#     "parameter missing from model.parameters() on the GPU",
-#     "parameter not registered after .cuda()",
-#     "trains on the CPU, weight does not change on the GPU",
-#     "state_dict is empty",
-#     "requires_grad=True then .to(device): grad is None",
-#     "learnable token does not change when training on cuda",
-#     "custom parameter trains on CPU but not on GPU",
-#     "grad of my own weight is None on the GPU",
-#     "model has fewer weights on GPU than on CPU",
-#     "learnable query vectors not saved in the checkpoint",
-#     "custom attention weight stays at initial random values",
-#     "parameters list empty only on the server with a GPU",
-#     "state dict misses my custom weight",
-#     "optimizer does not see the tensor I put on cuda",
-#     "layer works on my laptop, does not learn on server",
-#     "learnable alpha never moves after moving to device",
-#     "same on Mac: parameter on mps does not train",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/17484",

@@ -12,17 +12,6 @@
 #     "indices should be either on .{0,12}?or on the same device as the indexed tensor",
 # ]
 # elsewhere = ['[Ee]xpected device \w{3,4}.{0,4}? but got device']
-# keywords = [
-#     "positional encoding on the wrong device",
-#     "register_buffer",
-#     "model.to does not move my tensor",
-#     "noise schedule indexed by a GPU tensor",
-#     "mask stays on the CPU after model.cuda()",
-#     "positional table stays on cpu after moving the model",
-#     "model.to(device) forgets my constant tensor",
-#     "mask inside the module on the wrong device",
-#     "works on CPU but not on GPU or Mac",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/wingedsheep/transformer/issues/4",

@@ -18,17 +18,6 @@
 #     'Expected object of (?:backend|device type) \w{3,4} but got (?:backend|device type)',
 #     'Tensor for argument #\d .{0,60}?is on CPU, but expected it to be on GPU',
 # ]
-# keywords = [
-#     "cuda:0 and cpu",
-#     "found at least two devices",
-#     "hidden state of the LSTM is on the CPU",
-#     "works on the CPU, fails on the GPU",
-#     "model is on the GPU and the error still says cpu",
-#     "zeros created inside the model are on the CPU",
-#     "initial hidden state on the wrong device",
-#     "works on CPU, on GPU the forward fails",
-#     "noise made in forward is not on the GPU",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/3738",

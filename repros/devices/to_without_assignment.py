@@ -18,17 +18,6 @@
 #     "slow_conv2d_forward_mps: input\\(device='cpu'\\) and weight\\(device='?mps",
 #     "Placeholder storage has not been allocated on MPS device",
 # ]
-# keywords = [
-#     "moved the tensor to cuda and it is still on the cpu",
-#     "to(device) does not work",
-#     "batch.to(device) has no effect",
-#     "cannot change the device of a tensor",
-#     "input is on the CPU, model on the GPU",
-#     "data still on CPU after calling to cuda",
-#     "moving the batch to GPU seems to do nothing",
-#     "tensor does not change its device",
-#     "called .cuda() on the input without effect",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/2251"]
 # documents = [

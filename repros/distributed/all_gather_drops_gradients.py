@@ -6,26 +6,6 @@
 # title = "A contrastive loss over all_gather() misses the gradients of the gathered features"
 # kind = "silent"
 # symptom = "half of the gradient is missing"
-# keywords = [
-#     "all_gather is not differentiable",
-#     "SimCLR or CLIP loss on several GPUs does not converge as well",
-#     "gathered negatives have no gradient",
-#     "contrastive learning with DDP worse than on one GPU",
-#     "loss goes down on one GPU, not on four",
-#     "contrastive training on 8 gpus worse than on one",
-#     "CLIP training with more gpus gives lower accuracy",
-#     "gradient smaller than expected with gathered features",
-#     "larger global batch by gathering does not help",
-#     "SimCLR on several GPUs does not match single GPU",
-#     "gathered embeddings have requires_grad False",
-#     "wrong gradients across GPUs with a shared loss",
-#     "retrieval score drops when training on multiple gpus",
-#     "negatives from other gpus do not improve the model",
-#     "multi-gpu contrastive learning converges slowly",
-#     "metric learning with features from all ranks",
-#     "supervised contrastive loss stuck with DDP",
-#     "does gradient flow through all_gather in torch.distributed",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/huggingface/accelerate/issues/1154",

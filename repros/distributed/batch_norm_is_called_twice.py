@@ -9,17 +9,6 @@
 # messages = [
 #     "one of the variables needed for gradient computation has been modified by an in-?place operation",
 # ]
-# keywords = [
-#     "GAN discriminator with DDP in-place error",
-#     "works without DistributedDataParallel, inplace operation with it",
-#     "broadcast_buffers=False fixes it",
-#     "real and fake batch through the discriminator",
-#     "siamese network with BatchNorm on several GPUs",
-#     "GAN trains on one gpu, crashes with DDP",
-#     "calling the network twice per step fails on multiple gpus",
-#     "teacher student or siamese forward twice with DDP fails",
-#     "works without batch norm, fails with it under DDP",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/110363",

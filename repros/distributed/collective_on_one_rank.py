@@ -12,15 +12,6 @@
 #     "Watchdog caught collective operation timeout",
 #     "Some NCCL operations have failed or timed out",
 # ]
-# keywords = [
-#     "early stopping on one rank only",
-#     "stuck after validation on rank 0",
-#     "deadlock when validating only on the main process",
-#     "rank 0 finishes and the program never exits",
-#     "early stopping hangs with DDP",
-#     "barrier after validation on rank 0 hangs",
-#     "stop training on all ranks together",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/54059",

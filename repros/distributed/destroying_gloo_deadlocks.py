@@ -6,17 +6,6 @@
 # title = "destroy_process_group() never returns: it keeps the GIL, and gloo's thread waits for it"
 # kind = "hang"
 # symptom = "destroy_process_group\\(\\) does not return"
-# keywords = [
-#     "destroy_process_group hangs",
-#     "hangs in destroy_process_group with gloo",
-#     "training is done and the process does not exit",
-#     "distributed test on the cpu hangs at its end now and then",
-#     "deadlock in ~ProcessGroupGloo",
-#     "main thread stuck in std::thread::join of ProcessGroupGloo",
-#     "condition_variable::wait in ~ProcessGroupGloo",
-#     "gloo process group deadlock on shutdown",
-#     "script stays alive after the last epoch on one rank",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/56297"]
 # documents = ["https://github.com/pytorch/pytorch/pull/154976"]

@@ -8,16 +8,6 @@
 # symptom = "Expected to mark a variable ready only once"
 # messages = ["Expected to mark a variable ready only once"]
 # elsewhere = ["Incorrect unused parameter detection"]
-# keywords = [
-#     "gradient checkpointing and ddp find_unused_parameters at the same time",
-#     "works without gradient checkpointing, fails with it on several GPUs",
-#     "ddp_find_unused_parameters false fixes it",
-#     "fine-tuning with gradient checkpointing on several GPUs fails",
-#     "LLM fine-tuning on two gpus fails with gradient checkpointing",
-#     "gradient checkpointing works on one gpu only",
-#     "multi-gpu LoRA training with gradient checkpointing crashes",
-#     "crash in backward on several gpus to save memory",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/huggingface/accelerate/issues/2017",

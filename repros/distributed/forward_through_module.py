@@ -6,28 +6,6 @@
 # title = "A forward through model.module trains without synchronizing any gradient"
 # kind = "silent"
 # symptom = "0 reductions in 2 steps"
-# keywords = [
-#     "ranks diverge under DDP",
-#     "gradients are not averaged across GPUs",
-#     "calling a method of the wrapped model bypasses DDP",
-#     "model.module.forward",
-#     "multi-GPU training no better than one GPU",
-#     "each rank has different weights",
-#     "weights differ between the gpus after training",
-#     "each GPU learns its own model",
-#     "gradients not synchronized between processes",
-#     "calling model.module in the training loop with DDP",
-#     "DDP gives same accuracy as a single gpu",
-#     "checkpoint saved from rank 0 worse than expected",
-#     "loss on each rank drifts apart over time",
-#     "model parameters not identical across ranks",
-#     "custom training_step method of the wrapped model",
-#     "multi-gpu trained model worse than single gpu",
-#     "grads different on rank 0 and rank 1",
-#     "is DDP really averaging my gradients",
-#     "wrong gradients across GPUs without any error",
-#     "validation score differs per rank with same data",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/kohya-ss/sd-scripts/issues/924",

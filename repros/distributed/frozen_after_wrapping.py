@@ -7,14 +7,6 @@
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = ["Expected to have finished reduction in the prior iteration before starting a new one"]
-# keywords = [
-#     "freeze layers during DDP training",
-#     "requires_grad = False after DistributedDataParallel",
-#     "freeze the backbone after some epochs on several GPUs",
-#     "freezing the encoder mid-training crashes on several gpus",
-#     "staged training with DDP fails when freezing",
-#     "second iteration fails after setting requires_grad on DDP",
-# ]
 # origin = "design"
 # reports = ["https://github.com/ShiqiYu/OpenGait/issues/230"]
 # documents = [

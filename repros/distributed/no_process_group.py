@@ -8,16 +8,6 @@
 # symptom = "Default process group has not been initialized"
 # messages = ["Default process group has not been initialized"]
 # elsewhere = ["Default process group is not initialized"]
-# keywords = [
-#     "run distributed code on a single GPU",
-#     "started with python instead of torchrun",
-#     "init_process_group missing",
-#     "how to train with one GPU",
-#     "multi-gpu code does not run on my single gpu",
-#     "run the repo's training script without distributed",
-#     "debug DDP script in an IDE or notebook",
-#     "only have one GPU, script wants distributed",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/OpenGVLab/UniFormerV2/issues/76",

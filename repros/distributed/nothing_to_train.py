@@ -13,16 +13,6 @@
 #     "DistributedDataParallel is not needed when a module doesn.t have any parameters that require a gradient",
 #     "tensors\\.size\\(\\) > 0 INTERNAL ASSERT FAILED .{0,120}?reducer\\.cpp",
 # ]
-# keywords = [
-#     "frozen teacher or VGG loss under DDP",
-#     "loss module without parameters in accelerator.prepare",
-#     "LoRA model has no trainable parameters on several GPUs",
-#     "all weights frozen, DistributedDataParallel fails",
-#     "perceptual loss network wrapped in DDP fails",
-#     "teacher network cannot be wrapped",
-#     "frozen discriminator or VAE in multi-gpu training",
-#     "all layers frozen and DDP complains",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/25550",

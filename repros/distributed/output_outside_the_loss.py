@@ -10,16 +10,6 @@
 #     "Expected to have finished reduction in the prior iteration before starting a new one",
 #     "making sure all .?forward.? function outputs participate in calculating loss",
 # ]
-# keywords = [
-#     "all parameters are used and the error still comes",
-#     "auxiliary output not used in the loss under DDP",
-#     "discarded output",
-#     "several heads, only some of them trained in a batch",
-#     "auxiliary head output ignored, multi gpu fails",
-#     "model returns features and logits, only logits used",
-#     "second iteration crashes on several gpus only",
-#     "one gpu trains, two gpus crash in step two",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/22436",

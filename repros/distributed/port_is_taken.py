@@ -15,17 +15,6 @@
 #     "server socket has failed to listen on .{1,80}?Address already in use",
 #     "RuntimeError: Address already in use",
 # ]
-# keywords = [
-#     "run two DDP trainings on one machine",
-#     "port 29500 already in use",
-#     "errno 98 master_port",
-#     "torchrun fails while another job is running",
-#     "zombie process keeps the port after a crash",
-#     "cannot start two jobs on one server",
-#     "second experiment on other gpus does not start",
-#     "restart after a crash fails, old process still running",
-#     "run several trainings at once on one machine",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/meta-pytorch/torchtune/issues/1025",

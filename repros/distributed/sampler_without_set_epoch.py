@@ -6,27 +6,6 @@
 # title = "DistributedSampler delivers the same order in every epoch"
 # kind = "silent"
 # symptom = "3 epochs, 1 order"
-# keywords = [
-#     "same batches in each epoch",
-#     "shuffle=True does not shuffle between epochs",
-#     "forgot set_epoch",
-#     "loss curve repeats the same pattern every epoch on several GPUs",
-#     "distributed data not reshuffled",
-#     "order of data identical every epoch with DDP",
-#     "every epoch processes the batches in the same order",
-#     "shuffling does not work with several gpus",
-#     "DistributedSampler is not random between epochs",
-#     "each rank sees the same subset every epoch",
-#     "loss pattern repeats exactly each epoch",
-#     "each gpu always gets the same part of the data",
-#     "first batch of every epoch is the same images",
-#     "multi-gpu training overfits more than single gpu",
-#     "sampler shuffle=True and order still fixed",
-#     "generalization worse with DDP than with one gpu",
-#     "bumps in the loss at the same iteration each epoch",
-#     "how to reshuffle data each epoch in distributed training",
-#     "indices printed per epoch are the same",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/31771",

@@ -11,16 +11,6 @@
 #     "Reused parameters in multiple reentrant backward passes",
 #     "Parameter at index \\d{1,9} .{0,200}?has been marked as ready twice",
 # ]
-# keywords = [
-#     "gradient checkpointing does not work with DistributedDataParallel",
-#     "activation checkpointing with tied weights on several GPUs",
-#     "marked as ready twice",
-#     "use_reentrant under DDP",
-#     "weight sharing and gradient checkpointing on several gpus",
-#     "recurrent use of one block with checkpointing under DDP",
-#     "tied layers crash only with DDP and checkpointing",
-#     "fails on multi gpu when a layer is used twice",
-# ]
 # origin = "design"
 # reports = ["https://github.com/tatp22/linformer-pytorch/issues/23"]
 # documents = [

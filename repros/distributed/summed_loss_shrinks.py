@@ -6,24 +6,6 @@
 # title = "With a summed loss, the same batch on two ranks gives half the gradient"
 # kind = "silent"
 # symptom = "gradient 1.5 on 2 ranks, 3.0 on one"
-# keywords = [
-#     "DDP averages gradients, loss with reduction sum",
-#     "loss multiplied by world size, why",
-#     "learning rate for a summed loss has to change with the number of GPUs",
-#     "results with a summed loss depend on the number of GPUs",
-#     "are gradients summed or averaged in DistributedDataParallel",
-#     "gradient is half as large on two gpus",
-#     "training slower to converge the more gpus I use",
-#     "same batch gives different gradient on 1 and 2 gpus",
-#     "loss summed over tokens and multi-gpu results differ",
-#     "should I multiply the loss by world size",
-#     "DDP gradients smaller than single process gradients",
-#     "sum reduction of the loss and multiple gpus",
-#     "weight updates shrink with number of processes",
-#     "wrong gradients across GPUs compared to one",
-#     "effective step too small in distributed training",
-#     "gradient off by a factor of the number of gpus",
-# ]
 # origin = "design"
 # documents = [
 #     "https://github.com/pytorch/pytorch/issues/37359",

@@ -13,23 +13,6 @@
 #     "Some NCCL operations have failed or timed out",
 #     "Detected uneven workload distribution",
 # ]
-# keywords = [
-#     "DDP hangs at the end of the epoch",
-#     "GPU utilization 100 percent but training is stuck",
-#     "ranks have different numbers of batches",
-#     "NCCL timeout after 30 minutes",
-#     "training freezes at the end of the first epoch",
-#     "multi-gpu job stuck, no error, gpus at 100 percent",
-#     "one process waits forever for the others",
-#     "hangs on the last batch with several gpus",
-#     "progress bar stops moving near the end of epoch",
-#     "some ranks finished the epoch, others are waiting",
-#     "DDP training stalls without any message",
-#     "job sits idle until timeout after half an hour",
-#     "works on one gpu, freezes on two",
-#     "number of batches not equal across processes",
-#     "training stuck with different number of samples per gpu",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/141069",

@@ -6,26 +6,6 @@
 # title = "Layers unfrozen after DDP was built train without synchronizing their gradients"
 # kind = "silent"
 # symptom = "2 of 4 gradients were reduced"
-# keywords = [
-#     "gradual unfreezing with several GPUs",
-#     "BackboneFinetuning with DDP gets worse",
-#     "unfreeze backbone during distributed training",
-#     "ranks diverge after unfreezing",
-#     "requires_grad = True after DistributedDataParallel",
-#     "unfreezing the backbone makes multi gpu training worse",
-#     "weights of unfrozen layers differ between gpus",
-#     "after unfreezing each gpu trains its own backbone",
-#     "fine-tuning in two stages with DDP gives bad results",
-#     "model from rank 0 bad after unfreezing layers",
-#     "gradients of unfrozen layers not averaged",
-#     "single gpu improves after unfreezing, multi gpu does not",
-#     "requires_grad set to True later, ranks disagree",
-#     "progressive unfreezing with DDP drops accuracy",
-#     "backbone parameters diverge across ranks",
-#     "validation differs between ranks since unfreezing",
-#     "lightning finetuning callback on several gpus worse than one",
-#     "wrong gradients across GPUs after unfreezing",
-# ]
 # origin = "design"
 # reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/20340"]
 # documents = [

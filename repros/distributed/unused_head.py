@@ -12,16 +12,6 @@
 #     "Parameters which did not receive grad for rank \\d",
 #     "Parameter indices which did not receive grad for rank \\d",
 # ]
-# keywords = [
-#     "DDP unused parameters",
-#     "works on one GPU, fails with DistributedDataParallel",
-#     "which parameters did not receive a gradient",
-#     "head never trains after find_unused_parameters",
-#     "single gpu works, DDP fails at second iteration",
-#     "part of my model is not used in forward",
-#     "multi-task model with unused branch on several gpus",
-#     "which layers have no gradient under DDP",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/ImprintLab/MedSegDiff/issues/27",

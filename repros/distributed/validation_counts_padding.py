@@ -6,27 +6,6 @@
 # title = "Validation with DistributedSampler counts some samples twice"
 # kind = "silent"
 # symptom = "12 predictions for 9 samples"
-# keywords = [
-#     "validation accuracy depends on the number of GPUs",
-#     "test metric differs between one and several GPUs",
-#     "DistributedSampler duplicates samples in evaluation",
-#     "more predictions than samples in the dataset",
-#     "gathered results have too many rows",
-#     "accuracy slightly different with 1, 2 and 4 gpus",
-#     "evaluation has more predictions than images",
-#     "test set size wrong in distributed evaluation",
-#     "some validation samples are evaluated twice",
-#     "metric changes with the number of processes",
-#     "duplicate image ids in the COCO results",
-#     "mAP differs between single and multi-gpu evaluation",
-#     "total count is larger than the dataset length",
-#     "same checkpoint, other validation score on more gpus",
-#     "number of results not equal to test set",
-#     "how to evaluate exactly with several GPUs",
-#     "submission file contains repeated rows after multi-gpu inference",
-#     "validation counted twice on some samples",
-#     "dataset not divisible by gpus and metric off",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/25162",

@@ -6,18 +6,6 @@
 # title = "log_prob() of Beta(1, 1) is NaN at 0 and at 1"
 # kind = "silent"
 # symptom = "log_prob of 0 and of 1 is \\[nan, nan\\], not 0"
-# keywords = [
-#     "Beta log_prob nan",
-#     "policy with beta distribution gives nan",
-#     "PPO with bounded actions turns nan",
-#     "nan loss when action is exactly 0 or 1",
-#     "uniform prior as Beta(1,1) gives nan",
-#     "continuous control with Beta policy becomes nan",
-#     "likelihood nan for proportions of 0 or 100 percent",
-#     "beta regression nan at boundary values",
-#     "actor critic nan when action hits the limit",
-#     "log density of Beta nan at the boundary",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/92260",

@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "'Multinomial' object has no attribute '_binomial'"
 # messages = ["'Multinomial' object has no attribute '_binomial'"]
-# keywords = [
-#     "entropy of a batched multinomial fails",
-#     "cannot compute entropy after expand",
-#     "multinomial entropy crashes in pyro",
-#     "expand then entropy raises for multinomial",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/197898"]
 # documents = ["https://github.com/pytorch/pytorch/pull/198006"]

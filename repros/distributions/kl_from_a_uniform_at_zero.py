@@ -6,20 +6,6 @@
 # title = "kl_divergence() from a Uniform that starts at 0 to a Beta is NaN"
 # kind = "silent"
 # symptom = "KL of two equal distributions is nan"
-# keywords = [
-#     "kl_divergence nan",
-#     "KL Uniform Beta nan",
-#     "KL between uniform and beta is nan",
-#     "KL of two equal distributions is nan, not zero",
-#     "variational inference loss nan with uniform posterior",
-#     "kl between Uniform(0,1) and Gamma is nan",
-#     "ELBO nan with a uniform distribution",
-#     "divergence from uniform returns nan",
-#     "regularization term nan with Beta prior",
-#     "nan KL although both distributions are valid",
-#     "kl_divergence nan for uniform starting at zero",
-#     "Bayesian model loss nan with Uniform and Beta",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/144279"]
 # documents = ["https://github.com/pytorch/pytorch/pull/144220"]

@@ -6,14 +6,6 @@
 # title = "log_prob() of a mixture of Binomial distributions raises for a batch of values"
 # kind = "error"
 # symptom = "The size of tensor a \\(2\\) must match the size of tensor b \\(3\\) at non-singleton dimension 0"
-# keywords = [
-#     "MixtureSameFamily log_prob size of tensor must match",
-#     "MixtureSameFamily support",
-#     "mixture of binomials log prob fails for a batch",
-#     "mixture cannot evaluate its own samples",
-#     "log likelihood of mixture model crashes on shapes",
-#     "mixture of discrete distributions fails validation",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pyro-ppl/pyro/issues/3419"]
 # documents = ["https://github.com/pytorch/pytorch/pull/151317"]

@@ -6,20 +6,6 @@
 # title = "The cdf of a distribution behind PowerTransform(-1) is one minus the cdf"
 # kind = "silent"
 # symptom = "cdf falls from 0.86 to 0.22"
-# keywords = [
-#     "PowerTransform sign",
-#     "inverse gamma cdf torch.distributions",
-#     "cdf decreases when the value increases",
-#     "inverse gamma cdf is upside down",
-#     "cdf of a transformed distribution is wrong",
-#     "cdf gives 0.9 where it should be 0.1",
-#     "quantile of a reciprocal variable is wrong",
-#     "survival function instead of cdf returned",
-#     "icdf returns the opposite tail",
-#     "probability below a threshold is wrong for inverse gamma",
-#     "own InverseGamma cdf does not match scipy",
-#     "cdf plot goes from one to zero",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/96494",

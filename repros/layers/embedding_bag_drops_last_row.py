@@ -6,19 +6,6 @@
 # title = "EmbeddingBag with include_last_offset=True drops the last row of a 2-D input"
 # kind = "silent"
 # symptom = "2 rows of indices give 1 bag"
-# keywords = [
-#     "EmbeddingBag wrong batch size",
-#     "output has one row fewer than the batch",
-#     "last sample of the batch is missing after EmbeddingBag",
-#     "recommendation model returns too few predictions",
-#     "batch of 32 goes in, 31 come out",
-#     "number of embeddings does not match the number of labels",
-#     "embedding bag with offsets option loses a bag",
-#     "mean embedding for the final sentence disappears",
-#     "labels and outputs differ by one in length",
-#     "click prediction model drops the last example",
-#     "bag of words batch size off by one",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/167974"]
 # documents = ["https://github.com/pytorch/pytorch/pull/168159"]

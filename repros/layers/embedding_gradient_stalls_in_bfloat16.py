@@ -6,21 +6,6 @@
 # title = "The gradient of a frequent row of a bfloat16 Embedding stops growing on the CPU"
 # kind = "silent"
 # symptom = "weight.grad is 256, not 4096"
-# keywords = [
-#     "Embedding gradient wrong in bfloat16 on CPU",
-#     "EmbeddingBag gradient wrong in bfloat16 on CPU",
-#     "frequent token gradient too small",
-#     "frequent words learn slower than rare ones in bf16",
-#     "embedding gradient differs between CPU and GPU",
-#     "bfloat16 training of embeddings worse than float32 on CPU",
-#     "gradient of the padding or common token saturates",
-#     "embedding grad is exactly 256 for common tokens",
-#     "bf16 gradients do not match fp32 for the embedding table",
-#     "CPU training language model in bfloat16 learns badly",
-#     "gradient too small when one id repeats often",
-#     "item embedding of popular items hardly updated",
-#     "gradient check of embedding fails in low precision",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/Embedding.cpp",

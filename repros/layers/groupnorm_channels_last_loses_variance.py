@@ -6,21 +6,6 @@
 # title = "GroupNorm of a channels_last input is wrong where the mean is large"
 # kind = "silent"
 # symptom = "channels_last output is off by [\\d.]+"
-# keywords = [
-#     "group_norm wrong output",
-#     "GroupNorm numerically unstable memory_format",
-#     "changing the memory format changes the model output",
-#     "channels_last gives wrong results with GroupNorm",
-#     "diffusion unet output differs after channels_last",
-#     "results explode after switching to channels last on CPU",
-#     "group norm of large values returns garbage",
-#     "normalised activations are hundreds instead of about one",
-#     "NHWC layout gives different numbers than NCHW",
-#     "accuracy lower after memory format optimization",
-#     "output mismatch between contiguous and channels_last tensors",
-#     "unnormalized sensor values and group norm give nonsense",
-#     "model inaccurate on CPU with channels_last inference",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/group_norm_kernel.cpp",

@@ -6,20 +6,6 @@
 # title = "LayerNorm under CPU autocast gives its weight and bias a fraction of their gradients"
 # kind = "silent"
 # symptom = "bias.grad is \\d+, not 262144"
-# keywords = [
-#     "LayerNorm gradient wrong in bfloat16 on CPU",
-#     "LayerNorm bias does not train on CPU",
-#     "bias of normalization layer barely moves with CPU autocast",
-#     "mixed precision on CPU trains worse than float32",
-#     "layer norm gradients differ between bf16 and fp32",
-#     "transformer on CPU with autocast converges more slowly",
-#     "grad of layernorm bias depends on the number of threads",
-#     "gradient of norm layers much too small in bfloat16",
-#     "bf16 CPU training does not match GPU training",
-#     "gradient comparison fails only for LayerNorm parameters",
-#     "bias gradient stuck at 256 per thread",
-#     "large batches give relatively smaller bias gradients",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/layer_norm_kernel.cpp",

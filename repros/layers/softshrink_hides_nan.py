@@ -6,20 +6,6 @@
 # title = "softshrink turns NaN into 0"
 # kind = "silent"
 # symptom = "softshrink of nan is 0\\.0"
-# keywords = [
-#     "NaN disappears",
-#     "activation swallows NaN",
-#     "model has nan weights but outputs look normal",
-#     "nan check on the output finds nothing",
-#     "loss is zero and finite although activations are broken",
-#     "diverged network suddenly returns zeros",
-#     "nan inputs come out as zero",
-#     "output is all zeros after training blew up",
-#     "assert not nan passes although an earlier layer is nan",
-#     "sparse coding network gives zeros instead of nan",
-#     "denoising model silently outputs zero for bad data",
-#     "missing values turn into zero after the activation",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/138385"]
 # documents = ["https://github.com/pytorch/pytorch/pull/138421"]

@@ -6,26 +6,6 @@
 # title = "Gradient accumulation over loss / steps differs from the large batch where the batches hold unequal numbers of tokens"
 # kind = "silent"
 # symptom = "gradient differs from that of the large batch"
-# keywords = [
-#     "gradient accumulation gives worse results",
-#     "batch size 1 with accumulation 32 is not batch size 32",
-#     "loss / gradient_accumulation_steps",
-#     "mean of means over tokens",
-#     "short sequences count too much",
-#     "num_items_in_batch",
-#     "accumulating gradients gives a higher loss than one big batch",
-#     "same effective batch size, different training curves",
-#     "micro batches of variable length sentences train worse",
-#     "LLM fine-tuning with accumulation does not match full batch",
-#     "loss curve depends on the number of accumulation steps",
-#     "padding makes small batches differ from large ones",
-#     "results differ between 4x8 and 32x1",
-#     "eval perplexity worse when I lower the batch and accumulate",
-#     "grad norm larger with gradient accumulation on text",
-#     "is gradient accumulation really equivalent to bigger batch size",
-#     "masked tokens make accumulated gradients inconsistent",
-#     "segmentation with ignored pixels, accumulation not equivalent",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/huggingface/trl/issues/2175",

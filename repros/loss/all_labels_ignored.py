@@ -6,23 +6,6 @@
 # title = "The mean cross entropy of a batch whose labels are all ignore_index is NaN"
 # kind = "silent"
 # symptom = "loss is nan"
-# keywords = [
-#     "loss becomes nan",
-#     "padding only batch",
-#     "nan validation loss",
-#     "validation loss shows nan, training loss is fine",
-#     "nan loss once in a while for some batches",
-#     "average loss of the epoch nan because of one batch",
-#     "language model fine-tuning loss nan on long prompts",
-#     "truncated answers give nan loss",
-#     "segmentation tile with only void pixels gives nan",
-#     "masked language model batch without masked tokens nan",
-#     "instruction tuning loss nan when the response is cut off",
-#     "batch size 1 loss nan for some samples",
-#     "all targets are -100 in this batch",
-#     "nan only when the crop contains unlabeled area",
-#     "NER batch with no labelled tokens",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/70348",

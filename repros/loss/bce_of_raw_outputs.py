@@ -10,16 +10,6 @@
 # elsewhere = [
 #     "Assertion .input(?:_val)? ?>= ?(?:0\\.?|zero|scalar_t\\(0\\))? ?&& ?input(?:_val)? ?<= ?(?:1\\.?|one|scalar_t\\(1\\))",
 # ]
-# keywords = [
-#     "BCELoss without sigmoid",
-#     "BCELoss on logits",
-#     "input outside of [0, 1]",
-#     "BCELoss device-side assert",
-#     "binary loss needs values between zero and one",
-#     "forgot the sigmoid at the end of my network",
-#     "discriminator output outside zero to one",
-#     "network without final activation and BCE fails",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/ray-project/ray/issues/17117",

@@ -10,12 +10,6 @@
 #     "Target size \\(.{4,80}?\\) must be the same as input size",
 #     "Using a target size \\(.{4,70}?\\) that is different to the input size \\(.{4,70}?\\) is deprecated",
 # ]
-# keywords = [
-#     "BCEWithLogitsLoss shape mismatch",
-#     "binary classification target needs unsqueeze(1)",
-#     "fails only in the last batch",
-#     "squeeze removes the batch dimension",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/25663",

@@ -10,16 +10,6 @@
 #     "result type Float can.t be cast to the desired output type (?:Long|Int|Byte)",
 #     "Found dtype (?:Long|Int|Bool|Byte) but expected \\w{4,8}",
 # ]
-# keywords = [
-#     "BCEWithLogitsLoss target must be float",
-#     "binary labels are int64",
-#     "BCELoss expects float targets",
-#     "labels.float() for binary cross entropy",
-#     "binary labels 0 and 1 as integers fail",
-#     "boolean mask as target for the loss",
-#     "labels need to be float for binary classification",
-#     "true false labels in the loss do not work",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/ando-khachatryan/HiDDeN/issues/28",

@@ -16,18 +16,6 @@
 #     "Expected object of type \\S{0,20}LongTensor but found type \\S{3,30}Tensor for argument #2 .target",
 #     "Expected tensor for argument #2 .target. to have scalar type Long",
 # ]
-# keywords = [
-#     "labels must be LongTensor",
-#     "int32 labels from numpy on Windows",
-#     "torch.Tensor(labels) makes floats",
-#     "float mask in segmentation",
-#     "cross entropy labels.long()",
-#     "labels from pandas have the wrong type",
-#     "csv labels loaded as float break the classifier",
-#     "works on Linux but labels are int32 on Windows",
-#     "which dtype must the labels have",
-#     "mask of ToTensor() divided by 255",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/103813",

@@ -6,26 +6,6 @@
 # title = "CTC loss is inf where the input has too few frames for its target"
 # kind = "silent"
 # symptom = "the loss is inf"
-# keywords = [
-#     "CTC loss is inf or nan",
-#     "CTCLoss becomes nan in every epoch",
-#     "zero_infinity=True",
-#     "input length shorter than target length",
-#     "too much downsampling in time for CTC",
-#     "OCR or speech recognition loss inf",
-#     "speech model loss infinite on some utterances",
-#     "text recognition training shows inf after a few batches",
-#     "loss inf for long transcripts and short audio",
-#     "license plate reader loss becomes infinite",
-#     "words with double letters give infinite loss",
-#     "handwriting recognition loss nan from the first epoch",
-#     "loss fine for most samples, inf for a few",
-#     "average loss is inf because of single audio files",
-#     "network predicts only blanks, loss is zero for many samples",
-#     "audio clip too short for the text",
-#     "zero infinity set and some samples never learned",
-#     "CRNN loss inf with narrow images",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/meijieru/crnn.pytorch/issues/235",

@@ -6,21 +6,6 @@
 # title = "ctc_loss() with zero_infinity counts a sample that has no frames"
 # kind = "silent"
 # symptom = "loss of a sample without frames is 1\\.69"
-# keywords = [
-#     "CTC loss input length 0",
-#     "CTC loss negative",
-#     "CTCLoss zero_infinity",
-#     "speech loss is negative for silent clips",
-#     "loss changes when I reorder the batch with empty audio",
-#     "zero-length recordings contribute to the loss",
-#     "strange loss value for samples with no frames",
-#     "loss differs between runs for an empty utterance",
-#     "empty audio after voice activity detection gives weird loss",
-#     "sample without features should not count in the loss",
-#     "loss of one sample depends on its batch neighbour",
-#     "random loss values when the input length is zero",
-#     "OCR crop of width zero yields a finite loss",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/81459"]
 # documents = [

@@ -13,16 +13,6 @@
 #     "Assertion .srcIndex ?< ?srcSelectDimSize. failed",
 #     "vectorized_gather_kernel.{0,160}? Assertion",
 # ]
-# keywords = [
-#     "added special tokens to the tokenizer",
-#     "vocabulary size does not match embedding",
-#     "token id equals vocab_size",
-#     "resize_token_embeddings",
-#     "token id larger than the vocabulary",
-#     "embedding fails at a random batch",
-#     "new words or items have ids past the table",
-#     "added special tokens and the model breaks",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/mickeysjm/R-BERT/issues/5",

@@ -6,24 +6,6 @@
 # title = "A loader without a single batch reports a loss of 0.0000"
 # kind = "silent"
 # symptom = "loss 0.0000 over 0 batches"
-# keywords = [
-#     "validation loss is 0.0000",
-#     "training loss is 0.0",
-#     "early stopping stops too early",
-#     "val_loss is exactly 0 in every epoch",
-#     "validation loss zero although accuracy is not perfect",
-#     "small validation set gives zero loss",
-#     "training finishes instantly with loss zero",
-#     "loss prints 0.0 and the loop body never runs",
-#     "best checkpoint saved at epoch 0 and never again",
-#     "early stopping triggers after patience epochs, val loss zero",
-#     "tabular model with few rows reports zero loss",
-#     "progress bar shows 0/0 batches",
-#     "dataset smaller than the batch size, nothing happens",
-#     "metrics are all zero on the validation set",
-#     "model does not train on my tiny dataset",
-#     "batch size larger than number of samples",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/dreamquark-ai/tabnet/issues/537"]
 # documents = [

@@ -7,26 +7,6 @@
 # kind = "silent"
 # symptom = "of the divergence"
 # messages = ["reduction: .mean. divides the total loss by both the batch size and the support size"]
-# keywords = [
-#     "KLDivLoss is too small",
-#     "batchmean or mean",
-#     "knowledge distillation term is nearly zero",
-#     "distillation loss much smaller than cross entropy",
-#     "KLDivLoss does not match the formula",
-#     "distillation term is tiny compared with the other loss",
-#     "student does not learn from the teacher",
-#     "soft label loss around 1e-4, hard loss around 2",
-#     "KL value differs from scipy entropy result",
-#     "VAE or distillation term has nearly no influence",
-#     "need a huge weight on the distillation loss",
-#     "KL divergence changes with the vocabulary size",
-#     "KL loss smaller than my manual computation",
-#     "result of kl_div not equal to numpy formula",
-#     "knowledge distillation no better than training without teacher",
-#     "KL penalty in RLHF seems much too weak",
-#     "loss scales with the number of classes",
-#     "sequence distillation loss shrinks with longer vocabulary",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/HikariTJU/LD/issues/74",

@@ -6,25 +6,6 @@
 # title = "kl_div of probabilities instead of log-probabilities is negative"
 # kind = "silent"
 # symptom = "divergence is negative"
-# keywords = [
-#     "KLDivLoss is negative",
-#     "negative KL divergence loss",
-#     "distillation loss below zero",
-#     "KLDivLoss input should be log_softmax",
-#     "loss goes to minus infinity",
-#     "my KL loss is below zero",
-#     "loss goes negative and keeps decreasing",
-#     "knowledge distillation loss is -0.2 and falling",
-#     "divergence between two distributions should not be negative",
-#     "KL of identical distributions is not zero",
-#     "KL between equal inputs gives a nonzero number",
-#     "passing softmax outputs to kl_div gives minus values",
-#     "label distribution learning with negative loss",
-#     "torch KL result differs from scipy",
-#     "distilled student gets worse while the loss falls",
-#     "mutual learning loss negative from the start",
-#     "attention map matching loss is negative",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/michaal94/torch_DCEC/issues/1",

@@ -6,20 +6,6 @@
 # title = "cross_entropy with label_smoothing is inf for float16 logits of a large vocabulary"
 # kind = "silent"
 # symptom = "the loss is inf, not 10.37"
-# keywords = [
-#     "CrossEntropyLoss label_smoothing inf",
-#     "label_smoothing half precision inf",
-#     "loss infinite in half precision with smoothed labels",
-#     "fp16 fine-tuning inf loss from the first step",
-#     "removing label smoothing makes the loss finite",
-#     "translation model with big vocabulary inf loss in fp16",
-#     "loss works in float32 and bf16 but inf in half",
-#     "language model with 50k tokens gives inf",
-#     "smoothing 0.1 makes the half precision loss blow up",
-#     "inf only for large vocab, small vocab fine",
-#     "summarization fine-tuning loss shows inf in fp16",
-#     "grad scaler skips every step because loss is inf",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/LossNLL.cpp",

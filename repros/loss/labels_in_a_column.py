@@ -11,16 +11,6 @@
 #     "only batches of spatial targets supported",
 # ]
 # elsewhere = ["multi-target not supported at "]
-# keywords = [
-#     "labels have an extra dimension",
-#     "target shape [N, 1] in cross entropy",
-#     "segmentation mask has a channel dimension",
-#     "fails only in the last batch",
-#     "labels have shape (N, 1) and the loss fails",
-#     "segmentation mask has an extra channel axis",
-#     "dataframe column as target does not work",
-#     "squeeze works until the last batch",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/56542",

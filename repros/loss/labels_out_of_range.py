@@ -14,14 +14,6 @@
 #     "device-side assert triggered",
 #     "CUBLAS_STATUS_(?:NOT_INITIALIZED|EXECUTION_FAILED|INTERNAL_ERROR)",
 # ]
-# keywords = [
-#     "class labels start at 1 instead of 0",
-#     "CUDA device-side assert in the loss",
-#     "CUDA_LAUNCH_BLOCKING=1 does not help",
-#     "GPU error in loss for some of my data",
-#     "training crashes with my own dataset labels",
-#     "classes numbered from 1 to N",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/NVlabs/SegFormer/issues/92",

@@ -6,20 +6,6 @@
 # title = "log_softmax of 65520 or more equal float16 logits is -inf on the CPU"
 # kind = "silent"
 # symptom = "log_softmax is -inf, not -11.16"
-# keywords = [
-#     "log_softmax -inf float16",
-#     "cross entropy inf at the first step in float16",
-#     "all log probabilities are minus infinity on the CPU",
-#     "half precision language model gives -inf scores on CPU",
-#     "perplexity infinite in fp16 on CPU, fine on GPU",
-#     "untrained model with 100k vocabulary has infinite loss",
-#     "multilingual model half precision CPU inference -inf",
-#     "logits fine but log probs are -inf",
-#     "beam search scores all -inf in half precision",
-#     "works in float32, infinite loss in float16 on CPU",
-#     "large vocab uniform logits give inf loss",
-#     "token scores -inf for huge vocabulary",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/cpu/SoftMaxKernel.cpp",

@@ -6,24 +6,6 @@
 # title = "A loss that matches no name in the model's output is a zero that trains nothing, silently"
 # kind = "silent"
 # symptom = "no parameter has a gradient"
-# keywords = [
-#     "loss stays constant",
-#     "loss is always zero",
-#     "model does not learn",
-#     "training does nothing",
-#     "loss is 0.0 from the first iteration and nothing learns",
-#     "training log shows loss: 0.0000 each epoch",
-#     "detector finds nothing after training, loss was zero",
-#     "weights identical before and after training, no error",
-#     "fine-tuning multi-task model, loss stuck at zero",
-#     "train loss zero but predictions are random",
-#     "my loss prints zero for all batches",
-#     "label key in my dataset differs from the config",
-#     "energy and force training reports zero loss",
-#     "metric does not improve and loss is a constant zero",
-#     "forces or charges loss is zero all the time",
-#     "the optimizer runs but no weight changes",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/ACEsuit/mace/issues/314",

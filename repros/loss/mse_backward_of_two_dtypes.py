@@ -9,7 +9,6 @@
 # messages = [
 #     "Found dtype (?:Double|Float|Long|Half|BFloat16) but expected (?:Float|Double|Half|BFloat16)",
 # ]
-# keywords = ["Found dtype Double but expected Float", "integer targets of mse_loss"]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/36553",

@@ -6,18 +6,6 @@
 # title = "Filtering NaN predictions out of the loss leaves NaN in the weight's gradient"
 # kind = "silent"
 # symptom = "loss is finite, the weight's gradient is nan"
-# keywords = [
-#     "gradient is nan but the loss is not",
-#     "loss is a number but weights become nan",
-#     "ignoring nan rows in the loss still breaks the model",
-#     "nan_to_num on predictions does not prevent nan weights",
-#     "missing values in tabular data make the gradients nan",
-#     "loss finite, after the step everything is nan",
-#     "dropping bad samples from the loss does not help",
-#     "grad norm nan although the loss looks normal",
-#     "time series with gaps gives nan weights",
-#     "torch.where to skip nan samples does not work",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/23156",

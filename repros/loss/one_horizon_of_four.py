@@ -6,23 +6,6 @@
 # title = "A loss term whose weight has another name is dropped, and its head never trains"
 # kind = "silent"
 # symptom = "a head has no gradient"
-# keywords = [
-#     "only one output learns",
-#     "other heads do not learn",
-#     "loss weight has no effect",
-#     "only the first head of my multi-task model improves",
-#     "one of the losses never goes down",
-#     "auxiliary head stays random after training",
-#     "changing the weight of one loss makes no difference",
-#     "box loss falls, point loss stays flat",
-#     "forecast good for one horizon, bad for the others",
-#     "some heads have grad None after backward",
-#     "multi-output regression learns only a single target",
-#     "weights of a head same as at initialisation",
-#     "typo in config and a loss term is silently ignored",
-#     "DDP complains about unused parameters of some heads",
-#     "localization part of the detector does not train",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/TencentYoutuResearch/CrowdCounting-P2PNet/issues/48",

@@ -7,17 +7,6 @@
 # kind = "error"
 # symptom = "Expected floating point type for target with class probabilities, got Long"
 # messages = ["Expected floating point type for target with class probabilities, got \\w{3,10}"]
-# keywords = [
-#     "one-hot encoded target raises",
-#     "CrossEntropyLoss with get_dummies or to_categorical labels",
-#     "cross entropy with one hot labels",
-#     "target has the same shape as the logits",
-#     "class probabilities got Long",
-#     "one-hot encoded labels do not work with the loss",
-#     "should targets be one hot or class index",
-#     "get_dummies labels with cross entropy",
-#     "Keras categorical labels in PyTorch",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/1258",

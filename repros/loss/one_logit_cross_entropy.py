@@ -6,25 +6,6 @@
 # title = "cross_entropy over a single logit is always 0.0 and never learns"
 # kind = "silent"
 # symptom = "loss and its gradient are zero"
-# keywords = [
-#     "loss stays constant",
-#     "loss is always zero",
-#     "binary classification does not learn",
-#     "one class",
-#     "loss is exactly zero from the first batch",
-#     "binary classifier loss 0 and accuracy at 50%",
-#     "train loss 0.0000 and the model predicts one class",
-#     "accuracy does not move and gradients are all zero",
-#     "one output neuron with cross entropy does not train",
-#     "loss zero in all epochs for two classes",
-#     "num_classes=1 training makes no progress",
-#     "cat vs dog network does not learn, loss zero",
-#     "single class segmentation loss is always 0",
-#     "fine-tuned BERT with num_labels 1 loss zero",
-#     "suspiciously perfect loss but predictions are wrong",
-#     "softmax with one output always gives 1",
-#     "foreground segmentation mask empty, loss zero",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/huggingface/transformers/issues/45479",

@@ -6,24 +6,6 @@
 # title = "pos_weight of one number per class is applied to the columns of an image, not to its channels"
 # kind = "silent"
 # symptom = "columns are weighted"
-# keywords = [
-#     "pos_weight weights the wrong classes",
-#     "pos_weight for segmentation",
-#     "pos_weight shape for images",
-#     "BCEWithLogitsLoss pos_weight size of tensor must match at non-singleton dimension",
-#     "class weight of multi-label masks",
-#     "class weights for masks seem to apply to image columns",
-#     "vertical stripes in the segmentation prediction",
-#     "left part of the image predicted better than the right",
-#     "weighting rare classes in segmentation has no effect",
-#     "works only when the width equals number of classes",
-#     "per channel weight for binary masks",
-#     "imbalanced multi-label segmentation weight does not help",
-#     "positive weight per class fails for images",
-#     "loss weights applied along the wrong axis",
-#     "dice of the rare organ does not improve with weights",
-#     "multi-channel mask with weighted BCE gives odd results",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/82496"]
 # documents = [

@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "'int' object has no attribute 'backward'"
 # messages = ["'(?:int|float)' object has no attribute 'backward'"]
-# keywords = [
-#     "loss is 0 and an int",
-#     "no loss was added in this batch",
-#     "sum of an empty list of losses",
-#     "loss = 0 before the loop and nothing is added",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/ghimiredhikura/Complex-YOLOv3/issues/8",

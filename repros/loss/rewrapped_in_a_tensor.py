@@ -6,25 +6,6 @@
 # title = "loss = torch.tensor(loss, requires_grad=True) trains nothing, and backward() does not object"
 # kind = "silent"
 # symptom = "passed without a gradient"
-# keywords = [
-#     "loss stays constant",
-#     "model does not learn",
-#     "loss does not decrease",
-#     "accuracy stays the same every epoch, no error",
-#     "set requires_grad on the loss and now nothing learns",
-#     "weights do not change after optimizer.step()",
-#     "all gradients are None but backward works",
-#     "loss is flat, the network never improves",
-#     "fixed the requires grad error but the training is stuck",
-#     "loss goes up and down randomly without a trend",
-#     "custom loss function runs and model stays untrained",
-#     "param.grad is None after loss.backward",
-#     "converted numpy loss back to a tensor, no progress",
-#     "policy gradient agent never improves, loss rebuilt as tensor",
-#     "model output after training equals output before",
-#     "validation score identical in each epoch",
-#     "Variable(loss) training has no effect",
-# ]
 # origin = "design"
 # reports = ["https://github.com/huggingface/torchMoji/issues/21"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.tensor.html"]

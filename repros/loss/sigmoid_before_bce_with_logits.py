@@ -6,27 +6,6 @@
 # title = "With a sigmoid before binary_cross_entropy_with_logits the loss of a negative sample stays above 0.69"
 # kind = "silent"
 # symptom = "loss stays above 0\\.6"
-# keywords = [
-#     "sigmoid applied twice",
-#     "BCEWithLogitsLoss does not decrease",
-#     "all probabilities are greater than 0.5",
-#     "binary classifier predicts everything positive",
-#     "loss stuck at 0.69 or 0.5",
-#     "all predictions are above one half",
-#     "recall is 1 and precision is low, everything positive",
-#     "binary loss hangs around 0.69 and does not fall",
-#     "network never predicts the negative class",
-#     "segmentation predicts foreground everywhere",
-#     "probabilities lie between 0.5 and 0.73",
-#     "multi-label classifier marks all labels as true",
-#     "loss floor of about 0.5 on easy binary data",
-#     "discriminator loss stays near 0.69",
-#     "model cannot overfit a few binary samples",
-#     "accuracy fine at threshold 0.6 but not at 0.5",
-#     "loss plateau in binary classification, learning very slow",
-#     "mask covers the whole image after training",
-#     "churn or fraud model scores squeezed into a narrow range",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/avBuffer/UNet3plus_pth/issues/23",

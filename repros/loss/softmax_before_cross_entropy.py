@@ -6,29 +6,6 @@
 # title = "With a softmax before cross_entropy the loss of a perfect model does not fall below a floor"
 # kind = "silent"
 # symptom = "loss stays above 0\\.7"
-# keywords = [
-#     "loss gets stuck and hardly falls",
-#     "cross entropy loss plateaus",
-#     "softmax applied twice",
-#     "double softmax",
-#     "loss stuck around 0.74 or 1.46 or 2.3",
-#     "accuracy improves but loss does not",
-#     "log_softmax of probabilities",
-#     "loss stops far from zero though accuracy is high",
-#     "training is slow, loss stays near 2.3 on MNIST",
-#     "loss stuck at 1.46 for ten classes",
-#     "cannot overfit a single batch, loss will not reach zero",
-#     "loss hardly changes over many epochs",
-#     "train accuracy 100% but loss still 0.7",
-#     "learning is sluggish compared with the Keras version",
-#     "loss converges to a number above one and stops",
-#     "network with Softmax as last layer learns badly",
-#     "confidences are never high, predictions too soft",
-#     "CIFAR accuracy plateaus early, loss barely moves",
-#     "changing learning rate does not lower the loss floor",
-#     "segmentation loss goes flat early, softmax in last layer",
-#     "ported from Keras with softmax output, trains slowly",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/ariecattan/SciCo/issues/2",

@@ -7,28 +7,6 @@
 # kind = "silent"
 # symptom = "every prediction is the mean of the targets"
 # messages = ["Using a target size \\(.{4,80}?\\) that is different to the input size"]
-# keywords = [
-#     "regression predicts the same value for every input",
-#     "model outputs the average of the targets",
-#     "incorrect results due to broadcasting",
-#     "MSELoss with squeeze on one side only",
-#     "l1_loss target shape different from input shape",
-#     "is the target size warning normal",
-#     "regression model predicts the mean for all samples",
-#     "house price network outputs the same number for everyone",
-#     "MSE does not go below the variance of targets",
-#     "R2 score stays at zero",
-#     "got a size warning and ignored it, model predicts constant",
-#     "predictions are a flat line in the plot",
-#     "loss plateaus, predicted values all nearly equal",
-#     "time series forecast is a constant line",
-#     "DQN loss does not decrease, Q values all alike",
-#     "sklearn fits the data, my network predicts the average",
-#     "tabular regression loss stuck from the first epoch",
-#     "labels shape (N,) and output shape (N,1)",
-#     "loss value differs from numpy mean squared error",
-#     "critic or value network learns only the average return",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/deepset-ai/FARM/issues/229",

@@ -6,18 +6,6 @@
 # title = "Unwrapping one name leaves outputs under other names at a silent zero loss"
 # kind = "silent"
 # symptom = "silent zero for nested, renamed, UserDict"
-# keywords = [
-#     "loss stays zero with model returning custom output class",
-#     "training does nothing after switching to another model",
-#     "works with one model, zero loss with another",
-#     "loss is zero because the output key is different",
-#     "model returns nested dict and loss is always 0",
-#     "Hugging Face output object gives zero loss",
-#     "changed the output name and training silently stopped",
-#     "loss zero after refactoring the model outputs",
-#     "renamed logits and now nothing is learned",
-#     "metrics flat since outputs are wrapped in a dictionary",
-# ]
 # origin = "usage"
 # documents = ["https://docs.python.org/3/library/collections.html#collections.UserDict"]
 # wrong = '''

@@ -6,19 +6,6 @@
 # title = "With AdamW a loss that is weighted with 0 still moves the weights of its branch"
 # kind = "silent"
 # symptom = "the weights of the branch moved"
-# keywords = [
-#     "weights change but the model does not learn",
-#     "weights shrink although the loss is zero",
-#     "frozen head still changes during training",
-#     "parameters change with all gradients zero",
-#     "disabled a loss with weight zero, its branch still decays",
-#     "unused branch weights slowly go to zero",
-#     "checksum of weights changes but the accuracy does not",
-#     "is my model learning if the weights change",
-#     "weight norm falls steadily and performance stays flat",
-#     "turned off a task with factor 0, head gets worse",
-#     "layer without signal drifts toward zero",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/38581"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]

@@ -6,20 +6,6 @@
 # title = "A batch run in the except block of a failed checkpoint() gets the failed batch's gradient"
 # kind = "silent"
 # symptom = "the gradient is that of the failed batch"
-# keywords = [
-#     "wrong gradient after out of memory",
-#     "skip batch on OOM activation checkpointing",
-#     "skipping an OOM batch corrupts the next gradient",
-#     "gradients wrong after a batch was skipped",
-#     "gradient of the failed batch is used for the next",
-#     "loss goes weird after catching out of memory and continuing",
-#     "try except around the forward with gradient checkpointing",
-#     "training unstable after skipped batches with activation checkpointing",
-#     "next batch trained on the previous batch's gradients",
-#     "wrong update after a caught error in the forward",
-#     "skipping long sequences that do not fit gives bad training",
-#     "retry on a smaller batch gives incorrect gradients",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/105101",

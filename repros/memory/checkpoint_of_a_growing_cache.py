@@ -10,16 +10,6 @@
 #     "Recomputed values for the following tensors have different metadata than during the forward pass",
 #     "MmBackward0 returned an invalid gradient at index \\d{1,2} - got \\[.{1,40}?\\] but expected shape compatible with",
 # ]
-# keywords = [
-#     "gradient checkpointing with use_cache",
-#     "CheckpointError different metadata",
-#     "saved metadata and recomputed metadata differ",
-#     "key value cache doubled in training",
-#     "training a language model with gradient checkpointing and cache fails",
-#     "backward fails when the decoder keeps past key values",
-#     "sequence twice as long in the recomputation",
-#     "gradient checkpointing breaks my transformer with kv cache",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/155171",

@@ -10,16 +10,6 @@
 #     "A different number of tensors was saved during the original forward and recomputation",
 #     "Attempt to retrieve a tensor saved by autograd multiple times without checkpoint recomputation",
 # ]
-# keywords = [
-#     "CheckpointError in backward",
-#     "gradient checkpointing with stochastic depth",
-#     "layer drop and gradient checkpointing",
-#     "recomputation differs from the forward",
-#     "gradient checkpointing fails at random steps",
-#     "random layer skipping together with gradient checkpointing",
-#     "backward crashes sometimes with activation checkpointing",
-#     "if random.random() in the forward and checkpointing",
-# ]
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/checkpoint.html",

@@ -15,12 +15,6 @@
 #     "CUDNN_STATUS_ALLOC_FAILED",
 #     "NVML_SUCCESS == .{0,200}?INTERNAL ASSERT FAILED",
 # ]
-# keywords = [
-#     "my except for out of memory is not reached",
-#     "batch size finder crashes on cpu instead of retrying",
-#     "handle running out of memory on a Mac",
-#     "catching memory errors works on cuda, not on cpu",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/huggingface/accelerate/issues/4226"]
 # documents = [

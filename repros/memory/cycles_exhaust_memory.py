@@ -15,23 +15,6 @@
 #     "Unable to find a valid cuDNN algorithm to run convolution",
 #     "(torch|cuda)\\.OutOfMemoryError",
 # ]
-# keywords = [
-#     "memory not freed after del model",
-#     "reference cycle",
-#     "circular reference",
-#     "hyperparameter search runs out of memory after some trials",
-#     "gpu memory not released between cross validation folds",
-#     "training several models in a loop fills the gpu",
-#     "del model and memory is still taken",
-#     "optuna trials use more and more gpu memory",
-#     "kfold training crashes on the third fold",
-#     "memory from the previous model stays in the notebook",
-#     "only restarting the kernel frees the gpu memory",
-#     "gc.collect is needed to free the old model",
-#     "memory goes up each time I create a new model",
-#     "function returned but the model is still on the gpu",
-#     "grid search dies after several runs, first ones fine",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/50185",

@@ -6,22 +6,6 @@
 # title = "A diagnostic backward before training leaves a gradient for every parameter"
 # kind = "leak"
 # symptom = "MiB of gradients"
-# keywords = [
-#     "first step has the wrong gradient",
-#     "memory after backward",
-#     "memory is higher before training even starts",
-#     "model summary or sanity check doubles the memory",
-#     "sanity run before training changes the results",
-#     "memory used after a test backward is never freed",
-#     "gpu memory higher after computing gradient norms once",
-#     "learning rate finder or dry run leaves memory behind",
-#     "gradients present before the first iteration",
-#     "first update is larger than expected after a dry run",
-#     "warmup backward pass uses memory for good",
-#     "saliency map computation keeps gradients of all weights",
-#     "profiling pass before the loop eats memory",
-#     "fewer samples fit after a trial backward pass",
-# ]
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html",

@@ -6,20 +6,6 @@
 # title = "empty_cache() before gc.collect() gives nothing back that the collector frees"
 # kind = "leak"
 # symptom = "MiB still reserved"
-# keywords = [
-#     "nvidia-smi shows memory used after deleting everything",
-#     "torch.cuda.empty_cache does not free the gpu memory",
-#     "empty_cache and gc.collect called, memory still occupied",
-#     "other programs cannot use the gpu memory I released",
-#     "how to clear gpu memory without restarting the notebook",
-#     "memory not returned to the system after del model",
-#     "gpu still full after I deleted the model",
-#     "second process gets no memory while first is idle",
-#     "free vram between two models in a pipeline",
-#     "jupyter kernel keeps holding gpu memory",
-#     "calling empty_cache seems to do nothing",
-#     "switching models in a webui leaves vram occupied",
-# ]
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management",

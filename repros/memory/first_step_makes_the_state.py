@@ -6,27 +6,6 @@
 # title = "A batch size that fits without optimizer.step() runs out of memory in the second step"
 # kind = "oom"
 # symptom = "the trial ran without the state of the optimizer"
-# keywords = [
-#     "out of memory in the second iteration",
-#     "first step fits and second does not",
-#     "Adam needs more memory than SGD",
-#     "batch size search picks too large a batch",
-#     "memory jumps after the first step",
-#     "crashes on the second batch with out of memory",
-#     "one iteration works, then cuda memory runs out",
-#     "gpu memory jumps after optimizer.step",
-#     "forward and backward fit, training does not",
-#     "fine-tuning fits for one step only",
-#     "memory doubles or triples after the first update",
-#     "auto batch size finder says it fits, training crashes",
-#     "works with SGD, out of memory with Adam or AdamW",
-#     "why does the second iteration need more memory",
-#     "first batch ok, second batch out of memory",
-#     "large language model fine-tuning dies on step two",
-#     "memory estimate from one forward backward is too low",
-#     "same batch size crashes one iteration later",
-#     "how much gpu memory does the optimizer take",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/NVIDIA/Megatron-LM/issues/640",

@@ -6,22 +6,6 @@
 # title = "An exception kept for the log keeps the failed step's tensors"
 # kind = "leak"
 # symptom = "kept exception holds the activations"
-# keywords = [
-#     "memory not freed after an exception",
-#     "traceback keeps tensors",
-#     "memory not released after catching an error",
-#     "gpu memory stays full after a crash in the notebook",
-#     "failed trial keeps its memory in the next trial",
-#     "after an exception the gpu is still full",
-#     "optuna trial failed and later ones run out of memory",
-#     "storing errors in a list uses gpu memory",
-#     "cell raised an error and memory never comes back",
-#     "cannot free memory after out of memory error in jupyter",
-#     "logging exceptions for later makes memory grow",
-#     "skipped bad batches and memory increases each time",
-#     "each caught error costs some more memory",
-#     "sweep continues after failure but with less memory",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/27600",

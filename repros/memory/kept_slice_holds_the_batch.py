@@ -6,26 +6,6 @@
 # title = "Collecting one slice of each output, to keep it, keeps the whole outputs in memory"
 # kind = "leak"
 # symptom = "5 kept tokens of 100 hold 500 tokens"
-# keywords = [
-#     "memory grows although only a small part is kept",
-#     "cls token features run out of memory",
-#     "extracting features fills the memory",
-#     "detach does not free memory",
-#     "view keeps the large tensor alive",
-#     "saving embeddings of each image eats all the memory",
-#     "collecting cls embeddings from BERT runs out of memory",
-#     "feature extraction loop memory keeps growing under no_grad",
-#     "storing small vectors uses gigabytes of RAM",
-#     "list of features is tiny, memory use is huge",
-#     "memory grows though I use no_grad and detach",
-#     "appending output[:, 0] to a list fills memory",
-#     "saved file is much larger than the tensor",
-#     "torch.save of one row writes the whole tensor",
-#     "keeping only last hidden state token fills the gpu",
-#     "extracting embeddings for a million texts gets killed",
-#     "only one value per batch is stored, RAM explodes",
-#     "crop of a large tensor keeps everything in memory",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/50432"]
 # documents = [

@@ -6,25 +6,6 @@
 # title = "Summing losses for the log keeps the graph of every step alive"
 # kind = "leak"
 # symptom = "5 of 5 graphs are alive"
-# keywords = [
-#     "memory leak",
-#     "memory grows with every step",
-#     "out of memory after some epochs",
-#     "gpu memory increases every iteration until it crashes",
-#     "RAM goes up steadily when I track the running loss",
-#     "total_loss += loss makes the memory rise",
-#     "appending the loss to a list fills the gpu",
-#     "storing losses for a plot runs out of memory",
-#     "epoch loss accumulation eats vram",
-#     "memory creeps up batch after batch in training",
-#     "training starts fine and dies after hundreds of iterations",
-#     "average loss per epoch makes memory blow up",
-#     "cpu memory usage grows linearly with the iterations",
-#     "vram usage climbs slowly, out of memory in epoch 3",
-#     "memory graph is a straight line upwards while training",
-#     "keeping metrics per batch leads to out of memory",
-#     "iterations get slower and memory larger over time",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/BatsResearch/labelmodels/issues/4",

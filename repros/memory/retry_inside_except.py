@@ -6,22 +6,6 @@
 # title = "A retry inside the except block runs with the failed step's tensors still alive"
 # kind = "oom"
 # symptom = "activations of the failed step are still alive"
-# keywords = [
-#     "second try also out of memory",
-#     "smaller batch still out of memory",
-#     "catch out of memory and retry with half the batch",
-#     "retry after OOM fails again even with batch size 1",
-#     "memory not freed in the except block",
-#     "empty_cache in except does not help before retrying",
-#     "automatic batch size reduction never succeeds",
-#     "fallback to smaller batch crashes too",
-#     "recovering from cuda out of memory does not work",
-#     "a batch of one fails after a large one failed",
-#     "running the same small batch alone works fine",
-#     "try except loop on batch size always ends in OOM",
-#     "how to continue after out of memory",
-#     "split the batch in two after failure, still fails",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/27600",

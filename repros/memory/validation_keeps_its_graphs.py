@@ -6,27 +6,6 @@
 # title = "Validation in eval() mode without no_grad keeps the graph of every output it collects"
 # kind = "leak"
 # symptom = "5 of 5 graphs are alive after validation"
-# keywords = [
-#     "out of memory during validation",
-#     "training fits and evaluation does not",
-#     "model.eval() uses more and more memory",
-#     "memory grows in the evaluation loop",
-#     "test runs out of GPU memory",
-#     "validation runs out of memory while training is fine",
-#     "crashes in the first evaluation epoch with OOM",
-#     "eval needs more memory than training, why",
-#     "inference memory keeps growing with each image",
-#     "gpu memory climbs during the test loop",
-#     "collecting predictions in a list fills the gpu",
-#     "model.eval() is set and memory still rises",
-#     "predicting over the whole test set gets killed",
-#     "validation with the same batch size does not fit",
-#     "appending logits over all batches crashes",
-#     "memory increases image by image at inference",
-#     "evaluation dies after some batches, training never does",
-#     "computing dice over the validation set runs out of memory",
-#     "RAM gets full while predicting on CPU",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/hszhao/semseg/issues/60",

@@ -7,16 +7,6 @@
 # kind = "error"
 # symptom = "shape '\\[-1, 32\\]' is invalid for input of size 24"
 # messages = ["shape .\\[.{1,60}?\\]. is invalid for input of size"]
-# keywords = [
-#     "view(-1, batch_size * features)",
-#     "output has batch size 1",
-#     "crash in the last batch",
-#     "reshape fails for another batch size",
-#     "model returns one prediction for the whole batch",
-#     "works until the final incomplete batch",
-#     "inference fails with a different batch size than training",
-#     "hard-coded batch size in my network",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/weka511/hpa-scc/issues/38",

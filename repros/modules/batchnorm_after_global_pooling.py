@@ -10,17 +10,6 @@
 #     "Expected more than 1 value per channel when training",
 #     "Expected more than 1 spatial element when training",
 # ]
-# keywords = [
-#     "ASPP image pooling",
-#     "torch.Size([1, 256, 1, 1])",
-#     "drop_last=True does not help",
-#     "DeepLab batch size 1",
-#     "one sample per GPU",
-#     "segmentation training fails when batch size is one",
-#     "deeplab does not train with one image per GPU",
-#     "set batch to one to save memory, now crashes",
-#     "squeeze and excite with batch norm and one image",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/TRAILab/CaDDN/issues/103",

@@ -7,14 +7,6 @@
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = ["Expected more than 1 value per channel when training"]
-# keywords = [
-#     "training crashes at the end of the first epoch",
-#     "last batch has one sample",
-#     "training dies at the last step of an epoch",
-#     "works with some dataset sizes and not with others",
-#     "one leftover sample in the final batch breaks training",
-#     "batch norm needs more than one sample",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/open-mmlab/mmsegmentation/issues/3192",

@@ -6,24 +6,6 @@
 # title = "BatchNorm with TensorFlow's momentum remembers little more than the last batch"
 # kind = "silent"
 # symptom = "eval output is \\d{2,3} where training saw 1"
-# keywords = [
-#     "eval mode worse than train mode",
-#     "validation accuracy jumps between epochs",
-#     "ported from TensorFlow or Keras",
-#     "momentum 0.9",
-#     "momentum 0.99",
-#     "val loss swings up and down while train is smooth",
-#     "validation curve very noisy, spikes in some epochs",
-#     "converted Keras model to PyTorch, evaluation much worse",
-#     "same architecture works in TensorFlow but validates badly here",
-#     "test accuracy depends on which batch came last",
-#     "held-out score fluctuates by 30 percent every epoch",
-#     "batch norm decay 0.99 copied from the paper",
-#     "batch norm momentum 0.997 EfficientNet port evaluates badly",
-#     "inference results unstable although training converges nicely",
-#     "evaluation accuracy is erratic with large batch norm momentum",
-#     "reimplemented TF code, training good but testing poor",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/vision/issues/8250",

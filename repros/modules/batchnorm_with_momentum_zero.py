@@ -6,24 +6,6 @@
 # title = "BatchNorm with momentum=0 never learns its statistics: fine in training, useless in eval mode"
 # kind = "silent"
 # symptom = "eval output is \\d{2} where training saw 1"
-# keywords = [
-#     "eval worse than train",
-#     "accuracy drops with model.eval()",
-#     "running_mean stays zero",
-#     "good in train mode and random in eval mode",
-#     "validation loss huge while training loss is low",
-#     "batch norm statistics never update",
-#     "training accuracy 98%, test accuracy like guessing",
-#     "batch norm statistics do not change during training",
-#     "running variance is one after many epochs",
-#     "inference outputs are huge numbers after good training",
-#     "loss goes down but evaluation never improves, batch norm",
-#     "running mean of batch norm not updated",
-#     "removing eval() makes the predictions correct",
-#     "batch norm does not normalize at test time",
-#     "values explode at inference, normal while training",
-#     "network useless when deployed but fine in the training loop",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/Cadene/pretrained-models.pytorch/issues/5"]
 # documents = [

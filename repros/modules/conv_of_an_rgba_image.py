@@ -7,17 +7,6 @@
 # kind = "error"
 # symptom = "to have 3 channels, but got 4 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
-# keywords = [
-#     "RGBA png",
-#     "some images of the dataset crash the model",
-#     "4 channels instead of 3",
-#     "grayscale image 1 channel",
-#     "convert('RGB')",
-#     "model works for most pictures but not for screenshots",
-#     "fails on black and white images",
-#     "transparent png breaks the classifier",
-#     "crashes at random image in the middle of the epoch",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/sjmoran/deeplpf-image-enhancement/issues/16",

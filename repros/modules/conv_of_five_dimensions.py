@@ -11,7 +11,6 @@
 #     'Expected \d-dimensional input for \d-dimensional weight .{1,60}?, but got \d-dimensional input of size',
 #     "3D or 4D input tensor expected but got",
 # ]
-# keywords = ["video frames into a 2D network", "unsqueeze(0) twice", "DataLoader adds a batch dimension", "crops of one image stacked"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/VisionRush/DeepFakeDefenders/issues/30",

@@ -7,17 +7,6 @@
 # kind = "error"
 # symptom = "expected input.{1,30} to have 3 channels, but got 8 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
-# keywords = [
-#     "HWC to CHW",
-#     "channels first",
-#     "numpy or OpenCV image",
-#     "reshape instead of permute",
-#     "but got 224 channels instead",
-#     "image from cv2 has the wrong axis order",
-#     "images look scrambled after reshape",
-#     "how to feed an opencv frame to a model",
-#     "accuracy poor after reshaping pictures to channels first",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/LeeJunHyun/Image_Segmentation/issues/29",

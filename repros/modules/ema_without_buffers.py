@@ -6,26 +6,6 @@
 # title = "An average of the parameters alone evaluates with BatchNorm's initial statistics"
 # kind = "silent"
 # symptom = "eval output of the average is off"
-# keywords = [
-#     "EMA model predicts nonsense",
-#     "mean teacher accuracy at chance",
-#     "running_mean is zero in the EMA model",
-#     "momentum encoder eval mode",
-#     "teacher model gets worse while the student improves",
-#     "moving average of weights has bad validation accuracy",
-#     "EMA weights give random accuracy, normal weights are fine",
-#     "exponential moving average copy performs terribly at evaluation",
-#     "teacher network predicts garbage while the student is good",
-#     "averaged model worse than the raw model",
-#     "samples from the EMA generator are noise",
-#     "validation with ema 10%, without ema 90%",
-#     "semi-supervised teacher never gets better than chance",
-#     "moving average of weights breaks batch norm",
-#     "polyak averaged target network gives strange outputs",
-#     "diffusion ema checkpoint generates grey images",
-#     "only model.parameters() copied into the shadow model",
-#     "zip(ema.parameters(), model.parameters()) evaluation broken",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/CuriousAI/mean-teacher/issues/9",

@@ -6,27 +6,6 @@
 # title = "A prediction without model.eval() differs from call to call"
 # kind = "silent"
 # symptom = "two predictions for one input differ"
-# keywords = [
-#     "predictions vary at inference",
-#     "same input different output",
-#     "dropout at test time",
-#     "results change on every run",
-#     "prediction depends on the batch",
-#     "predicting the same picture twice gives two answers",
-#     "inference is random although the weights are loaded",
-#     "every time I run predict the probability changes slightly",
-#     "test accuracy differs each time I evaluate the checkpoint",
-#     "loaded model gives inconsistent outputs for one sentence",
-#     "result for one image changes when I add others",
-#     "used torch.no_grad() but predictions still vary",
-#     "API returns a different score for the same request",
-#     "single image prediction wrong, whole batch correct",
-#     "deployed model not deterministic, same query other result",
-#     "feature embeddings of the same image are never equal",
-#     "why is my model output random at test time",
-#     "ONNX or C++ output differs from PyTorch, Python output varies",
-#     "batch size 1 inference much worse than in training",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/haofanwang/video-swin-transformer-pytorch/issues/9",

@@ -6,20 +6,6 @@
 # title = "model.forward(x) skips the hooks of the model itself, not those of its layers"
 # kind = "silent"
 # symptom = "the hook has not run"
-# keywords = [
-#     "forward hook is not called",
-#     "activations are empty",
-#     "register_full_backward_hook does not fire",
-#     "model(x) or model.forward(x)",
-#     "register_forward_hook does nothing",
-#     "feature extraction hook returns nothing",
-#     "my hook never prints anything",
-#     "feature extraction dictionary stays empty after the forward pass",
-#     "registered hook but nothing is captured",
-#     "hooks ignored when calling forward directly",
-#     "what is the difference between calling model and model.forward",
-#     "forward pre hook is skipped",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/117925",

@@ -8,16 +8,6 @@
 # symptom = "is missing the required .forward. function"
 # messages = ['Module \[\w{1,60}\] is missing the required .forward. function']
 # elsewhere = ["in _forward_unimplemented.{1,60}?raise NotImplementedError"]
-# keywords = [
-#     "foward",
-#     "NotImplementedError in forward",
-#     "indentation of forward",
-#     "def forward inside __init__",
-#     "model does nothing when called",
-#     "my network says forward is missing although I wrote it",
-#     "calling my model raises not implemented",
-#     "typo in the forward method",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/74303",

@@ -6,27 +6,6 @@
 # title = "A backbone frozen with requires_grad_(False) still changes: its BatchNorm learns"
 # kind = "silent"
 # symptom = "running_mean of the frozen backbone moved"
-# keywords = [
-#     "freeze layers",
-#     "frozen backbone changes during fine-tuning",
-#     "transfer learning",
-#     "running_mean still updated",
-#     "batch norm not frozen",
-#     "pretrained encoder outputs change although all layers are frozen",
-#     "froze the backbone but its checksum or state_dict differs",
-#     "features of frozen ResNet drift during training of the head",
-#     "old task accuracy falls although the shared layers are frozen",
-#     "requires_grad False yet the network behaves differently afterwards",
-#     "adding a new head ruins the original head's predictions",
-#     "frozen teacher gives other outputs after training the student",
-#     "frozen weights are unchanged but the outputs are not",
-#     "fine-tuning only the classifier, validation gets worse every epoch",
-#     "batch norm buffers change even with requires_grad False",
-#     "cached features no longer match the frozen extractor",
-#     "freeze pretrained model, small batches hurt accuracy",
-#     "how to really freeze batch norm layers",
-#     "set batch norm momentum to 0 to freeze it",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/lightly-ai/lightly/issues/1438",

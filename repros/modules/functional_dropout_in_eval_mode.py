@@ -6,25 +6,6 @@
 # title = "F.dropout() in a forward stays on after model.eval()"
 # kind = "silent"
 # symptom = "two predictions for one input differ"
-# keywords = [
-#     "dropout active at inference",
-#     "predictions change on every call",
-#     "eval() does not disable dropout",
-#     "non-deterministic output in eval mode",
-#     "same input gives another output after model.eval()",
-#     "F.dropout training argument",
-#     "called model.eval() but outputs are still random",
-#     "same input twice after eval gives different numbers",
-#     "inference not repeatable even though the model is in evaluation",
-#     "test accuracy slightly different at each evaluation, weights fixed",
-#     "embedding of a sentence varies between calls in eval mode",
-#     "val score lower than expected and noisy",
-#     "dropout keeps zeroing values when testing",
-#     "evaluation results change every time I run the test script",
-#     "switching train and eval makes no difference to the dropout",
-#     "eval mode set, no_grad used, predictions still fluctuate",
-#     "zeros appear randomly in my features at test time",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/26338",

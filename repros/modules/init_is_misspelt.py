@@ -7,7 +7,6 @@
 # kind = "error"
 # symptom = "optimizer got an empty parameter list"
 # messages = ["optimizer got an empty parameter list"]
-# keywords = ["_init_ with one underscore", "object has no attribute of a layer", "model prints as Net()"]
 # origin = "usage"
 # reports = ["https://github.com/mikeizbicki/cmc-csci181-deeplearning/issues/7"]
 # wrong = '''

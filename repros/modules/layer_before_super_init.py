@@ -14,7 +14,6 @@
 #     "object has no attribute '_parameters'",
 #     "object has no attribute '_backward_hooks'",
 # ]
-# keywords = ["super().__init__() missing", "custom nn.Module cannot be created", "AttributeError in __setattr__"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/37824",

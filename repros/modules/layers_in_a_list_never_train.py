@@ -7,34 +7,6 @@
 # kind = "silent"
 # symptom = "2 of 3 layers did not learn"
 # messages = ["optimizer got an empty parameter list"]
-# keywords = [
-#     "layers missing from model.parameters()",
-#     "ModuleList",
-#     "hidden layers not moved to the GPU",
-#     "state_dict lacks layers",
-#     "fewer parameters than expected",
-#     "some weights identical before and after training",
-#     "parameter count printed is much too small",
-#     "model summary does not show my hidden layers",
-#     "half of the network stays at its initial values",
-#     "accuracy is lower than expected for a deep model",
-#     "layers built in a for loop are not learning",
-#     "making the network deeper does not change anything",
-#     "checkpoint file smaller than expected, blocks missing",
-#     "after loading the saved model predictions are random",
-#     "self.layers = [] append nn.Linear not trained",
-#     "multi-head outputs kept in a dict do not improve",
-#     "print(model) does not list all layers",
-#     "experts or branches in a list get no update",
-#     "loading weights works but results differ every time",
-#     "model.parameters() is empty",
-#     "my model has no parameters",
-#     "list of layers",
-#     "optimizer complains that there is nothing to train",
-#     "layers in a python list are not found",
-#     "parameter count of my model is zero",
-#     "model defined with a loop has no weights",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/59925",

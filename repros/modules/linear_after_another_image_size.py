@@ -15,16 +15,6 @@
 #     "mat1 dim 1 must match mat2 dim 0",
 #     'input and weight\.T shapes cannot be multiplied',
 # ]
-# keywords = [
-#     "in_features of the first Linear",
-#     "wrong shape at fully connected layer",
-#     "different image size",
-#     "size mismatch in the classifier",
-#     "changed the image resolution and the model stopped working",
-#     "network only works with 224x224 pictures",
-#     "how to know input size of first fully connected layer",
-#     "CNN fails when I use bigger images",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/adambielski/siamese-triplet/issues/29",

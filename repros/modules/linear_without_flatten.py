@@ -15,7 +15,6 @@
 #     "mat1 dim 1 must match mat2 dim 0",
 #     'input and weight\.T shapes cannot be multiplied',
 # ]
-# keywords = ["flatten missing", "Linear only sees the width", "features and classifier of VGG in a Sequential", "Sequential(*resnet.children()) fails", "mat1 has batch x channels rows"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/15129",

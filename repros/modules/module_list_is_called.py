@@ -11,16 +11,6 @@
 #     'Module \[ModuleList\] is missing the required .forward. function',
 #     'Module \[ModuleDict\] is missing the required .forward. function',
 # ]
-# keywords = [
-#     "ModuleList instead of Sequential",
-#     "ModuleDict called",
-#     "monkey patch expects a layer",
-#     "forward() takes 1 positional argument but 2 were given",
-#     "how to run the input through a list of layers",
-#     "my list of layers cannot be called",
-#     "layers stored together but forward does not work",
-#     "container of blocks is not callable",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/cloneofsimo/paint-with-words-sd/issues/2",

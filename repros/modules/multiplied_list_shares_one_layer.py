@@ -6,26 +6,6 @@
 # title = "ModuleList([layer] * n) is one layer n times: the weights are tied"
 # kind = "silent"
 # symptom = "3 layers share 1 weight"
-# keywords = [
-#     "fewer parameters than expected",
-#     "layers share weights by accident",
-#     "[layer] * n",
-#     "deepcopy layers",
-#     "all blocks of the model have identical weights",
-#     "ModuleList layers have the same id",
-#     "all encoder layers have exactly the same weights",
-#     "deep model no better than one layer",
-#     "number of parameters does not grow with more layers",
-#     "changing one layer changes all the others",
-#     "every block in the stack is identical after training",
-#     "adding more layers brings no gain",
-#     "ensemble members are all identical",
-#     "optimizer sees fewer weights than the state_dict",
-#     "same module used several times by mistake",
-#     "stack of transformer blocks behaves as a recurrent layer",
-#     "model much smaller in memory than the original implementation",
-#     "layers list comprehension versus multiplication",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/zalandoresearch/pytorch-vq-vae/issues/2",

@@ -7,15 +7,6 @@
 # kind = "error"
 # symptom = "optimizer got an empty parameter list"
 # messages = ["optimizer got an empty parameter list"]
-# keywords = [
-#     "model.parameters() is empty",
-#     "my model has no parameters",
-#     "list of layers",
-#     "optimizer complains that there is nothing to train",
-#     "layers in a python list are not found",
-#     "parameter count of my model is zero",
-#     "model defined with a loop has no weights",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/59925",

@@ -7,16 +7,6 @@
 # kind = "error"
 # symptom = "optimizer got an empty parameter list"
 # messages = ["optimizer got an empty parameter list"]
-# keywords = [
-#     "filter requires_grad",
-#     "count the trainable parameters",
-#     "generator is exhausted",
-#     "second optimizer gets no parameters",
-#     "counting trainable weights breaks the optimizer",
-#     "optimizer is empty after printing the parameter count",
-#     "second optimizer does not get any weights",
-#     "printed the layers first and then nothing trains",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/YanaiEliyahu/AdasOptimizer/issues/2",

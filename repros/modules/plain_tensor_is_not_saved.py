@@ -6,25 +6,6 @@
 # title = "A tensor that is a plain attribute of a module is lost when the state_dict is loaded"
 # kind = "silent"
 # symptom = "the loaded model has the initial mean"
-# keywords = [
-#     "register_buffer",
-#     "missing from the state_dict",
-#     "accuracy collapses after saving and loading",
-#     "statistics lost after loading",
-#     "loaded model gives random outputs",
-#     "state_dict does not save my tensor",
-#     "normalization mean and std are wrong after reloading the model",
-#     "codebook of my VQ model is lost after restart",
-#     "results good in the session, bad after loading from disk",
-#     "tensor remains on cpu after moving model to GPU",
-#     "mask or constant tensor not included in the saved file",
-#     "scaler statistics reset to zeros when I load the checkpoint",
-#     "anchors or priors not restored with the weights",
-#     "predictions off by a scale after loading the weights",
-#     "self.mean = torch.zeros not in the state dict",
-#     "memory bank is empty after resuming",
-#     "saved model does not remember the fitted values",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/ligerlac/torchlogix/issues/22",

@@ -6,15 +6,6 @@
 # title = "A model with a ReLU behind its last layer predicts zero for every input from many of its starts"
 # kind = "silent"
 # symptom = "starts of 256 give 0 for every input"
-# keywords = [
-#     "model predicts the same value for every input",
-#     "output is always zero",
-#     "sometimes the training does not start at all",
-#     "constant prediction in regression",
-#     "dead ReLU at the output",
-#     "predictions all zero, gradients all zero",
-#     "weights no longer change, grad is exactly 0",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/jvargasmu/population_estimation/issues/68",

@@ -6,27 +6,6 @@
 # title = "A softmax over dim=0 shares the probability among the samples of the batch"
 # kind = "silent"
 # symptom = "the probabilities of a sample depend on its batch"
-# keywords = [
-#     "softmax dim=0 or dim=1",
-#     "probabilities do not sum to one",
-#     "a single sample gets probability 1 for every class",
-#     "wrong predictions with batch size 1",
-#     "softmax along the wrong axis",
-#     "attention weights are always 1",
-#     "log_softmax over the batch dimension",
-#     "probability of a sample changes with the batch size",
-#     "output is always 1.0 when I predict one image",
-#     "with one sample every class has confidence 1",
-#     "class probabilities per row do not add up to one",
-#     "columns sum to one instead of rows",
-#     "probabilities become tiny with a large batch",
-#     "policy probabilities wrong when I train on batches",
-#     "accuracy fine in training, useless with single inputs",
-#     "actor network action probabilities do not sum to 1",
-#     "confidence of the same text differs depending on the others",
-#     "loss depends strangely on the batch size",
-#     "which axis should the softmax use for batches",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/PetrochukM/PyTorch-NLP/issues/2",

@@ -12,25 +12,6 @@
 #     "Implicit dimension choice for softmin has been deprecated",
 # ]
 # elsewhere = ["Implicit dimension choice for gumbel_softmax has been deprecated"]
-# keywords = [
-#     "UserWarning softmax",
-#     "which dim for softmax",
-#     "attention weights do not sum to one",
-#     "Change the call to include dim=X as an argument",
-#     "softmax default dim is wrong",
-#     "softmax of a 3D tensor",
-#     "sum over the last axis is not one",
-#     "attention map rows don't add up to 1",
-#     "got a warning about softmax and results look wrong",
-#     "nn.Softmax() with no argument on sequence output",
-#     "attention weights sum to one across the batch",
-#     "probabilities wrong for 3D tensor output of my RNN",
-#     "outputs change with the batch size after softmax",
-#     "capsule network coupling coefficients not normalized properly",
-#     "transformer attention learns poorly, softmax warning ignored",
-#     "token probabilities do not sum to one",
-#     "per-timestep probabilities look tiny",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/1020",

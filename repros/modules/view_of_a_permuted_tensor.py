@@ -11,7 +11,6 @@
 #     "Cannot view a tensor with shape .{1,60}? and strides .{1,60}? as a tensor with shape",
 #     "input is not contiguous at ",
 # ]
-# keywords = ["use reshape instead", "contiguous()", "view after transpose", "correct[:k].view(-1)", "topk accuracy"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/examples/issues/836",

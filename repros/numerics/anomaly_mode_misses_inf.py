@@ -6,18 +6,6 @@
 # title = "detect_anomaly() says nothing about an infinite gradient"
 # kind = "silent"
 # symptom = "detect_anomaly was silent about a gradient of \\[inf, 0.25\\]"
-# keywords = [
-#     "anomaly detection finds nothing but the weights become inf",
-#     "detect_anomaly passes and gradients are infinite",
-#     "set_detect_anomaly does not report inf gradients",
-#     "gradient norm is inf, no error from anomaly mode",
-#     "debug mode says nothing about infinite gradients",
-#     "where does the inf in my gradient come from",
-#     "nan one step after a clean anomaly check",
-#     "infinite grad not caught by autograd debugging",
-#     "grad contains inf and training continues without complaint",
-#     "how to find the operation that gives inf gradient",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/160016"]
 # documents = [

@@ -6,25 +6,6 @@
 # title = "The best state kept in memory turns out to be the last state"
 # kind = "silent"
 # symptom = "the best state changed with training"
-# keywords = [
-#     "checkpoint in memory is overwritten",
-#     "restored model is not the best",
-#     "saved best weights equal last",
-#     "best model has the same accuracy as the last epoch",
-#     "restoring the best weights changes nothing",
-#     "saved best state_dict keeps changing during training",
-#     "early stopping returns the last model, not the best",
-#     "reloaded best model gives worse validation score than recorded",
-#     "best_model = model.state_dict() is overwritten every step",
-#     "best epoch weights equal final epoch weights",
-#     "test score does not match the best validation score",
-#     "copying state_dict with copy() does not help",
-#     "keep the best model in memory without a file",
-#     "overfitted model returned although early stopping was used",
-#     "initial weights kept for later have changed too",
-#     "resetting to the initial weights does nothing",
-#     "comparing weights before and after training shows no difference",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/WenjieDu/PyPOTS/issues/667",

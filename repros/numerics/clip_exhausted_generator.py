@@ -6,23 +6,6 @@
 # title = "clip_grad_norm_ clips nothing when its iterator of parameters was used before"
 # kind = "silent"
 # symptom = "nothing was clipped: the gradient is 2000 long"
-# keywords = [
-#     "clip_grad_norm_ has no effect",
-#     "gradient clipping has no effect",
-#     "exhausted generator",
-#     "grad norm is always 0 when clipping",
-#     "clip_grad_norm_ returns zero although gradients exist",
-#     "clipping does nothing, loss still explodes",
-#     "logged gradient norm stays at zero all the time",
-#     "gradients not clipped with filter on requires_grad",
-#     "clipping works in the first step only",
-#     "total norm 0.0 in every iteration",
-#     "params = model.parameters() reused for clipping",
-#     "exploding gradients despite max_norm of 1",
-#     "clip only trainable parameters has no effect",
-#     "gradient norm plot is a flat zero line",
-#     "grad clip works without filter, not with it",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/pytorch/pytorch/issues/148259"]
 # documents = [

@@ -6,21 +6,6 @@
 # title = "Large finite gradients make clip_grad_norm_ zero the whole step"
 # kind = "silent"
 # symptom = "norm inf, every clipped gradient 0"
-# keywords = [
-#     "loss stays constant although gradients are large",
-#     "step is skipped silently",
-#     "gradients are zero after clipping",
-#     "weights stop moving when the gradients get big",
-#     "no update although loss is finite and large",
-#     "clip_grad_norm_ returns inf but loss is fine",
-#     "all gradients vanish after clip_grad_norm_",
-#     "loss stays at a large constant, grad norm inf",
-#     "huge loss and the model does not recover",
-#     "grad norm printed as inf, every grad finite",
-#     "clipping kills the whole gradient",
-#     "model stuck at a high loss with gradient clipping",
-#     "training frozen after a very large loss value",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/46849"]
 # documents = [

@@ -10,14 +10,6 @@
 #     "Could not run 'aten::_foreach_norm\\.Scalar' with arguments from the 'Sparse",
 #     "Could not run 'aten::linalg_vector_norm' with arguments from the 'Sparse",
 # ]
-# keywords = [
-#     "clip_grad_norm_ sparse=True",
-#     "EmbeddingBag sparse gradient clipping",
-#     "gradient clipping stopped working with sparse embeddings after upgrade",
-#     "cannot clip gradients of a recommender with sparse embedding",
-#     "sparse embedding training crashes at clipping",
-#     "clip works for dense layers, not sparse embedding",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/tutorials/issues/2245",

@@ -6,33 +6,6 @@
 # title = "clip_grad_norm_ turns one infinite gradient into a NaN and zeroes all the others"
 # kind = "silent"
 # symptom = "became \\[nan, 0.0\\]"
-# keywords = [
-#     "one bad batch destroys the model",
-#     "nan weights after gradient clipping",
-#     "clipping turns inf gradients into nan",
-#     "grad clipping does not protect against inf",
-#     "one outlier sample turns the weights into nan",
-#     "loss finite, weights nan after clipped step",
-#     "gradients all zero except one nan",
-#     "single infinite gradient wipes out the whole update",
-#     "all parameters fine except one layer full of nan",
-#     "clip_grad_norm_ gives nan and zeros",
-#     "gradient clipping is on and I still get nan",
-#     "model becomes nan after one weird batch",
-#     "loss stays constant although gradients are large",
-#     "step is skipped silently",
-#     "gradients are zero after clipping",
-#     "weights stop moving when the gradients get big",
-#     "no update although loss is finite and large",
-#     "clip_grad_norm_ returns inf but loss is fine",
-#     "all gradients vanish after clip_grad_norm_",
-#     "loss stays at a large constant, grad norm inf",
-#     "huge loss and the model does not recover",
-#     "grad norm printed as inf, every grad finite",
-#     "clipping kills the whole gradient",
-#     "model stuck at a high loss with gradient clipping",
-#     "training frozen after a very large loss value",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/46849"]
 # documents = [

@@ -14,27 +14,6 @@
 #     "loss': nan\\b",
 #     "\\bloss nan\\b",
 # ]
-# keywords = [
-#     "loss is nan from the start",
-#     "nan after normalizing the features",
-#     "standard deviation is zero",
-#     "loss nan in the first iteration",
-#     "all predictions are nan",
-#     "first batch already gives nan on my tabular data",
-#     "nan loss from the very beginning with a csv",
-#     "normalized features contain nan values",
-#     "z-score of my dataset produces nan",
-#     "(x - mean) / std gives nan",
-#     "works on full data, nan on a small subset",
-#     "input tensor has nan after scaling the columns",
-#     "one-hot or flag column always zero makes nan",
-#     "data has no missing values, loss is nan anyway",
-#     "regression on tabular data prints nan every epoch",
-#     "standardizing a feature with one value only",
-#     "pixel that is always black gives nan after normalization",
-#     "nan predictions on every row of the table",
-#     "preprocessing introduces nan in the inputs",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/fastai/fastai/issues/889",

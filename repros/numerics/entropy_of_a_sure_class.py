@@ -7,24 +7,6 @@
 # kind = "silent"
 # symptom = "entropy nan, gradient nan|entropy 0, gradient nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
-# keywords = [
-#     "entropy loss is nan",
-#     "zero times log zero",
-#     "entropy bonus nan in reinforcement learning",
-#     "entropy of a softmax returns nan",
-#     "loss is nan after some steps",
-#     "policy becomes deterministic and the loss turns nan",
-#     "PPO entropy term is nan after a while",
-#     "nan appears when the model gets very confident",
-#     "entropy regularization makes the training nan",
-#     "nan after softmax gives exact zero probability",
-#     "loss becomes nan late in training when accuracy is high",
-#     "p * log p returns nan for zero probability",
-#     "attention entropy penalty goes to nan",
-#     "action masking gives nan entropy",
-#     "mutual information loss nan for one-hot outputs",
-#     "uncertainty of predictions computes to nan",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/kkirchheim/pytorch-ood/issues/84"]
 # documents = [

@@ -6,20 +6,6 @@
 # title = "Fused optimizers on the CPU apply a gradient of another layout to the wrong weights"
 # kind = "silent"
 # symptom = "stepped by a gradient whose elements are permuted"
-# keywords = [
-#     "fused optimizer gives different weights than the plain one",
-#     "fused=True training goes wrong on the CPU",
-#     "weights updated with the wrong gradient elements",
-#     "results differ between fused and non-fused SGD",
-#     "channels last or transposed weights train wrongly with fused",
-#     "model does not converge with fused=True on cpu",
-#     "setting .grad by hand gives a wrong step",
-#     "transposed gradient assigned, weights change in the wrong places",
-#     "loss gets worse only with the fused optimizer",
-#     "cpu fused SGD mismatch with foreach",
-#     "fused Adam on the CPU differs from plain Adam",
-#     "torch.autograd.grad with channels_last images, wrong step",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/autograd.html#default-gradient-layouts",

@@ -6,21 +6,6 @@
 # title = "Fused SGD on the CPU leaves most of a bfloat16 or float16 parameter as it was"
 # kind = "silent"
 # symptom = "64 weights of 65 did not move"
-# keywords = [
-#     "bfloat16 weights do not change",
-#     "weights do not update in half precision",
-#     "fused sgd does nothing",
-#     "bf16 weights do not change with fused SGD",
-#     "half precision parameters not updated on CPU",
-#     "only few weights move in bfloat16 training",
-#     "loss does not go down with fused=True in bfloat16",
-#     "float32 trains, bfloat16 stays put with fused",
-#     "fused optimizer step has no effect on bf16 model",
-#     "most of the parameters are unchanged after the step",
-#     "training in pure bfloat16 on cpu makes no progress",
-#     "model in half precision stuck at the initial loss",
-#     "fused=False learns, fused=True does not",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/191763"]
 # documents = [

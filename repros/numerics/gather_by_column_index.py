@@ -6,17 +6,6 @@
 # title = "gather() along dim 0 with an index of shape (n, 1) returns other elements"
 # kind = "silent"
 # symptom = "gathered \\[1\\.0, 2\\.0, 2\\.0\\], not \\[4\\.0, 8\\.0, 8\\.0\\]"
-# keywords = [
-#     "torch.gather wrong result",
-#     "torch.gather 2.0",
-#     "gather returns the wrong values after upgrading torch",
-#     "gather with column index on cpu is incorrect",
-#     "results differ between torch 1.13 and 2.0 gather",
-#     "gather dim 0 disagrees with manual indexing",
-#     "wrong rows selected by gather",
-#     "gather is right on gpu, wrong on cpu",
-#     "indexing with gather picks other elements silently",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/99595",

@@ -6,21 +6,6 @@
 # title = "An isnan() check on the loss lets an infinite loss ruin the weights"
 # kind = "silent"
 # symptom = "the loss was inf, the weight is -inf"
-# keywords = [
-#     "nan check does not catch inf",
-#     "loss inf then nan",
-#     "I check for nan and the model still breaks",
-#     "loss inf passes my torch.isnan check",
-#     "weights become inf or nan despite a nan guard",
-#     "skip batch if loss is nan does not help",
-#     "infinite loss is not skipped",
-#     "model ruined although nan losses are skipped",
-#     "nan guard in the training loop misses bad batches",
-#     "assert not torch.isnan(loss) passes, next loss nan",
-#     "loss printed inf once and then nan forever",
-#     "parameters are -inf after one step",
-#     "how to detect inf and nan in the loss",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.isfinite.html",

@@ -7,27 +7,6 @@
 # kind = "silent"
 # symptom = "loss inf, gradient nan|loss 18\\.\\d, gradient 0 "
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
-# keywords = [
-#     "loss is inf then nan",
-#     "own cross entropy gives nan",
-#     "log of zero probability",
-#     "torch.log of softmax nan gradient",
-#     "loss is nan after some steps",
-#     "my own cross entropy implementation gives inf",
-#     "loss is infinite when the prediction is confidently wrong",
-#     "custom focal loss becomes nan",
-#     "nan after some epochs with handwritten loss",
-#     "torch.log(probs) returns -inf in my loss",
-#     "manual negative log likelihood becomes nan",
-#     "nn.CrossEntropyLoss works, my version gives nan",
-#     "policy gradient log prob is -inf",
-#     "log of softmax output explodes",
-#     "large logits make my loss nan",
-#     "loss nan as soon as the network is sure",
-#     "custom loss with softmax and log turns nan",
-#     "adding epsilon in the log stops learning",
-#     "label smoothing loss written by hand is nan",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/1620",

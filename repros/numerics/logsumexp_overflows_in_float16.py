@@ -6,19 +6,6 @@
 # title = "logsumexp of 65520 or more equal float16 logits is inf, and its gradient zero"
 # kind = "silent"
 # symptom = "logsumexp is inf, and the gradients sum to 0"
-# keywords = [
-#     "logsumexp inf in float16",
-#     "z-loss inf",
-#     "logsumexp returns inf for a large vocabulary in half precision",
-#     "auxiliary z loss is infinite in fp16",
-#     "logsumexp in float16 differs from float32",
-#     "language model loss inf in half with big vocabulary",
-#     "log partition function infinite in half precision",
-#     "logsumexp of many equal values gives inf",
-#     "fp16 inf though each logit is small",
-#     "penalty on logits has zero gradient in fp16",
-#     "log of the sum of exponentials infinite in half",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/ReduceOps.cpp",

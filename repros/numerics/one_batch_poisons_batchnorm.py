@@ -6,23 +6,6 @@
 # title = "One NaN in the input makes BatchNorm predict NaN in eval mode for good"
 # kind = "silent"
 # symptom = "eval output is nan after 100 clean batches"
-# keywords = [
-#     "nan only in eval mode",
-#     "predictions nan but training loss fine",
-#     "running_mean nan",
-#     "validation loss is nan while training loss is normal",
-#     "model.eval() outputs nan, model.train() is fine",
-#     "test predictions all nan, training went well",
-#     "inference gives nan, but training accuracy is good",
-#     "one bad batch and validation is nan ever since",
-#     "skipped the nan batch but eval remains nan",
-#     "running mean and variance contain nan",
-#     "nan in evaluation mode only",
-#     "saved model predicts nan after loading",
-#     "val metric nan from some epoch on, train metric fine",
-#     "nan at test time with batch normalization",
-#     "segmentation network outputs nan only in eval",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/88474"]
 # documents = [

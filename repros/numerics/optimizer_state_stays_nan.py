@@ -6,20 +6,6 @@
 # title = "Weights restored after a NaN step are NaN again one step later, with Adam or momentum"
 # kind = "silent"
 # symptom = "2 of 2 clean steps gave nan again"
-# keywords = [
-#     "nan comes back after loading the checkpoint",
-#     "restored good weights and next step is nan",
-#     "reloading the model after nan does not help",
-#     "rollback to the last checkpoint gives nan immediately",
-#     "nan again right after I reset the weights",
-#     "loss fine once, then nan after resetting the model",
-#     "recovering from a nan step fails with Adam",
-#     "weights ok, loss ok, after step nan",
-#     "replaced nan weights but they return",
-#     "how to recover training after a nan update",
-#     "clean gradients and the parameters still become nan",
-#     "zeroed nan gradients, parameters nan anyway",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/Trusted-AI/adversarial-robustness-toolbox/issues/910"]
 # documents = [

@@ -6,20 +6,6 @@
 # title = "RMSNorm of float16 activations above 256 returns zeros"
 # kind = "silent"
 # symptom = "the norm of a row of 300s is 0.0, not 1.0"
-# keywords = [
-#     "RMSNorm float16 overflow",
-#     "RMSNorm returns zeros",
-#     "RMSNorm output is zero in half precision",
-#     "llama layer outputs zeros in fp16",
-#     "rms_norm gives different result in float16 and float32",
-#     "activations become zero after normalization in half",
-#     "large activations vanish in fp16 norm",
-#     "model outputs the same token always in fp16",
-#     "nn.RMSNorm wrong on cpu in float16",
-#     "hidden states all zero in half precision transformer",
-#     "normalization of large values returns zeros",
-#     "fp16 inference gives garbage, bf16 is fine",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/133085",

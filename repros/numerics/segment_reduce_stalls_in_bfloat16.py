@@ -6,20 +6,6 @@
 # title = "segment_reduce returns 1/16 for the mean of 4096 ones in bfloat16 on the CPU"
 # kind = "silent"
 # symptom = "the mean is 0.0625, not 1.0"
-# keywords = [
-#     "segment_reduce wrong in bfloat16",
-#     "segment_reduce wrong mean",
-#     "mean of a long segment is too small in bf16",
-#     "segment mean is wrong for many rows",
-#     "graph pooling in bfloat16 gives tiny values",
-#     "segment_reduce sum stops growing at 256",
-#     "readout of large graphs wrong in low precision",
-#     "segment_reduce float32 right, bfloat16 wrong",
-#     "average over group far too low in bf16",
-#     "pooled features shrink with the segment length",
-#     "ragged batch averages are off in bfloat16",
-#     "mean of all ones is not one",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/aten/src/ATen/native/SegmentReduce.cpp",

@@ -14,26 +14,6 @@
 #     "loss': nan\\b",
 #     "\\bloss nan\\b",
 # ]
-# keywords = [
-#     "loss explodes",
-#     "loss explodes to nan",
-#     "loss diverges to nan",
-#     "training unstable",
-#     "loss gets bigger and bigger, then inf and nan",
-#     "linear regression gives nan with SGD",
-#     "loss increases instead of decreasing every epoch",
-#     "nan after a few iterations in regression",
-#     "loss goes 1e5, 1e12, inf, nan",
-#     "house price prediction prints nan loss",
-#     "weights blow up within ten steps",
-#     "works with a tiny learning rate, nan otherwise",
-#     "loss is huge and growing each step",
-#     "simple regression model diverges",
-#     "predictions are nan after first few epochs",
-#     "targets or inputs in the thousands, loss nan",
-#     "MSE loss explodes on unnormalized data",
-#     "gradient values become astronomically large",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/149827",

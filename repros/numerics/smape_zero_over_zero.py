@@ -7,22 +7,6 @@
 # kind = "silent"
 # symptom = "SMAPE is nan with finite predictions"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
-# keywords = [
-#     "metric nan but weights fine",
-#     "DivBackward0 returned nan",
-#     "SMAPE loss nan gradient",
-#     "validation metric shows nan but training works",
-#     "smape nan when the actual value is zero",
-#     "forecast metric is nan for zero sales",
-#     "percentage error returns nan on some series",
-#     "time series with zeros gives nan loss",
-#     "nan metric in a few rows only",
-#     "intermittent demand forecasting metric nan",
-#     "relative error nan where prediction and target are zero",
-#     "metric is nan for perfect predictions",
-#     "smape nan in evaluation",
-#     "training with smape loss yields nan gradients",
-# ]
 # origin = "usage"
 # documents = [
 #     "https://github.com/uber/causalml/pull/1050",

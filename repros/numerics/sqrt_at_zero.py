@@ -7,28 +7,6 @@
 # kind = "silent"
 # symptom = "distance 0 is finite, gradient nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
-# keywords = [
-#     "rmse loss nan",
-#     "siamese or triplet loss nan",
-#     "identical embeddings",
-#     "NormBackward1 nan",
-#     "torch.norm gradient nan",
-#     "nan after a few iterations",
-#     "pairwise distance gradient nan",
-#     "gradient nan while the loss is zero",
-#     "distance of a point to itself gives nan gradient",
-#     "triplet loss turns nan after some steps",
-#     "RMSE loss becomes nan once the fit is perfect",
-#     "nan gradient from euclidean distance",
-#     "contrastive loss with identical images becomes nan",
-#     "loss is fine, weights nan after backward",
-#     "pairwise distance matrix has nan gradients on the diagonal",
-#     "torch.sqrt gives nan in backward",
-#     "norm of a zero vector breaks the backward",
-#     "physics simulation of particles gives nan gradients",
-#     "point cloud or molecule distances nan gradient",
-#     "training goes nan when two embeddings coincide",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/adambielski/siamese-triplet/issues/18",

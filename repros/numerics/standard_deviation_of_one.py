@@ -7,26 +7,6 @@
 # kind = "silent"
 # symptom = "the standardized advantage of one sample is nan"
 # messages = ["(std|var)\\(\\): degrees of freedom is <= 0"]
-# keywords = [
-#     "loss is nan in the last batch",
-#     "nan with batch size 1",
-#     "advantage normalization nan",
-#     "std returns nan",
-#     "nan when the last minibatch has one sample",
-#     "nan at the end of the epoch only",
-#     "last batch smaller than the others gives nan",
-#     "std of a single element is nan",
-#     "PPO advantages nan with one sample",
-#     "works for most batches and then everything is nan",
-#     "nan when the dataset size is not divisible",
-#     "normalizing rewards of a short episode gives nan",
-#     "loss nan after exactly one epoch",
-#     "torch.std gives nan, numpy std gives zero",
-#     "REINFORCE returns normalization nan for one step episode",
-#     "nan when only one object is in the image",
-#     "drop_last=True makes the nan go away",
-#     "dataset size leaves one sample over and loss is nan",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/DLR-RM/stable-baselines3/issues/325",

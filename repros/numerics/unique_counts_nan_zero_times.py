@@ -6,19 +6,6 @@
 # title = "unique() says that a NaN in the tensor occurs zero times"
 # kind = "silent"
 # symptom = "counts of 3 elements add up to 2"
-# keywords = [
-#     "torch.unique nan count 0",
-#     "torch.unique nan not sorted",
-#     "unique with return_counts shows 0 for nan",
-#     "counts from torch.unique do not sum to the length",
-#     "counting missing values with torch.unique fails",
-#     "nan values listed with zero count",
-#     "number of nans from unique is wrong",
-#     "histogram of values by unique ignores nan",
-#     "sum of counts smaller than the tensor",
-#     "frequency of nan values comes out as zero",
-#     "value counts of a tensor with missing entries",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/94106"]
 # documents = [

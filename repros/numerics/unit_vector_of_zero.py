@@ -6,25 +6,6 @@
 # title = "Dividing vectors by their norm gives nan where a vector is zero"
 # kind = "silent"
 # symptom = "the unit vector of zeros is nan"
-# keywords = [
-#     "cosine similarity is nan",
-#     "normalized embeddings are nan",
-#     "padding rows become nan",
-#     "division by norm nan",
-#     "embedding of an unknown word is nan",
-#     "normalizing embeddings gives nan for some rows",
-#     "nan for empty sentences or unknown words",
-#     "x / x.norm() is nan for some samples",
-#     "speaker embedding becomes nan",
-#     "cosine similarity with a zero vector",
-#     "l2 normalization produces nan",
-#     "dead relu outputs make the embedding nan",
-#     "all-black image or silent audio gives nan embedding",
-#     "graph node without neighbours becomes nan",
-#     "nan similarity matrix in retrieval",
-#     "normalized feature nan when all activations are zero",
-#     "quaternion or direction normalization nan",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/huggingface/sentence-transformers/issues/625",

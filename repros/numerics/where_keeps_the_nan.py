@@ -7,21 +7,6 @@
 # kind = "silent"
 # symptom = "loss is finite, gradient .*nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
-# keywords = [
-#     "torch.where nan gradient",
-#     "loss is finite but gradient is nan",
-#     "masked loss nan gradient",
-#     "MulBackward0 returned nan",
-#     "nan_to_num does not help",
-#     "torch.where to avoid log(0) still gives nan",
-#     "safe division with torch.where has nan gradient",
-#     "loss value is right, backward yields nan",
-#     "where condition protects the value but not the gradient",
-#     "multiply by mask zero does not remove nan gradient",
-#     "piecewise function has nan gradients",
-#     "sqrt of negative numbers masked, gradient still nan",
-#     "weights nan after one step with finite loss",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/23395",

@@ -6,7 +6,6 @@
 # title = "Xavier's bound for a square nn.Linear is sqrt(3) times that of the default"
 # kind = "silent"
 # symptom = "1.73 times the default bound"
-# keywords = ["xavier initialisation explodes", "default weight initialisation"]
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/nn.init.html#torch.nn.init.xavier_uniform_",

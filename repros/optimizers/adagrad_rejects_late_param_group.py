@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "KeyError\\('sum'\\)"
 # messages = ["state_sums\\.append\\(.{0,200}?KeyError: 'sum'"]
-# keywords = [
-#     "Adagrad add_param_group KeyError sum",
-#     "Adagrad unfreeze layers KeyError",
-#     "gradual unfreezing with Adagrad fails",
-#     "Adam works with added parameters, Adagrad does not",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/53712"]
 # documents = [

@@ -6,24 +6,6 @@
 # title = "weight_decay of Adam hardly shrinks a weight whose gradients are large"
 # kind = "silent"
 # symptom = "weight decay changed the weight by 0\\.0%"
-# keywords = [
-#     "Adam weight decay has no effect",
-#     "Adam or AdamW",
-#     "L2 regularization instead of weight decay",
-#     "weights grow despite weight_decay",
-#     "weight decay seems to do nothing with Adam",
-#     "changing weight_decay makes no difference to the results",
-#     "overfitting does not improve with Adam regularization",
-#     "norm of the weights keeps growing with weight decay",
-#     "same validation score with and without weight_decay",
-#     "SGD regularizes, Adam with weight decay does not",
-#     "difference between Adam weight_decay and AdamW",
-#     "results identical for weight decay 0 and 0.01",
-#     "transformer overfits although weight_decay is set in Adam",
-#     "weight magnitude not shrinking with Adam",
-#     "L2 penalty in Adam is ineffective",
-#     "regularization strength has no influence on training",
-# ]
 # origin = "design"
 # documents = [
 #     "https://github.com/pytorch/pytorch/issues/48793",

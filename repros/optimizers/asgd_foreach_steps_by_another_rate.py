@@ -6,20 +6,6 @@
 # title = "ASGD with foreach decays its step size by another formula"
 # kind = "silent"
 # symptom = "weight is -?\\d.*, not -?\\d"
-# keywords = [
-#     "ASGD different results on CPU and GPU",
-#     "ASGD foreach",
-#     "ASGD gives different weights on cuda and cpu",
-#     "ASGD with foreach does not match foreach=False",
-#     "averaged SGD results changed after upgrading torch",
-#     "ASGD step size decays differently on the GPU",
-#     "ASGD not reproducible between machines with and without GPU",
-#     "ASGD learning rate decays more slowly than documented",
-#     "language model with ASGD has a worse perplexity on gpu",
-#     "ASGD eta differs from the formula in the docs",
-#     "different loss curves for ASGD after upgrade to 2.0",
-#     "averaged stochastic gradient descent wrong learning rate decay",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/asgd.py",

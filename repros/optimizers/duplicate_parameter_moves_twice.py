@@ -7,25 +7,6 @@
 # kind = "silent"
 # symptom = "optimizer contains a parameter group with duplicate parameters.*moved by 2, not 1"
 # messages = ["optimizer contains a parameter group with duplicate parameters"]
-# keywords = [
-#     "duplicate parameters warning",
-#     "tied weights learn twice as fast",
-#     "shared layer in the parameter list",
-#     "optimizer updates a parameter twice",
-#     "actor and critic share layers in one optimizer",
-#     "shared weight is updated twice in one step",
-#     "tied embedding moves too fast",
-#     "warning about duplicate parameters, can I ignore it",
-#     "weight sharing and the learning rate seems doubled",
-#     "same parameter passed two times to the optimizer",
-#     "embedding and output layer share weights, training unstable",
-#     "list of encoder and decoder parameters with shared layer",
-#     "effective learning rate of one layer is doubled",
-#     "step on the shared layer is twice as large",
-#     "concatenated parameter lists contain the same layer",
-#     "shared backbone in two networks updated double",
-#     "siamese or actor critic with shared layers unstable",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/40967",

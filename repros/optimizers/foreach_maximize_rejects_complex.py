@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "'tuple' object does not support item assignment"
 # messages = ["torch\\.view_as_real\\(s\\[i\\]\\).{0,200}?'tuple' object does not support item assignment"]
-# keywords = [
-#     "maximize=True with complex weights crashes",
-#     "complex valued model fails in the optimizer step",
-#     "gradient ascent on complex parameters raises",
-#     "complex Adam crash after upgrade to 2.2",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/pull/118160",

@@ -6,27 +6,6 @@
 # title = "A parameter frozen with requires_grad_(False) goes on moving after zero_grad(set_to_none=False)"
 # kind = "silent"
 # symptom = "the frozen weight moved from -1\\.0 to -"
-# keywords = [
-#     "frozen layers still change",
-#     "weights updated although requires_grad is False",
-#     "freeze after some epochs does not work",
-#     "frozen parameters drift with weight decay",
-#     "unfrozen and frozen again keeps training",
-#     "frozen weights keep changing during training",
-#     "froze the backbone but its weights still update",
-#     "requires_grad=False set mid-training and the layer changes",
-#     "weights of a frozen layer differ after an epoch",
-#     "freezing layers in the middle of training is ignored",
-#     "layer should stay fixed but drifts slowly",
-#     "pretrained encoder changes even though it is frozen",
-#     "embedding values shift after I froze them",
-#     "freeze after warmup epochs does not hold",
-#     "old task weights change in continual learning",
-#     "checksum of frozen parameters changes every step",
-#     "alternating training of two parts, the frozen one moves",
-#     "parameters with requires_grad False are modified by Adam",
-#     "frozen generator changes in the discriminator step",
-# ]
 # origin = "design"
 # reports = ["https://discuss.pytorch.org/t/why-there-is-still-a-small-change-in-frozen-layer-parameters/153740"]
 # documents = [

@@ -7,18 +7,6 @@
 # kind = "error"
 # symptom = "expected Tensor as element 1 in argument 2, but got NoneType"
 # messages = ["expected Tensor as element \\d{1,9} in argument 2, but got NoneType"]
-# keywords = [
-#     "optimizer.step TypeError expected Tensor got NoneType, fused SGD",
-#     "gradual unfreezing fails with fused=True",
-#     "unfreezing the backbone after warmup breaks the optimizer step",
-#     "second head is used from epoch two on and SGD raises",
-#     "expert without tokens in the first batch, then step raises",
-#     "momentum buffer is None in fused SGD",
-#     "works with Adam fused, SGD fused raises",
-#     "TypeError in step only with fused=True and momentum",
-#     "branch that was unused in the first iteration breaks SGD",
-#     "turning fused off makes SGD work again",
-# ]
 # origin = "torch"
 # documents = ["https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/sgd.py"]
 # upstream = "unreported"

@@ -6,17 +6,6 @@
 # title = "LBFGS with strong_wolfe calls the closure more often than max_eval allows"
 # kind = "silent"
 # symptom = "closure was called [0-9]{2} times with max_eval=3"
-# keywords = [
-#     "LBFGS max_eval ignored",
-#     "LBFGS closure called too many times",
-#     "LBFGS evaluates the function more often than I allowed",
-#     "closure counter exceeds the limit in LBFGS",
-#     "strong_wolfe line search too many evaluations",
-#     "max_eval has no effect in LBFGS",
-#     "limit the number of function evaluations in LBFGS",
-#     "LBFGS budget of forward passes is exceeded",
-#     "LBFGS uses far more loss evaluations than configured",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/91581"]
 # documents = [

@@ -8,16 +8,6 @@
 # symptom = "LBFGS\\.step\\(\\) missing 1 required positional argument: 'closure'"
 # messages = ["LBFGS\\.step\\(\\) missing 1 required positional argument: .closure."]
 # elsewhere = ["TypeError.{1,3}?step\\(\\) missing 1 required positional argument: .closure."]
-# keywords = [
-#     "how to use LBFGS",
-#     "LBFGS in a normal training loop",
-#     "LBFGS does not converge",
-#     "closure returns the loss",
-#     "switching from Adam to LBFGS breaks my loop",
-#     "LBFGS loss does not go down after first step",
-#     "swap the optimizer for LBFGS in my training",
-#     "LBFGS gets stuck at the starting loss",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pnnl/neuromancer/issues/244",

@@ -10,15 +10,6 @@
 #     ".<=. not supported between instances of .float. and .str.",
 #     "torch[/\\\\]optim[/\\\\]\\w{1,20}\\.py.{0,200}?.<. not supported between instances of .str. and .float.",
 # ]
-# keywords = [
-#     "learning rate from yaml config",
-#     "1e-4 in yaml is a string",
-#     "lr is str instead of float",
-#     "scientific notation in the config file",
-#     "lr read from a config file crashes the optimizer",
-#     "learning rate works in python, not from yaml",
-#     "scientific notation number is read as text",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/salesforce/ALBEF/issues/128",

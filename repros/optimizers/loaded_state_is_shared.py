@@ -6,21 +6,6 @@
 # title = "An optimizer that loads the state of another one shares its momentum from then on"
 # kind = "silent"
 # symptom = "momentum of the source is \\d+\\.\\d after a step of the copy, not 1.0"
-# keywords = [
-#     "optimizer load_state_dict does not copy",
-#     "two optimizers share exp_avg",
-#     "copied optimizer changes together with the original",
-#     "two models' optimizers influence each other",
-#     "momentum of one optimizer changes when the other steps",
-#     "cloned optimizer state is not independent",
-#     "training a copy of the model disturbs the original",
-#     "population based training optimizers interfere with each other",
-#     "federated learning clients share optimizer momentum",
-#     "meta-learning inner optimizer modifies the outer one",
-#     "ensemble members not independent after copying optimizer",
-#     "second rollback to one saved optimizer state differs from the first",
-#     "load_state_dict of optimizer without deepcopy",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196083"]
 # documents = [

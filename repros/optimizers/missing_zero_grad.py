@@ -6,27 +6,6 @@
 # title = "Without zero_grad() each step adds the gradients of all steps before it"
 # kind = "silent"
 # symptom = "three steps of 1 ended at 6, not 3"
-# keywords = [
-#     "forgot zero_grad",
-#     "loss explodes after a few steps",
-#     "model does not converge",
-#     "gradients get larger with every step",
-#     "no zero_grad in the training loop",
-#     "loss goes down first and then oscillates wildly",
-#     "gradient norm keeps growing every iteration",
-#     "loss jumps around and never settles",
-#     "model diverges even with a small learning rate",
-#     "updates get larger and larger over time",
-#     "simple network does not learn, loss goes up",
-#     "training loop tutorial code, loss increases forever",
-#     "grad values add up from batch to batch",
-#     "weights run away after some iterations",
-#     "do gradients accumulate if I don't reset them",
-#     "accuracy gets worse as the training proceeds",
-#     "printing p.grad shows ever larger numbers",
-#     "loss swings up and down with growing amplitude",
-#     "my loop only calls backward and step",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/yastrebksv/TennisCourtDetector/issues/7",

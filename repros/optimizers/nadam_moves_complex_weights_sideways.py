@@ -6,20 +6,6 @@
 # title = "NAdam moves a complex parameter along the wrong axis"
 # kind = "silent"
 # symptom = "the gradient is imaginary, the step is real"
-# keywords = [
-#     "complex parameters do not converge",
-#     "complex neural network optimizer",
-#     "complex weights do not learn with NAdam",
-#     "loss constant with complex parameters and NAdam",
-#     "imaginary part is never updated",
-#     "complex valued network stuck with NAdam or RAdam",
-#     "Adam learns complex parameters, NAdam does not",
-#     "real part changes although only imaginary should",
-#     "optimizer steps complex number in the wrong direction",
-#     "phase of complex parameter not optimized",
-#     "signal processing model with complex weights no progress",
-#     "complex network loss flat although gradients are non-zero",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/110606"]
 # documents = [

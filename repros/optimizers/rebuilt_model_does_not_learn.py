@@ -6,27 +6,6 @@
 # title = "A model that is built again after its optimizer does not learn"
 # kind = "silent"
 # symptom = "the step moved nothing"
-# keywords = [
-#     "loss stays the same in every epoch",
-#     "optimizer.step has no effect",
-#     "manual update works and the optimizer does not",
-#     "model recreated after optimizer",
-#     "loss does not decrease",
-#     "parameters do not change after optimizer.step",
-#     "gradients are there but weights stay identical",
-#     "loss flat whatever learning rate I use",
-#     "weights before and after training are the same",
-#     "re-ran the model cell and training stopped working",
-#     "accuracy stays at chance, loss constant across epochs",
-#     "training in a notebook does nothing after rerunning cells",
-#     "optimizer created before the model was replaced",
-#     "new model instance is not trained by the old optimizer",
-#     "second fold or second run does not learn",
-#     "loss does not budge, gradients are non-zero",
-#     "reset the model between experiments and it no longer learns",
-#     "optimizer holds the wrong parameters",
-#     "model copied or reloaded after making the optimizer",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/spro/practical-pytorch/issues/9"]
 # wrong = '''

@@ -6,27 +6,6 @@
 # title = "A layer that replaces another one after the optimizer was built does not learn"
 # kind = "silent"
 # symptom = "the new layer has a gradient and did not move"
-# keywords = [
-#     "new head is not trained",
-#     "fine-tuning does not change the last layer",
-#     "parameters not updated after pruning",
-#     "replaced fc layer stays random",
-#     "loss does not decrease",
-#     "changed the classifier after making the optimizer",
-#     "swapped the last layer and accuracy stays at chance",
-#     "new output layer keeps its initial weights",
-#     "fine-tuning resnet, fc weights never change",
-#     "optimizer was created before I changed the model",
-#     "transfer learning head is not learning",
-#     "final layer replaced for my classes, no progress",
-#     "added a layer later and it does not train",
-#     "resized token embeddings are not being updated",
-#     "new layer has gradients but does not move",
-#     "weights of the replaced head are the same after training",
-#     "loss plateaus since only the old layers train",
-#     "model.fc = nn.Linear after Adam was created",
-#     "LoRA or adapter added after optimizer does not learn",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/microsoft/nni/issues/4521"]
 # documents = ["https://github.com/pytorch/pytorch/issues/14467"]

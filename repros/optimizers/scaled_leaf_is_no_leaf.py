@@ -8,16 +8,6 @@
 # symptom = "can't optimize a non-leaf Tensor"
 # messages = ["can.t optimize a non-leaf Tensor"]
 # elsewhere = ["can.t optimize a non-leaf Variable"]
-# keywords = [
-#     "optimizer does not accept my tensor",
-#     "requires_grad before .cuda or .to",
-#     "non-leaf tensor in optimizer",
-#     "own learnable tensor on the GPU",
-#     "optimizing an image or latent on the gpu fails",
-#     "style transfer input tensor refused by the optimizer",
-#     "my own parameter tensor times 0.01 is refused",
-#     "optimize a tensor directly without a module",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/140469",

@@ -7,15 +7,6 @@
 # kind = "error"
 # symptom = "some parameters appear in more than one parameter group"
 # messages = ["some parameters appear in more than one parameter group"]
-# keywords = [
-#     "tied embeddings in the optimizer",
-#     "different learning rates for shared layers",
-#     "add_param_group raises ValueError",
-#     "different learning rate for embedding and head fails",
-#     "weight sharing between encoder and decoder and param groups",
-#     "language model with tied weights, optimizer cannot be built",
-#     "layer-wise learning rates with a shared layer",
-# ]
 # origin = "design"
 # reports = ["https://github.com/zhuhanqing/APOLLO/issues/4"]
 # documents = ["https://docs.pytorch.org/docs/stable/optim.html#per-parameter-options"]

@@ -6,27 +6,6 @@
 # title = "A layer that no parameter group lists does not learn"
 # kind = "silent"
 # symptom = "bias has a gradient and did not move"
-# keywords = [
-#     "some layers are not trained",
-#     "new module is not in the optimizer",
-#     "crf or classifier not updated",
-#     "parameter groups by name miss some parameters",
-#     "one layer keeps its initial weights",
-#     "one part of the network never gets updated",
-#     "some weights are identical before and after training",
-#     "layer-wise learning rates and the head does not train",
-#     "parameter groups leave out part of the model",
-#     "only backbone is trained, classifier unchanged",
-#     "passed only model.encoder.parameters and the rest stays fixed",
-#     "new attention module does not learn anything",
-#     "gradients exist for the layer, weights stay the same",
-#     "bias or norm parameters forgotten in weight decay groups",
-#     "learnable temperature or prompt never changes",
-#     "two networks, one optimizer, second one does not learn",
-#     "custom loss with learnable parameters does not train",
-#     "score no better than with random classifier head",
-#     "which parameters does my optimizer actually update",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/zjunlp/HVPNeT/issues/5"]
 # documents = ["https://docs.pytorch.org/docs/stable/optim.html#per-parameter-options"]

@@ -6,27 +6,6 @@
 # title = "zero_grad() between backward() and step() leaves nothing to learn from"
 # kind = "silent"
 # symptom = "the step after zero_grad\\(\\) moved nothing"
-# keywords = [
-#     "weights never change",
-#     "loss does not decrease",
-#     "optimizer.step does nothing",
-#     "all gradients are None after backward",
-#     "wrong place of zero_grad",
-#     "order of backward, zero_grad and step",
-#     "loss stays exactly the same every iteration",
-#     "loss constant over epochs, no error at all",
-#     "network does not train, parameters frozen in place",
-#     "weights identical before and after every step",
-#     "grad is None or zero when step is called",
-#     "accuracy stuck at 10 percent from start to finish",
-#     "training loop runs but nothing is learned",
-#     "called zero_grad after the backward pass",
-#     "predictions never change during training",
-#     "loss curve is a perfectly horizontal line",
-#     "where do I have to put zero_grad",
-#     "optimizer step does not modify the model",
-#     "GAN losses do not move at all",
-# ]
 # origin = "usage"
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]
 # wrong = '''

@@ -6,25 +6,6 @@
 # title = "zero_grad() inside the accumulation loop leaves the gradient of the last micro-batch alone"
 # kind = "silent"
 # symptom = "1 of 4 micro-batches reached the weight"
-# keywords = [
-#     "gradient accumulation has no effect",
-#     "accumulation gives worse results than a large batch",
-#     "effective batch size is one micro-batch",
-#     "gradients are cleared every micro-batch",
-#     "where to put zero_grad with gradient accumulation",
-#     "accumulating gradients gives the same result as small batch",
-#     "gradient accumulation does not match the big batch",
-#     "accumulation steps make no difference to the loss",
-#     "simulate large batch on a small gpu fails",
-#     "noisy training despite accumulating over 8 steps",
-#     "training slower with accumulation and no better",
-#     "only the last mini batch counts in accumulation",
-#     "loss curve with accumulation as noisy as without",
-#     "number of accumulation steps does not change anything",
-#     "accumulated gradient equals that of one batch",
-#     "detection training worse with accumulation",
-#     "virtual batch size has no effect on results",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/bytetriper/RAE/issues/67"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"]

@@ -6,20 +6,6 @@
 # title = "randn() in bfloat16 on the CPU never goes beyond 3.4 standard deviations"
 # kind = "silent"
 # symptom = "the largest of 100000 normal numbers is 3\\.\\d"
-# keywords = [
-#     "bfloat16 noise clipped",
-#     "randn bfloat16 tails",
-#     "extreme noise values never occur in half precision",
-#     "histogram of samples is cut off on both sides",
-#     "random normal samples lack outliers in bf16",
-#     "maximum of normal noise is always the same value",
-#     "diffusion noise in bf16 gives lower quality on CPU",
-#     "kurtosis of the generated noise is too low",
-#     "normality test fails for bfloat16 random numbers",
-#     "sampled weights never larger than about three sigma",
-#     "noise distribution differs between bf16 and float32",
-#     "Monte Carlo tail probability is zero in bfloat16",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/166853"]
 # documents = ["https://github.com/pytorch/pytorch/pull/175988"]

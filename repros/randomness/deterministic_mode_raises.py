@@ -10,13 +10,6 @@
 # elsewhere = [
 #     "Deterministic behavior was enabled with either .?torch\\.(?:use_deterministic_algorithms|set_deterministic)\\(True\\)",
 # ]
-# keywords = [
-#     "deterministic training raises RuntimeError",
-#     "Trainer(deterministic=True) fails",
-#     "CUBLAS_WORKSPACE_CONFIG",
-#     "upsample_bilinear2d_backward is not deterministic",
-#     "scatter_add or index_add is not deterministic on CUDA",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/107999",

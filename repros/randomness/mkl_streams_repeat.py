@@ -6,21 +6,6 @@
 # title = "exponential_() gives the very same random tensor again"
 # kind = "silent"
 # symptom = "two generators in different states gave the same 1000 numbers"
-# keywords = [
-#     "torch.multinomial duplicates",
-#     "repeated dropout mask on CPU",
-#     "two random tensors are exactly identical in one run",
-#     "sampling returns the same sequence twice",
-#     "dropout drops the same units in different steps",
-#     "Monte Carlo samples repeat after many draws",
-#     "random draws are duplicated in a long simulation on CPU",
-#     "identical gumbel noise appears again",
-#     "same random mask shows up later in training",
-#     "different seeds give the same random numbers",
-#     "sampled tokens repeat exactly for different generator states",
-#     "exponential random numbers not independent between calls",
-#     "duplicate samples in a large random experiment",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/132395",

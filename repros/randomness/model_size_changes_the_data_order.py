@@ -6,24 +6,6 @@
 # title = "With the same seed another model gets the training rows in another order"
 # kind = "silent"
 # symptom = "the two models see the rows in different orders"
-# keywords = [
-#     "same seed but different batches for different models",
-#     "adding a layer changes the data order",
-#     "compare two models on the same batches",
-#     "manual_seed before model construction",
-#     "ablation is not comparable",
-#     "fair comparison of two architectures with the same seed fails",
-#     "shuffle order changes when I change the network",
-#     "ablation study differences come from a different data order",
-#     "seed fixed but batches differ after adding a layer",
-#     "train order not the same for baseline and new model",
-#     "adding an unused layer changes the results",
-#     "creating a second model before training changes my results",
-#     "changing hidden size changes which samples come first",
-#     "reproducibility lost after a small change of the architecture",
-#     "same seed, other initial weights, other batch order",
-#     "how to get the same data order for different models",
-# ]
 # origin = "design"
 # reports = ["https://github.com/DeepLearnPhysics/lartpc_mlreco3d/issues/27"]
 # documents = [

@@ -6,23 +6,6 @@
 # title = "A run that resumes with the same seed shuffles as in its first epoch again"
 # kind = "silent"
 # symptom = "the resumed run repeats the order of epoch 0"
-# keywords = [
-#     "resume training repeats the same batches",
-#     "checkpoint without the random state",
-#     "same data order after every restart",
-#     "preempted job always trains on the same rows first",
-#     "loss curve differs after resuming compared to uninterrupted run",
-#     "resumed training is not identical to a continuous run",
-#     "after restart the same images come first again",
-#     "overfits some samples when the job restarts often",
-#     "continuing from a checkpoint gives different results",
-#     "training on spot instances sees only part of the data",
-#     "small jump of the loss after resuming from checkpoint",
-#     "reload and continue not reproducible although seed is set",
-#     "interrupted Colab session, resumed training behaves differently",
-#     "cluster time limit, each restart begins with the same batches",
-#     "augmentations repeat after every restart",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/karpathy/nanoGPT/issues/467",

@@ -6,26 +6,6 @@
 # title = "A seed inside the training loop draws the same noise in every step"
 # kind = "silent"
 # symptom = "1 of 5 steps drew noise of its own"
-# keywords = [
-#     "same noise every step",
-#     "same dropout mask in every iteration",
-#     "torch.manual_seed in the training loop",
-#     "every epoch has the same shuffle order",
-#     "diffusion model generates the same image",
-#     "every batch gets the same random augmentation",
-#     "random crop is the same for each image",
-#     "generated samples are all identical",
-#     "generator receives the same noise vector in every iteration",
-#     "VAE samples look exactly alike",
-#     "shuffling has no effect, same order each epoch",
-#     "model memorizes the noise and does not generalize",
-#     "random agent always takes the same action sequence",
-#     "exploration identical in each episode",
-#     "dropout always removes the same neurons",
-#     "validation function sets a seed and training gets repetitive",
-#     "random numbers do not change between iterations",
-#     "diffusion training loss too low, sampling fails",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/yuvraj108c/ComfyUI-FLOAT/issues/21",

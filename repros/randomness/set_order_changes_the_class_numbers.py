@@ -6,28 +6,6 @@
 # title = "Class numbers taken from a set change with every start of Python"
 # kind = "silent"
 # symptom = "the class numbers differ between two starts"
-# keywords = [
-#     "predictions are wrong after loading the checkpoint in a new process",
-#     "label mapping changes between runs",
-#     "accuracy drops to chance after restart",
-#     "os.environ['PYTHONHASHSEED'] has no effect",
-#     "vocabulary order differs between runs",
-#     "setting all seeds still gets different results",
-#     "loaded model predicts wrong classes but was accurate before",
-#     "accuracy 95% in training script, 10% in inference script",
-#     "predicted names are shuffled after restarting the notebook",
-#     "classes come out permuted after reloading",
-#     "test accuracy near zero after I restart Python",
-#     "works until I restart the kernel",
-#     "token ids change each time I start the program",
-#     "NLP model outputs gibberish after loading in a new session",
-#     "results differ from run to run although seeds are fixed",
-#     "label encoder from list(set(labels)) not stable",
-#     "NER tags wrong at deployment, right in the notebook",
-#     "each machine maps the labels differently",
-#     "character language model generates nonsense after reload",
-#     "feature columns in a different order every run",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/tkipf/pygcn/issues/41",

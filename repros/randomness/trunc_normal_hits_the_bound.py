@@ -6,22 +6,6 @@
 # title = "trunc_normal_() on bfloat16 weights sets one in 256 to the lower bound"
 # kind = "silent"
 # symptom = "weights are -2.0, 100 standard deviations from the mean"
-# keywords = [
-#     "trunc_normal_ outliers",
-#     "trunc_normal_ bfloat16",
-#     "outliers after initialization",
-#     "few weights are extremely large right after init",
-#     "initial loss very high for a model created in bf16",
-#     "weight histogram shows a spike at minus two",
-#     "bfloat16 initialization worse than float32 initialization",
-#     "model trained from scratch in bf16 unstable from step 0",
-#     "activations huge in an untrained bf16 transformer",
-#     "min of the initial weights is -2 with std 0.02",
-#     "ViT initialised in bfloat16 does not converge",
-#     "odd outlier values in freshly initialized embeddings",
-#     "loss spikes at the beginning in pure bf16 training",
-#     "weights far outside the expected standard deviation",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/145498",

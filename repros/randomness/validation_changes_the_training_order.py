@@ -6,26 +6,6 @@
 # title = "Iterating over the validation loader changes the order of the training rows"
 # kind = "silent"
 # symptom = "the training order differs with validation"
-# keywords = [
-#     "same seed gives other results when validation is added",
-#     "evaluating changes training",
-#     "results depend on how often I validate",
-#     "logging a batch changes the loss",
-#     "setting all seeds is not reproducible",
-#     "results change when I validate every second epoch only",
-#     "turning off validation changes the training loss",
-#     "fixed seed but different loss after adding an eval loop",
-#     "plotting a sample batch changes my final accuracy",
-#     "looking at one batch before training alters the result",
-#     "training not reproducible when the evaluation interval changes",
-#     "sanity check before training changes the run",
-#     "same seed, runs diverge after the first validation",
-#     "final score depends on eval frequency",
-#     "extra test loader makes the runs differ",
-#     "drift between runs that differ only in logging",
-#     "visualizing data in the notebook changes the training",
-#     "why does evaluating influence my training",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/80119",

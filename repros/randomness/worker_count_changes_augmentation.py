@@ -6,26 +6,6 @@
 # title = "With the same seed another num_workers gives other augmentations"
 # kind = "silent"
 # symptom = "1 and 2 workers augment differently"
-# keywords = [
-#     "results change with num_workers",
-#     "different results on another machine with the same seed",
-#     "random augmentation not reproducible with workers",
-#     "num_workers=0 and num_workers=4 give different losses",
-#     "all seeds are set and the runs still differ",
-#     "cannot reproduce results on another computer with same seed",
-#     "laptop and server give different accuracy, seeds equal",
-#     "changing number of loader processes changes the final score",
-#     "random crops differ when I use more workers",
-#     "reproducible with zero workers only",
-#     "same seed on Windows and Linux gives different results",
-#     "colleague cannot reproduce my numbers with same code",
-#     "run on a bigger machine gives other metrics",
-#     "seeded everything and augmented images still differ",
-#     "loss curves differ depending on data loading threads",
-#     "random flips change with the number of workers",
-#     "experiments not comparable between cluster nodes",
-#     "deterministic flags set and results vary with workers",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/138989"]
 # documents = [

@@ -10,14 +10,6 @@
 #     "cudnn RNN backward can only be called in training mode",
 #     "backward_input can only be called in training mode",
 # ]
-# keywords = [
-#     "saliency of an LSTM",
-#     "integrated gradients of an LSTM",
-#     "gradients of an LSTM at test time fail on GPU",
-#     "attributions for an RNN work on CPU only",
-#     "explain a trained GRU on cuda fails",
-#     "adversarial example for LSTM in evaluation mode",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/5878",

@@ -6,26 +6,6 @@
 # title = "An LSTM without batch_first reads the batch as time: samples flow into each other"
 # kind = "silent"
 # symptom = "the output of a sample depends on the one before it"
-# keywords = [
-#     "batch_first",
-#     "[batch, seq, features]",
-#     "LSTM does not learn",
-#     "output depends on batch order",
-#     "hidden state leaks between samples",
-#     "LSTM predictions change when I shuffle the test batch",
-#     "GRU forecasting accuracy is poor although shapes are right",
-#     "recurrent network seems to ignore the previous time steps",
-#     "predicting one sequence alone differs from predicting in a batch",
-#     "sentiment classifier with LSTM stuck at 50 percent",
-#     "time series model no better than a linear regression",
-#     "result of one sample depends on the other samples",
-#     "order of axes batch and sequence in LSTM input",
-#     "last time step output[:, -1] looks wrong",
-#     "reinforcement learning agent with LSTM does not learn",
-#     "LSTM performs worse with bigger batches",
-#     "final hidden state has the wrong size",
-#     "bidirectional LSTM learns nothing from the sequence",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/AndersonJo/dqn-pytorch/issues/1",

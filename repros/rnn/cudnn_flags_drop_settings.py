@@ -6,20 +6,6 @@
 # title = "cudnn.flags(deterministic=True) switches cuDNN off, and resets what else was set"
 # kind = "silent"
 # symptom = "cuDNN is off inside the block"
-# keywords = [
-#     "training gets much slower inside the deterministic block",
-#     "convolutions slow after asking for deterministic cudnn",
-#     "GPU speed drops when using the cudnn context manager",
-#     "cudnn.enabled is False although I never disabled it",
-#     "with torch.backends.cudnn.flags benchmark setting makes it slow",
-#     "LSTM slow within cudnn flags context",
-#     "setting only benchmark=True in the context makes things worse",
-#     "context manager for reproducibility slows everything down",
-#     "memory use goes up inside the cudnn block",
-#     "why is cudnn not used in my block",
-#     "allow_tf32 is True again inside the cudnn context manager",
-#     "benchmark is False inside the block although I set it to True",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/pytorch/issues/77467"]
 # documents = [

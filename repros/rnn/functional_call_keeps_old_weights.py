@@ -6,22 +6,6 @@
 # title = "functional_call on an LSTM ignores the weights it is given"
 # kind = "silent"
 # symptom = "zero weights give an output that is not zero"
-# keywords = [
-#     "meta-learning LSTM gradient None",
-#     "stateless LSTM",
-#     "parametrize LSTM no effect",
-#     "MAML with an LSTM does not adapt",
-#     "inner loop update has no effect on the recurrent model",
-#     "outer loss identical before and after the fast weights",
-#     "meta gradients are None for GRU",
-#     "hypernetwork generated weights are not used by the LSTM",
-#     "few-shot learner with recurrent net makes no progress",
-#     "passing other weights to an LSTM gives the same output",
-#     "functional LSTM returns the same result for any parameters",
-#     "ensemble of GRUs by functional_call gives identical outputs",
-#     "parametrizations.spectral_norm on an LSTM changes nothing",
-#     "stateless call works for Linear but not for LSTM",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/90500"]
 # documents = [

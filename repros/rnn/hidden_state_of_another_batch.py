@@ -10,16 +10,6 @@
 #     "Expected hidden(?:\\[\\d\\])? size \\(.{1,40}?\\), got",
 #     "Input batch size \\d{1,9} doesn.t match hidden(?:\\[?\\d\\]?)? batch size \\d{1,9}",
 # ]
-# keywords = [
-#     "LSTM crashes in the last batch",
-#     "init_hidden(batch_size)",
-#     "hidden state batch size mismatch",
-#     "fails when predicting one sample",
-#     "LSTM works in training and fails on the final batch",
-#     "cannot predict one sequence with my trained LSTM",
-#     "initial hidden state depends on the batch size",
-#     "recurrent model fails at test time with another batch size",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/MUST-Deep-Learning/KnowIt/issues/252",

@@ -7,7 +7,6 @@
 # kind = "error"
 # symptom = "Inference tensors cannot be saved for backward"
 # messages = ["Inference tensors cannot be saved for backward"]
-# keywords = ["position table", "rotary cache", "lazily built mask"]
 # origin = "design"
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html",

@@ -7,7 +7,6 @@
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
-# keywords = ["gradients in validation_step or test_step"]
 # origin = "design"
 # reports = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/19910",

@@ -7,7 +7,6 @@
 # kind = "error"
 # symptom = "lengths. argument should be a 1D CPU int64 tensor"
 # messages = ["lengths. argument should be a 1D CPU int64 tensor, but got 1D \\w{3,4}"]
-# keywords = ["lengths on cuda", "lengths.cpu()", "pack_padded_sequence fails on the GPU", "worked with torch 1.6"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/43227",

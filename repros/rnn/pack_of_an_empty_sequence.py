@@ -7,16 +7,6 @@
 # kind = "error"
 # symptom = "Length of all samples has to be greater than 0"
 # messages = ["length of all samples has to be greater than 0, but found an element in"]
-# keywords = [
-#     "empty sentence in the batch",
-#     "sequence length 0",
-#     "text is empty after cleaning",
-#     "lengths contains zero",
-#     "empty text rows break my LSTM",
-#     "some reviews are blank after preprocessing",
-#     "zero-length sample crashes the recurrent model",
-#     "training dies on a row without tokens",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/11514",

@@ -8,16 +8,6 @@
 # symptom = "array must be sorted in decreasing order when"
 # messages = ["lengths. array must be sorted in decreasing order when .enforce_sorted. is True"]
 # elsewhere = ["lengths array has to be sorted in decreasing order"]
-# keywords = [
-#     "sort the batch by length",
-#     "enforce_sorted=False",
-#     "variable length sequences",
-#     "packed sequence order",
-#     "predictions and labels are mixed up after sorting by length",
-#     "sequences of different length in one LSTM batch",
-#     "outputs come back in a different order",
-#     "how to batch sentences of varying length for GRU",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/8026",

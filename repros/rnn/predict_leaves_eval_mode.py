@@ -7,23 +7,6 @@
 # kind = "silent"
 # symptom = "dropout is off"
 # elsewhere = ["cudnn RNN backward can only be called in training mode"]
-# keywords = [
-#     "overfits after the first validation",
-#     "accuracy drops after predict",
-#     "dropout has no effect",
-#     "starts overfitting right after the first evaluation",
-#     "train loss drops suddenly after epoch one",
-#     "regularization seems switched off after the first epoch",
-#     "forgot to switch back to training mode",
-#     "batch norm stats stop updating after the first validation",
-#     "training differs depending on whether I evaluate in between",
-#     "gap between train and val grows after the first check",
-#     "model.training is False in the second epoch",
-#     "sampling text during training changes the learning curve",
-#     "running a test prediction mid-epoch changes training",
-#     "generalization got worse since I added a validation step",
-#     "dropout does nothing from epoch two on",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/wiseodd/controlled-text-generation/issues/24"]
 # documents = ["https://github.com/Shawn1993/cnn-text-classification-pytorch/pull/30"]

@@ -6,22 +6,6 @@
 # title = "model.train() after an evaluation unfreezes a BatchNorm that was in eval mode on purpose"
 # kind = "silent"
 # symptom = "frozen BatchNorm is training again"
-# keywords = [
-#     "frozen layers change",
-#     "fine-tuning worse after evaluation",
-#     "restore training mode",
-#     "frozen batch norm starts updating from the second epoch",
-#     "fine-tuning is fine in epoch one and degrades later",
-#     "froze the encoder with eval but it becomes active again",
-#     "calling train() after validation undoes my freezing",
-#     "batch norm of the backbone changes after each evaluation",
-#     "detection fine-tuning accuracy falls after the first validation",
-#     "how to keep part of the model in eval",
-#     "frozen layers switch back to training mode",
-#     "dropout in the frozen part comes back after validation",
-#     "pretrained features get worse after every epoch",
-#     "running statistics move although set to eval before the loop",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/Lightning-AI/pytorch-lightning/issues/18930",

@@ -6,21 +6,6 @@
 # title = "Saliency computed in train mode differs at every call"
 # kind = "silent"
 # symptom = "two saliencies of one input differ"
-# keywords = [
-#     "attributions are not repeatable",
-#     "different feature importance at every run",
-#     "saliency map looks different each time I compute it",
-#     "feature attributions change between runs for one sample",
-#     "integrated gradients give different results for the same input",
-#     "explanations of my LSTM are not stable",
-#     "heatmap noisy and not reproducible",
-#     "important words differ each time I run the explanation",
-#     "captum results vary from call to call",
-#     "input gradients are random for a fixed model",
-#     "top features change whenever I re-run the explainer",
-#     "SHAP or gradient values inconsistent for the same sample",
-#     "interpretability scores do not repeat although weights are fixed",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/meta-pytorch/captum/issues/1159"]
 # documents = [

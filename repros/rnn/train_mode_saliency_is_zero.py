@@ -6,19 +6,6 @@
 # title = "Saliency of the summed output of a BatchNorm in train mode is zero"
 # kind = "silent"
 # symptom = "saliency is .* of its eval value"
-# keywords = [
-#     "saliency map is completely black",
-#     "all attributions are practically zero",
-#     "gradient with respect to the image is around 1e-8",
-#     "feature importance vanishes for a network with batch norm",
-#     "input gradient almost zero though the prediction changes",
-#     "explanation heatmap is empty",
-#     "gradients of the input are only rounding noise",
-#     "integrated gradients all zeros in my model",
-#     "adversarial attack does nothing, input gradient is zero",
-#     "sum of outputs backward gives no gradient for the input",
-#     "saliency works without batch norm and vanishes with it",
-# ]
 # origin = "usage"
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html"]
 # wrong = '''

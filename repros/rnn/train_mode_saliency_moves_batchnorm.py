@@ -6,21 +6,6 @@
 # title = "A forward in train mode changes later predictions of a model with BatchNorm"
 # kind = "silent"
 # symptom = "a prediction moved by"
-# keywords = [
-#     "predictions change without an optimizer step",
-#     "saliency in train mode changes the model",
-#     "computing a saliency map changes the later predictions",
-#     "prediction changes although nothing was trained",
-#     "running the model under no_grad modifies its results",
-#     "just passing data through the network changes it",
-#     "accuracy differs after I computed the explanations",
-#     "model drifts without calling the optimizer",
-#     "state_dict differs before and after a forward pass",
-#     "forward over test data in training mode leaks into model",
-#     "output of the same input changes after a warm-up pass",
-#     "batch norm buffers updated inside torch.no_grad",
-#     "explaining predictions degraded my model",
-# ]
 # origin = "design"
 # reports = ["https://github.com/pytorch/vision/issues/2079"]
 # documents = [

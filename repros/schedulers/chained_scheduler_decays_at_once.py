@@ -6,20 +6,6 @@
 # title = "A SequentialLR that starts with a ChainedScheduler decays the first learning rate"
 # kind = "silent"
 # symptom = "first learning rate is 0\\.25, not 0\\.5"
-# keywords = [
-#     "ChainedScheduler in SequentialLR",
-#     "SequentialLR wrong first learning rate",
-#     "first epoch uses the wrong learning rate",
-#     "learning rate already decayed before training starts",
-#     "SequentialLR with combined schedules starts too low",
-#     "initial lr is not the one I set",
-#     "warmup chain in SequentialLR off by one epoch",
-#     "lr at epoch 0 is multiplied by gamma",
-#     "learning rate of second epoch used in the first",
-#     "schedule shifted after upgrading to torch 2.8",
-#     "get_last_lr before training is lower than expected",
-#     "starting learning rate differs from the optimizer's lr",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196243"]
 # documents = [

@@ -6,27 +6,6 @@
 # title = "CosineAnnealingLR with T_max in batches keeps the learning rate when stepped once per epoch"
 # kind = "silent"
 # symptom = "the learning rate ended at 0\\.9\\d, eta_min is 0"
-# keywords = [
-#     "learning rate hardly changes",
-#     "cosine schedule does not decay",
-#     "learning rate stays constant with CosineAnnealingLR",
-#     "T_max epochs or iterations",
-#     "learning rate is the same at the end of training",
-#     "cosine annealing learning rate looks flat",
-#     "lr at the end of training equals the start",
-#     "plot of the learning rate is nearly a horizontal line",
-#     "scheduler seems to do nothing over the epochs",
-#     "T_max set to number of iterations, step per epoch",
-#     "learning rate barely decreases with cosine scheduler",
-#     "lr only changes in the fourth digit",
-#     "cosine decay far too slow",
-#     "final epochs still train with a high lr",
-#     "learning rate never gets near eta_min",
-#     "scheduler step once per epoch, lr does not fall",
-#     "loss stays noisy at the end, lr did not decay",
-#     "T_max = epochs * len(loader) and lr constant",
-#     "lr logged in tensorboard stays the same",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/sthalles/SimCLR/issues/8",

@@ -6,27 +6,6 @@
 # title = "CosineAnnealingLR stepped per batch with T_max in epochs raises the learning rate again"
 # kind = "silent"
 # symptom = "the learning rate ended at 1\\.00, eta_min is 0"
-# keywords = [
-#     "learning rate goes up and down",
-#     "learning rate oscillates",
-#     "learning rate increases at the end",
-#     "several cosine cycles in one training",
-#     "training ends with a high learning rate",
-#     "lr plot looks like a wave",
-#     "learning rate goes back up in the middle of training",
-#     "cosine schedule repeats many times",
-#     "loss rises periodically along with the learning rate",
-#     "scheduler.step in the batch loop with T_max=epochs",
-#     "training ends with the highest learning rate",
-#     "lr bounces between zero and the maximum",
-#     "why does cosine annealing increase the learning rate",
-#     "loss gets worse in regular intervals",
-#     "lr reaches minimum after few batches then climbs",
-#     "zigzag learning rate in tensorboard",
-#     "validation accuracy rises and falls in cycles",
-#     "lr oscillating every epoch with CosineAnnealingLR",
-#     "scheduler stepped every batch instead of every epoch",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/ivadomed/ivadomed/issues/57"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.CosineAnnealingLR.html"]

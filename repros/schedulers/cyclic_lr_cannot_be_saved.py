@@ -7,12 +7,6 @@
 # kind = "error"
 # symptom = "cannot pickle 'WeakMethod' object"
 # messages = ["cannot pickle 'WeakMethod' object"]
-# keywords = [
-#     "saving a checkpoint fails with cyclic learning rate",
-#     "cannot save scheduler state with triangular schedule",
-#     "torch.save crashes only when using CyclicLR",
-#     "checkpointing breaks because of the scheduler",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/88684",

@@ -6,21 +6,6 @@
 # title = "ExponentialLR built with last_epoch decays the learning rate once more"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.03125, stopped with 0\\.0625"
-# keywords = [
-#     "learning rate too small after resume",
-#     "scheduler last_epoch off by one",
-#     "learning rate lower than before after restarting",
-#     "lr shrinks a little every time I resume",
-#     "exponential decay applied twice on restart",
-#     "loaded checkpoint has a slightly smaller lr",
-#     "resumed run does not follow the original lr curve",
-#     "each restart multiplies the lr by gamma",
-#     "many preemptions and learning rate nearly zero",
-#     "lr after resume differs from an uninterrupted run",
-#     "last_epoch argument gives the wrong learning rate",
-#     "step in the lr curve at the resume point",
-#     "progress slows down after each restart of the job",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/102261"]
 # documents = ["https://github.com/pytorch/pytorch/pull/149312"]

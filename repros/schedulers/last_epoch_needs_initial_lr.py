@@ -7,15 +7,6 @@
 # kind = "error"
 # symptom = "param 'initial_lr' is not specified in param_groups"
 # messages = ["param .initial_lr. is not specified in param_groups"]
-# keywords = [
-#     "KeyError when resuming training",
-#     "initial_lr missing on resume",
-#     "learning rate scheduler fails after loading a checkpoint",
-#     "cannot continue the schedule from epoch 10",
-#     "scheduler crashes when training is resumed",
-#     "passing last_epoch to a scheduler fails",
-#     "continue training with the right learning rate fails",
-# ]
 # origin = "usage"
 # reports = [
 #     "https://github.com/real-stanford/universal_manipulation_interface/issues/70",

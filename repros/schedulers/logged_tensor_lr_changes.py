@@ -6,20 +6,6 @@
 # title = "Tensor learning rates logged with get_last_lr() all change to the last one"
 # kind = "silent"
 # symptom = "logged learning rates are \\[0\\.125, 0\\.125, 0\\.125\\]"
-# keywords = [
-#     "logged learning rate is constant",
-#     "learning rate history all the same",
-#     "lr plot is a flat line though lr changes",
-#     "all recorded learning rates are the same value",
-#     "list of lrs all equal the final learning rate",
-#     "learning rate history overwritten",
-#     "saved lr per epoch shows the last value everywhere",
-#     "plotted schedule is constant with tensor lr",
-#     "get_last_lr values change afterwards",
-#     "logged lr wrong with compiled optimizer",
-#     "appended learning rates are all identical",
-#     "wandb or matplotlib learning rate curve is flat",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/163103"]
 # documents = [

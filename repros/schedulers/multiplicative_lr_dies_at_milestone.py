@@ -6,21 +6,6 @@
 # title = "MultiplicativeLR applies one factor too many at a milestone of SequentialLR"
 # kind = "silent"
 # symptom = "learning rates are \\[0\\.2, 0\\.2, 0\\.1, 0\\.05, 0\\.025\\]"
-# keywords = [
-#     "learning rate is zero after warmup",
-#     "lr stuck at 0",
-#     "decays an epoch early",
-#     "lr becomes zero at the milestone",
-#     "learning rate zero after the warmup phase ends",
-#     "training stops making progress after warmup",
-#     "loss is flat from epoch 5 on, lr is 0",
-#     "SequentialLR second scheduler starts one step ahead",
-#     "model stops learning when the schedule switches",
-#     "lr drops to 0 when MultiplicativeLR takes over",
-#     "learning rate too low after switching schedulers",
-#     "flat loss since scheduler milestone",
-#     "custom lambda schedule applied one time too often",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",

@@ -11,23 +11,6 @@
 #     "ChainedScheduler\\.step\\(\\) takes 1 positional argument but 2 were given",
 #     "scheduler\\._update_lr\\(.{0,900}?NotImplementedError",
 # ]
-# keywords = [
-#     "SequentialLR wrong learning rate",
-#     "nested learning rate schedulers",
-#     "nested SequentialLR is off by one",
-#     "schedule inside a schedule ends too early",
-#     "warmup shortened by one epoch in combined scheduler",
-#     "learning rates shifted by one in nested scheduler",
-#     "inner schedule skips its first value",
-#     "combination of three schedulers gives unexpected lr",
-#     "warmup cosine wrapped twice has the wrong lr",
-#     "lr differs when SequentialLR is put in another one",
-#     "first learning rate skipped in composite schedule",
-#     "schedule changes when wrapped in another scheduler",
-#     "SequentialLR as the second scheduler raises at the milestone",
-#     "NotImplementedError from SequentialLR in the middle of training",
-#     "ChainedScheduler after a warmup in SequentialLR fails",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/196243"]
 # documents = [

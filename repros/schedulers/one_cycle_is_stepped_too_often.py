@@ -7,13 +7,6 @@
 # kind = "error"
 # symptom = "Tried to step \\d times. The specified number of total steps is 2"
 # messages = ["Tried to step \\d{1,12} times\\. The specified number of total steps is \\d{1,12}"]
-# keywords = [
-#     "OneCycleLR ValueError after some epochs",
-#     "a smaller batch size makes the scheduler fail",
-#     "training crashes near the end in the scheduler",
-#     "one cycle policy fails after the first epochs",
-#     "scheduler complains in the middle of the run",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/A4Bio/PiFold/issues/6"]
 # documents = ["https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.OneCycleLR.html"]

@@ -6,27 +6,6 @@
 # title = "OneCycleLR with total_steps in batches never leaves its warm-up when stepped once per epoch"
 # kind = "silent"
 # symptom = "the highest learning rate was 0\\.\\d\\d, max_lr is 1"
-# keywords = [
-#     "onecycle learning rate too small",
-#     "learning rate only goes up",
-#     "scheduler stepped per epoch instead of per batch",
-#     "learning rate never reaches max_lr",
-#     "only a fraction of the schedule is followed",
-#     "lr keeps rising until the end of training",
-#     "OneCycleLR never comes down",
-#     "max learning rate is never reached",
-#     "learning rate still in warmup at the last epoch",
-#     "one cycle schedule too slow, lr tiny all the time",
-#     "model learns very slowly with OneCycleLR",
-#     "lr plot only shows the rising part",
-#     "scheduler.step per epoch with steps_per_epoch given",
-#     "warmup lasts the whole training",
-#     "learning rate stays near its initial small value",
-#     "super convergence does not happen, lr too low",
-#     "where to call scheduler.step with OneCycleLR",
-#     "lr in tensorboard climbs linearly and never falls",
-#     "loss falls slower than with a constant rate",
-# ]
 # origin = "usage"
 # reports = ["https://github.com/pytorch/pytorch/issues/65417"]
 # documents = [

@@ -7,15 +7,6 @@
 # kind = "error"
 # symptom = "step\\(\\) missing 1 required positional argument: 'metrics'"
 # messages = ["step\\(\\) missing 1 required positional argument: .metrics."]
-# keywords = [
-#     "ReduceLROnPlateau TypeError",
-#     "plateau scheduler without validation loss",
-#     "generic training loop with ReduceLROnPlateau",
-#     "switching to reduce on plateau crashes my trainer",
-#     "scheduler step fails only with reduce on plateau",
-#     "what do I pass to the plateau scheduler",
-#     "plateau scheduler in a loop for any scheduler",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/junyanz/pytorch-CycleGAN-and-pix2pix/issues/495",

@@ -7,14 +7,6 @@
 # kind = "error"
 # symptom = "list index out of range"
 # messages = ['self\.min_lrs\[i\].{0,200}?IndexError: list index out of range']
-# keywords = [
-#     "ReduceLROnPlateau add_param_group",
-#     "unfreeze backbone ReduceLROnPlateau min_lrs",
-#     "plateau scheduler crashes many epochs after unfreezing",
-#     "added layers to the optimizer, later scheduler fails",
-#     "index error when the learning rate is first reduced",
-#     "gradual unfreezing with reduce on plateau fails",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/20997",

@@ -6,20 +6,6 @@
 # title = "ReduceLROnPlateau replaces a tensor learning rate by a float"
 # kind = "silent"
 # symptom = "the learning rate is a float now, and the tensor still says 1\\.0"
-# keywords = [
-#     "recompiles after ReduceLROnPlateau",
-#     "tensor lr with lr scheduler",
-#     "compiled optimizer recompiles after the lr drops",
-#     "plateau scheduler makes a compiled step slow again",
-#     "my reference to the lr tensor is stale",
-#     "tensor learning rate becomes a python float",
-#     "lr tensor not updated by ReduceLROnPlateau",
-#     "training pauses for compilation when lr is reduced",
-#     "type of param group lr changes after plateau",
-#     "lr I log stays old after reduction on plateau",
-#     "capturable optimizer ignores lr reduction on plateau",
-#     "torch.compile optimizer slow whenever plateau reduces the rate",
-# ]
 # origin = "torch"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/163093",

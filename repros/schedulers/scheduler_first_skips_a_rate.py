@@ -7,25 +7,6 @@
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
-# keywords = [
-#     "warning about the order of scheduler and optimizer",
-#     "warmup ends one step early",
-#     "first learning rate is never used",
-#     "scheduler.step at the start of the epoch",
-#     "does the lr_scheduler warning matter",
-#     "lr schedule is one step ahead",
-#     "decay happens one epoch earlier than planned",
-#     "first epoch does not use my initial learning rate",
-#     "scheduler.step called before optimizer.step, is it bad",
-#     "old tutorial code puts scheduler.step first",
-#     "initial learning rate skipped",
-#     "milestones hit one epoch too early",
-#     "can I ignore the scheduler order warning",
-#     "lr in epoch 1 is already reduced",
-#     "learning rate off by one compared to the paper",
-#     "warmup skips its first value",
-#     "results not the same as old pytorch version code",
-# ]
 # origin = "design"
 # reports = ["https://github.com/ThilinaRajapakse/pytorch-transformers-classification/issues/21"]
 # documents = ["https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"]

@@ -6,20 +6,6 @@
 # title = "SequentialLR built with last_epoch starts with its first scheduler again"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.1, stopped with 0\\.5"
-# keywords = [
-#     "learning rate wrong after resume",
-#     "warmup again after resume",
-#     "resumed run goes through warmup again",
-#     "lr restarts at the warmup value after restart",
-#     "last_epoch ignored by the sequential scheduler",
-#     "learning rate resets when I rebuild SequentialLR",
-#     "continued training starts with tiny learning rate",
-#     "loss curve dips or stalls after resume, warmup repeated",
-#     "how to resume a warmup plus cosine schedule",
-#     "lr curve starts over after loading",
-#     "schedule begins at first milestone again",
-#     "second warmup in the lr plot after restart",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/162591"]
 # documents = [

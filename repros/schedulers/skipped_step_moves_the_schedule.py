@@ -7,25 +7,6 @@
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
-# keywords = [
-#     "scheduler warning though the order is right",
-#     "mixed precision scheduler warning",
-#     "lr scheduler warning with GradScaler",
-#     "where is optimizer.step called with amp",
-#     "learning rate schedule runs ahead with amp",
-#     "warning about scheduler order only with mixed precision",
-#     "order is correct and pytorch still warns",
-#     "amp training shows lr_scheduler warning at the first step",
-#     "fp16 run prints warning in the first iteration",
-#     "is the scheduler warning harmless with GradScaler",
-#     "lr one step ahead under amp",
-#     "schedule finishes early in mixed precision",
-#     "OneCycleLR with amp a few steps off",
-#     "warning disappears when amp is disabled",
-#     "step skipped because of inf gradients, lr moves anyway",
-#     "warmup step lost in fp16 training",
-#     "how to call scheduler.step with scaler.step",
-# ]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/55585",

@@ -6,20 +6,6 @@
 # title = "StepLR built with last_epoch decays the learning rate once more"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.125, stopped with 0\\.25"
-# keywords = [
-#     "learning rate too small after resume",
-#     "scheduler last_epoch off by one",
-#     "StepLR drops the lr one more time on resume",
-#     "learning rate ten times too small after restart",
-#     "lr decays again at the epoch I resume from",
-#     "resumed run learns more slowly than the original",
-#     "StepLR applied twice at the resume epoch",
-#     "lr after resume 1e-4 instead of 1e-3",
-#     "last_epoch with StepLR gives another learning rate",
-#     "extra drop in the learning rate plot at restart",
-#     "loss flattens after resume because lr is too low",
-#     "MultiStepLR or StepLR wrong after continuing",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py",

@@ -10,14 +10,6 @@
 #     "GLOBAL (builtins\\.)?getattr was not an allowed global by default",
 #     "Unsupported class __builtin__\\.getattr",
 # ]
-# keywords = [
-#     "cannot load checkpoint after torch 2.6",
-#     "SWA resume from checkpoint",
-#     "checkpoint with SWA scheduler does not load any more",
-#     "resume of stochastic weight averaging fails after upgrade",
-#     "scheduler state blocks loading the checkpoint",
-#     "torch load refuses my own checkpoint with SWALR",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/163105"]
 # documents = [

@@ -6,20 +6,6 @@
 # title = "SWALR built with last_epoch begins its annealing again"
 # kind = "silent"
 # symptom = "the learning rate after 10 epochs is 0.325, not 0.1"
-# keywords = [
-#     "SWALR last_epoch",
-#     "resume stochastic weight averaging learning rate",
-#     "SWA learning rate starts over after resume",
-#     "SWALR anneals again when training continues",
-#     "swa lr takes longer to reach swa_lr after restart",
-#     "averaging phase learning rate too high after resume",
-#     "last_epoch has no effect with SWALR",
-#     "annealing repeated when the job restarts",
-#     "weight averaging schedule wrong after continuing",
-#     "lr jumps up when resuming the SWA phase",
-#     "resumed SWA run differs from uninterrupted one",
-#     "learning rate does not continue in SWA after restart",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/swa_utils.py",

@@ -6,20 +6,6 @@
 # title = "SequentialLR with a tensor learning rate keeps the scale of its warmup for ever"
 # kind = "silent"
 # symptom = "learning rates are \\[0\\.1, 0\\.1, 0\\.1, 0\\.05"
-# keywords = [
-#     "learning rate drops after warmup",
-#     "tensor lr with lr scheduler",
-#     "lr stays at the warmup value after warmup",
-#     "learning rate does not reach its base value",
-#     "tensor lr too small for the rest of training",
-#     "lr peaks far below what I set",
-#     "warmup then cosine with tensor learning rate wrong",
-#     "learning rate stuck at a tenth after linear warmup",
-#     "compiled optimizer trains too slowly after warmup",
-#     "float lr gives right schedule, tensor lr does not",
-#     "lr is scaled down for good after warmup",
-#     "training slow with torch.tensor learning rate",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/162359"]
 # documents = [

@@ -6,20 +6,6 @@
 # title = "CosineAnnealingWarmRestarts resumed by last_epoch in its second cycle starts that again"
 # kind = "silent"
 # symptom = "resumed with learning rate 1\\.0, stopped with 0\\.5"
-# keywords = [
-#     "CosineAnnealingWarmRestarts last_epoch",
-#     "resume warm restarts wrong learning rate",
-#     "cosine restarts begin at the wrong place after resume",
-#     "lr jumps to maximum after resuming warm restarts",
-#     "restart cycle begins anew when I continue training",
-#     "resumed SGDR schedule does not match",
-#     "learning rate wrong after loading in second cycle",
-#     "cycle length off after resume with T_mult",
-#     "unexpected warm restart after loading a checkpoint",
-#     "loss jumps up on resume with warm restarts",
-#     "lr curve shifted after resume with cosine restarts",
-#     "warm restart schedule not continued from checkpoint epoch",
-# ]
 # origin = "torch"
 # documents = [
 #     "https://github.com/pytorch/pytorch/issues/88791",

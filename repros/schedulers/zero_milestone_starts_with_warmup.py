@@ -6,20 +6,6 @@
 # title = "SequentialLR with a milestone at 0 starts from the scheduler that it skips"
 # kind = "silent"
 # symptom = "learning rates are \\[0\\.1, 0\\."
-# keywords = [
-#     "learning rate too small without warmup",
-#     "warmup of zero epochs",
-#     "no warmup wanted and lr is still tiny",
-#     "setting warmup_epochs to 0 gives the wrong lr",
-#     "lr starts at the warmup value without warmup",
-#     "training without warmup is much slower than expected",
-#     "learning rate never reaches the base value, milestone 0",
-#     "zero warmup steps leaves the lr low",
-#     "disabling the warmup makes results worse",
-#     "SequentialLR milestones=[0] wrong learning rate",
-#     "model learns very slowly with warmup turned off",
-#     "initial lr multiplied by start_factor for ever",
-# ]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/185872"]
 # documents = ["https://github.com/pytorch/pytorch/pull/185986"]

@@ -3,6 +3,7 @@ import time
 import pytest
 
 from matrix import catalog, causes
+from matrix.explain import search
 from matrix.explain.search import SYNONYMS, Index
 
 REPRODUCERS = catalog.load()
@@ -110,3 +111,21 @@ def test_a_synonym_counts_as_the_word_that_is_used_here():
 
 def test_words_of_one_stem_are_one_word():
     assert ids("gradients") == ids("gradient")
+
+
+def test_a_phrase_file_without_a_reproducer_and_empty_or_repeated_lines_are_problems(tmp_path):
+    (tmp_path / "amp").mkdir()
+    (tmp_path / "amp/known.txt").write_text("loss stays\n\nloss stays\n")
+    (tmp_path / "amp/misspelt.txt").write_text("loss stays\n")
+    assert search.problems({"amp/known"}, tmp_path) == [
+        f"{tmp_path}/amp/known.txt:2: empty",
+        f"{tmp_path}/amp/known.txt:3: twice: loss stays",
+        f"{tmp_path}/amp/misspelt.txt:1: no reproducer of this name",
+    ]
+
+
+def test_each_phrase_of_a_file_finds_its_reproducer(tmp_path):
+    (tmp_path / "amp").mkdir()
+    (tmp_path / "amp/known.txt").write_text("loss stays\nnothing learns\n")
+    assert search.phrases_of("amp/known", tmp_path) == ["loss stays", "nothing learns"]
+    assert search.phrases_of("amp/without", tmp_path) == []
