@@ -12,7 +12,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 # What these mean where a file does not say (a fragment, or `from utils import *`).
 USUAL = {
@@ -21,6 +21,7 @@ USUAL = {
     "optim": "torch.optim",
     "np": "numpy",
 }
+N = TypeVar("N", bound=ast.AST)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SCOPES = (*FUNCTIONS, ast.Module)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -58,7 +59,7 @@ class Code:
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
         self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order
-        self.nodes: dict[type[ast.AST], list[ast.AST]] = {}  # in source order
+        self._nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self._imported: dict[str, str] = {}  # name in this file -> what it is called elsewhere
         self._bound: set[str] = set()  # names that this file defines itself
         self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # the scope, by `global`, `nonlocal`
@@ -73,6 +74,10 @@ class Code:
     def of(cls, text: str) -> Code:
         """Raises what ast.parse() raises."""
         return cls(ast.parse(text), text)
+
+    def all(self, kind: type[N]) -> list[N]:
+        """The nodes of this type, in source order."""
+        return self._nodes.get(kind, [])  # type: ignore[return-value]
 
     # --- where ------------------------------------------------------------------------------------
 
@@ -274,7 +279,7 @@ class Code:
                 self.parent[child] = node
             stack.extend(reversed(children))
         for node in order:
-            self.nodes.setdefault(type(node), []).append(node)
+            self._nodes.setdefault(type(node), []).append(node)
             if isinstance(node, ast.Call):
                 self.calls.setdefault(last_name(node.func), []).append(node)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):

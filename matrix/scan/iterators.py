@@ -24,7 +24,7 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
             isinstance(one, ast.FunctionDef)
             and one.name == value.func.attr
             and not code.within(one, (ast.Yield, ast.YieldFrom))  # it may return a list
-            for one in code.nodes.get(ast.FunctionDef, ())
+            for one in code.all(ast.FunctionDef)
         )
     return (
         code.full(value.func) in ("filter", "map", "itertools.chain")

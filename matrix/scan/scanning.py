@@ -136,7 +136,7 @@ def scan_text(
     if not likely:
         return []
     code = Code(tree, text, SECONDS)
-    numbers = (getattr(one, "value", None) for one in code.nodes.get(ast.Constant, ()))
+    numbers = (getattr(one, "value", None) for one in code.all(ast.Constant))
     if any(isinstance(one, int) and one.bit_length() > LONGEST for one in numbers):
         raise files.Unreadable("it has a number that is too long to be written")
     lines, silenced = text.split("\n"), _silenced(text)

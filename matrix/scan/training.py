@@ -154,7 +154,7 @@ def _named(node: ast.AST, *parts: str) -> bool:
 def is_fragment(code: Code) -> bool:
     """Whether it is a few lines out of a file: it imports nothing."""
     kinds = (ast.Import, ast.ImportFrom)
-    return not any(code.nodes.get(kind) for kind in kinds)
+    return not any(code.all(kind) for kind in kinds)
 
 
 def is_network(code: Code, owner: ast.ClassDef | None) -> bool:
@@ -174,7 +174,7 @@ def _is_network(code: Code, owner: ast.ClassDef) -> bool:
     bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
     return is_module(code, owner) or any(
         isinstance(one, ast.ClassDef) and one.name in bases and is_network(code, one)
-        for one in code.nodes.get(ast.ClassDef, ())
+        for one in code.all(ast.ClassDef)
         if place(one) < place(owner)
     )
 
@@ -225,7 +225,7 @@ def _unreached(code: Code) -> set[ast.AST]:
 
 
 def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
-    imported = [one for kind in (ast.Import, ast.ImportFrom) for one in code.nodes.get(kind, ())]
+    imported = [one for kind in (ast.Import, ast.ImportFrom) for one in code.all(kind)]
     if any(alias.name == "*" for one in imported for alias in one.names):  # type: ignore[attr-defined]
         return False
     return bool(imported) and any(
@@ -267,7 +267,7 @@ def default(code: Code, node: ast.AST | None) -> ast.expr | None:
     if isinstance(owner, ast.ClassDef):
         position -= position > 0  # self
         called = owner.name if called == "__init__" else called
-    for one in [*code.nodes.get(ast.Name, ()), *code.nodes.get(ast.Attribute, ())]:
+    for one in [*code.all(ast.Name), *code.all(ast.Attribute)]:
         above = code.parent[one]
         if last_name(one) != called or isinstance(above, ast.Attribute):
             continue
@@ -342,8 +342,7 @@ def functions_called(code: Code, node: ast.AST) -> list[ast.FunctionDef]:
         for call in code.calls_in(node)
         if isinstance(call.func, ast.Name) or path(receiver(call)) == "self"
     }
-    functions = code.nodes.get(ast.FunctionDef, ())
-    return [one for one in functions if isinstance(one, ast.FunctionDef) and one.name in called]
+    return [function for function in code.all(ast.FunctionDef) if function.name in called]
 
 
 def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:

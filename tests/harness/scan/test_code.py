@@ -88,7 +88,7 @@ def test_a_name_is_what_it_was_given_last_before():
 def test_an_attribute_is_what_its_class_gives_it_where_that_is_one_thing():
     assert CODE.made_by(call("loss").func, "CrossEntropyLoss")
     other = next(
-        target for node in CODE.nodes[ast.Assign] for target in node.targets
+        target for node in CODE.all(ast.Assign) for target in node.targets
         if reading.path(target) == "self.other"
     )  # fmt: skip
     assert CODE.made_by(other, "MSELoss")  # None says nothing

@@ -11,7 +11,7 @@ from .shared import is_in, parts_of, window_of
 
 @needs("backward", "/")
 def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
-    for node in code.nodes.get(ast.Assign, []) + code.nodes.get(ast.AugAssign, []):
+    for node in code.all(ast.Assign) + code.all(ast.AugAssign):
         divided = _divided(node)
         if divided is None:
             continue

@@ -10,7 +10,7 @@ from .. import needs
 
 @needs("GradScaler", "amp")
 def default_scaler_is_off(code: Code) -> Iterator[Hit]:
-    texts = (constant(node) for node in code.nodes.get(ast.Constant, ()))
+    texts = (constant(node) for node in code.all(ast.Constant))
     elsewhere = any(isinstance(text, str) and re.search(r"\bmps\b", text) for text in texts)
     if "cuda" in code.text and not elsewhere:
         return  # it runs on CUDA alone, or on the CPU without a scaler

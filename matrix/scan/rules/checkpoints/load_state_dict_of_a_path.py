@@ -13,11 +13,7 @@ NETWORKS = ("model", "net", "coder", "backbone", "crimin", "generator", "critic"
 
 @needs("load_state_dict")
 def load_state_dict_of_a_path(code: Code) -> Iterator[Hit]:
-    imported = {
-        one.asname or one.name.partition(".")[0]
-        for one in code.nodes.get(ast.alias, ())
-        if isinstance(one, ast.alias)
-    }
+    imported = {one.asname or one.name.partition(".")[0] for one in code.all(ast.alias)}
     own = any(getattr(one, "name", "") == "load_state_dict" for one in _functions(code))
     for call in code.calls.get("load_state_dict", ()):
         state, model = argument(call, 0, "state_dict"), receiver(call)
@@ -37,7 +33,7 @@ def load_state_dict_of_a_path(code: Code) -> Iterator[Hit]:
 
 
 def _functions(code: Code) -> list[ast.AST]:
-    return code.nodes.get(ast.FunctionDef, []) + code.nodes.get(ast.AsyncFunctionDef, [])
+    return code.all(ast.FunctionDef) + code.all(ast.AsyncFunctionDef)
 
 
 def _is_of_torch(code: Code, node: ast.expr) -> bool:

@@ -64,5 +64,5 @@ def _makes_module(code: Code, made: ast.Call) -> bool:
     name = code.full(made.func)
     return (name.startswith("torch.nn.") and last_name(made.func)[:1].isupper()) or any(
         isinstance(one, ast.ClassDef) and one.name == name and is_network(code, one)
-        for one in code.nodes.get(ast.ClassDef, ())
+        for one in code.all(ast.ClassDef)
     )

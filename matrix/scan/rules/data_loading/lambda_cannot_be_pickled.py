@@ -34,7 +34,7 @@ def _local(code: Code, given: ast.expr) -> str:
     defined = [
         one
         for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
-        for one in code.nodes.get(kind, ())
+        for one in code.all(kind)
         if getattr(one, "name", "") == given.id
         and isinstance(code.parent[one], (ast.FunctionDef, ast.AsyncFunctionDef))
         and code.parent[one] in [code.function(given), *code.ancestors(code.function(given))]

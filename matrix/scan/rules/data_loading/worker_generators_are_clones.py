@@ -17,8 +17,8 @@ RESEEDS = ("seed", "manual_seed", "setstate", "set_state")
 
 @needs("Random(|default_rng(|RandomState(|Generator(", "__getitem__")
 def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
-    for owner in code.nodes.get(ast.ClassDef, ()):
-        methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}  # type: ignore[attr-defined]
+    for owner in code.all(ast.ClassDef):
+        methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
         if not ({"__init__", "__getitem__"} <= methods.keys() and _is_dataset(owner, methods)):
             continue
         for target in code.within(methods["__init__"], ast.Attribute):
@@ -96,7 +96,7 @@ def _is_given_from_outside(code: Code, owner: ast.AST, attribute: str) -> bool:
     """Whether other code of the file gives the dataset another generator, or seeds it, as a
     worker_init_fn does.
     """
-    for one in code.nodes.get(ast.Attribute, ()):
+    for one in code.all(ast.Attribute):
         if (
             isinstance(one, ast.Attribute)
             and one.attr == attribute

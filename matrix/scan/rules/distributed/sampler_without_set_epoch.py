@@ -16,7 +16,7 @@ EVALUATION = ("val", "eval", "test", "infer", "predict")
 def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
     if _may_set_epoch(code):
         return
-    loops = [loop for loop in code.nodes.get(ast.For, ()) if isinstance(loop, ast.For)]
+    loops = code.all(ast.For)
     used: list[tuple[ast.AST, ast.expr]] = [(loop, _iterated(loop.iter)) for loop in loops]
     used += [(call, call.args[0]) for call in code.calls.get("list", ()) if call.args]
     for node, loader in used:
@@ -38,18 +38,12 @@ def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
 
 
 def _may_set_epoch(code: Code) -> bool:
-    for one in code.nodes.get(ast.Attribute, ()):
-        assert isinstance(one, ast.Attribute)
+    for one in code.all(ast.Attribute):
         by_hand = one.attr == "epoch" and isinstance(one.ctx, ast.Store)  # sampler.epoch = epoch
         if one.attr == "set_epoch" or (by_hand and "sampler" in last_name(one.value).lower()):
             return True
-    modules = [
-        one.module or ""
-        for one in code.nodes.get(ast.ImportFrom, ())
-        if isinstance(one, ast.ImportFrom)
-    ]
-    for imported in code.nodes.get(ast.Import, ()):
-        assert isinstance(imported, ast.Import)
+    modules = [statement.module or "" for statement in code.all(ast.ImportFrom)]
+    for imported in code.all(ast.Import):
         modules += [alias.name for alias in imported.names]
     return any(module.partition(".")[0] in TRAINERS for module in modules)
 

@@ -73,11 +73,7 @@ def _is_weighed(code: Code, made: ast.Call) -> bool:
     """
     uses = [made]
     if code.torch(made.func) == "KLDivLoss":
-        uses = [
-            call
-            for call in code.nodes.get(ast.Call, ())
-            if isinstance(call, ast.Call) and code.value(call.func) is made
-        ]
+        uses = [call for call in code.all(ast.Call) if code.value(call.func) is made]
     return any(_is_a_term(code, one) for one in uses)
 
 

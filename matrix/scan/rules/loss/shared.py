@@ -17,8 +17,7 @@ def losses_with_score(
     code: Code, function: str, module: str
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
     """The calls that compute this loss, with what they are given first."""
-    for call in code.nodes.get(ast.Call, ()):
-        assert isinstance(call, ast.Call)
+    for call in code.all(ast.Call):
         score = argument(call, 0, "input")
         if score is None:
             continue
@@ -58,11 +57,7 @@ def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int 
         last = code.value(maker.args[-1]) if maker.args else None
         is_so = isinstance(last, ast.Call) and code.torch(last.func) == module
         return f"its network ends in {source(last, 40)}" if last is not None and is_so else ""
-    classes = [
-        one
-        for one in code.nodes.get(ast.ClassDef, ())
-        if isinstance(one, ast.ClassDef) and one.name == code.full(maker.func)
-    ]
+    classes = [one for one in code.all(ast.ClassDef) if one.name == code.full(maker.func)]
     return ends_so(code, classes[0], function, module, depth) if len(classes) == 1 else ""
 
 

@@ -18,7 +18,7 @@ ALL_ERRORS = ("RuntimeError", "Exception", "BaseException")
 
 @needs("out of memory|OutOfMemoryError")
 def library_texts_are_missed(code: Code) -> Iterator[Hit]:
-    for test in code.nodes.get(ast.Compare, ()):
+    for test in code.all(ast.Compare):
         function = code.function(test)
         if (
             isinstance(test, ast.Compare)
@@ -36,7 +36,7 @@ def library_texts_are_missed(code: Code) -> Iterator[Hit]:
                 f"{source(test)} does not recognise a failed allocation of cuBLAS, or one on a "
                 "MIG slice: their texts say something else",
             )
-    for handler in code.nodes.get(ast.ExceptHandler, ()):
+    for handler in code.all(ast.ExceptHandler):
         if (
             isinstance(handler, ast.ExceptHandler)
             and handler.type is not None

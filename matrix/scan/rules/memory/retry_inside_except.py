@@ -16,7 +16,7 @@ SMALL = (
 
 @needs("except", "Error", "memory|cache|OutOfMemory")
 def retry_inside_except(code: Code) -> Iterator[Hit]:
-    for handler in code.nodes.get(ast.ExceptHandler, ()):
+    for handler in code.all(ast.ExceptHandler):
         tried = code.parent[handler]
         if not isinstance(tried, ast.Try) or not isinstance(handler, ast.ExceptHandler):
             continue
@@ -68,7 +68,7 @@ def _lets_go(code: Code, call: ast.Call) -> bool:
     return any(
         getattr(function, "name", "") == last_name(call.func)
         and isinstance(handler, ast.ExceptHandler)
-        for deleted in code.nodes.get(ast.Delete, ())
+        for deleted in code.all(ast.Delete)
         for function in [code.function(deleted)]
         for handler in code.ancestors(deleted)
     )

@@ -11,8 +11,7 @@ from .shared import is_called, is_typo, lacks
 
 @needs("def ")
 def forward_is_misspelt(code: Code) -> Iterator[Hit]:
-    for node in code.nodes.get(ast.FunctionDef, []):
-        assert isinstance(node, ast.FunctionDef)
+    for node in code.all(ast.FunctionDef):
         if node.name == "Forward" or (is_typo(node.name, "forward") and node.name.isalpha()):
             if not is_called(code, node) and (
                 is_fragment(code) or lacks(code, code.parent[node], "forward")

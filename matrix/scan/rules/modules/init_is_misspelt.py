@@ -11,8 +11,7 @@ from .shared import is_called, is_typo, lacks
 
 @needs("def _", "self.")
 def init_is_misspelt(code: Code) -> Iterator[Hit]:
-    for node in code.nodes.get(ast.FunctionDef, []):
-        assert isinstance(node, ast.FunctionDef)
+    for node in code.all(ast.FunctionDef):
         owner = code.parent[node]
         inner = node.name.strip("_")
         if (

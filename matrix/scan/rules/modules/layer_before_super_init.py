@@ -12,8 +12,7 @@ from .shared import CONTAINERS, LAYERS, is_direct_module
 @needs("__init__", "self.")
 def layer_before_super_init(code: Code) -> Iterator[Hit]:
     fragment = is_fragment(code)
-    for node in code.nodes.get(ast.Assign, []):
-        assert isinstance(node, ast.Assign)
+    for node in code.all(ast.Assign):
         name = path(node.targets[0])
         if not name.startswith("self.") or not _is_torch_module(code, node.value):
             continue

@@ -11,7 +11,7 @@ from .shared import has_parameters
 
 @needs("self.", "append|[|{")
 def layers_in_a_list_never_train(code: Code) -> Iterator[Hit]:
-    for node in code.nodes.get(ast.Assign, []) + code.nodes.get(ast.AnnAssign, []):
+    for node in code.all(ast.Assign) + code.all(ast.AnnAssign):
         assert isinstance(node, (ast.Assign, ast.AnnAssign))
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         owner = code.owner(node)

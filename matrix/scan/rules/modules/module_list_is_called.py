@@ -11,13 +11,8 @@ from .shared import is_unused
 
 @needs("ModuleList")
 def module_list_is_called(code: Code) -> Iterator[Hit]:
-    stored = [
-        one
-        for one in code.nodes.get(ast.Attribute, ())
-        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
-    ]
-    for call in code.nodes.get(ast.Call, []):
-        assert isinstance(call, ast.Call)
+    stored = [one for one in code.all(ast.Attribute) if isinstance(one.ctx, ast.Store)]
+    for call in code.all(ast.Call):
         name = path(call.func)
         if (
             name

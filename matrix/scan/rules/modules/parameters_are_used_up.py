@@ -11,8 +11,7 @@ from .. import needs
 
 @needs("parameters")
 def parameters_are_used_up(code: Code) -> Iterator[Hit]:
-    for node in code.nodes.get(ast.Assign, []):
-        assert isinstance(node, ast.Assign)
+    for node in code.all(ast.Assign):
         if not isinstance(node.targets[0], ast.Name) or not _is_iterator(code, node.value):
             continue
         scope = code.scope(node)

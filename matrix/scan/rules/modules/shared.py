@@ -28,11 +28,7 @@ CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Parame
 
 
 def classes(code: Code, name: str) -> list[ast.ClassDef]:
-    return [
-        one
-        for one in code.nodes.get(ast.ClassDef, ())
-        if isinstance(one, ast.ClassDef) and one.name == name
-    ]
+    return [one for one in code.all(ast.ClassDef) if one.name == name]
 
 
 def has_parameters(code: Code, node: ast.AST | None) -> bool:
@@ -100,7 +96,7 @@ def is_called(code: Code, method: ast.FunctionDef) -> bool:
         and one.attr == method.name
         and not (isinstance(one.value, ast.Call) and last_name(one.value.func) == "super")
         and (path(one.value) != "self" or code.owner(one) is code.owner(method))
-        for one in code.nodes.get(ast.Attribute, ())
+        for one in code.all(ast.Attribute)
     )
 
 

@@ -15,8 +15,7 @@ def softmax_without_dim(code: Code) -> Iterator[Hit]:
         ("log_softmax", "LogSoftmax"),
         ("softmin", "Softmin"),
     ):
-        for call in code.nodes.get(ast.Call, []):
-            assert isinstance(call, ast.Call)
+        for call in code.all(ast.Call):
             if code.full(call.func) in (f"torch.nn.functional.{name}", name):
                 dim = argument(call, 1, "dim")
                 known = bool(code.torch(call.func)) and not has_unpacked(call)

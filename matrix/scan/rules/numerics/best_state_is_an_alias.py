@@ -162,7 +162,7 @@ def _reads_of_the_state(code: Code, kept: ast.expr, statement: ast.stmt) -> list
     of_self = path(kept).startswith("self.")
     return [
         one
-        for one in code.nodes.get(type(kept), ())
+        for one in code.all(type(kept))
         if isinstance(getattr(one, "ctx", None), ast.Load)
         and (
             last_name(one) == last_name(kept)

@@ -115,7 +115,7 @@ def _uses(code: Code, made: ast.expr) -> list[ast.expr]:
     return [
         one
         for kind in (ast.Name, ast.Attribute)
-        for one in code.nodes.get(kind, ())
+        for one in code.all(kind)
         if isinstance(one, (ast.Name, ast.Attribute))
         and isinstance(one.ctx, ast.Load)
         and path(one) in wanted

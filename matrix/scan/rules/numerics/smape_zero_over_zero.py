@@ -11,8 +11,8 @@ from .shared import CARES
 
 @needs("abs(", "/")
 def smape_zero_over_zero(code: Code) -> Iterator[Hit]:
-    for node in code.nodes.get(ast.BinOp, ()):
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
+    for node in code.all(ast.BinOp):
+        if not isinstance(node.op, ast.Div):
             continue
         sizes = _sum_of_sizes(code, node.right)
         function = code.function(node)

@@ -39,10 +39,8 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
 def _file_may_clear(code: Code) -> bool:
     """Whether something in the file may clear gradients."""
     words = ("zero", "reset", "clear", "clean", "none")
-    used = {one.attr for one in code.nodes.get(ast.Attribute, []) if isinstance(one, ast.Attribute)}
-    used |= {
-        one.name for one in code.nodes.get(ast.FunctionDef, []) if isinstance(one, ast.FunctionDef)
-    }
+    used = {attribute.attr for attribute in code.all(ast.Attribute)}
+    used |= {function.name for function in code.all(ast.FunctionDef)}
     return "grad" in used or any(
         "grad" in name.lower() and any(word in name.lower() for word in words)
         for name in used | set(code.calls)

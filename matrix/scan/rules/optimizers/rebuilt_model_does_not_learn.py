@@ -11,8 +11,7 @@ from .shared import optimizer_of
 
 @needs("parameters()", "step(")
 def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
-    for node in code.nodes.get(ast.Assign, ()):
-        assert isinstance(node, ast.Assign)
+    for node in code.all(ast.Assign):
         optimizer, call = path(node.targets[0]), node.value
         if (
             not optimizer

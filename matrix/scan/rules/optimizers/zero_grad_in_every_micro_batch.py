@@ -130,8 +130,8 @@ def _options(code: Code, number: ast.AST) -> list[ast.expr]:
         options = [str(constant(one)).lstrip("-").replace("-", "_") for one in call.args]
         if number.attr in options:
             found.append(argument(call, -1, "default") or call)
-    for field in code.nodes.get(ast.AnnAssign, ()):
-        if isinstance(field, ast.AnnAssign) and path(field.target) == number.attr:
+    for field in code.all(ast.AnnAssign):
+        if path(field.target) == number.attr:
             found.append(field.value or field.target)
     return found
 

@@ -53,7 +53,7 @@ def _numbers(given: ast.comprehension, mapping: ast.DictComp) -> bool:
 
 def _outlives(code: Code) -> bool:
     """Whether a model is saved or loaded here, for which the numbers stand."""
-    imports = code.nodes.get(ast.Import, []) + code.nodes.get(ast.ImportFrom, [])
+    imports = code.all(ast.Import) + code.all(ast.ImportFrom)
     words = ("state_dict", "save_pretrained", "save_model", "save_checkpoint", "save_state")
     return not imports or any(word in name for name in code.calls for word in words)
 

@@ -45,7 +45,7 @@ def _goes_back(code: Code, loop: ast.AST, model: str) -> bool:
     defined = {
         one.name: one
         for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
-        for one in code.nodes.get(kind, ())
+        for one in code.all(kind)
         if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     for call in code.calls_in(loop):

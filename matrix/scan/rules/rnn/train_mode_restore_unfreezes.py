@@ -12,7 +12,7 @@ from .. import needs
 def train_mode_restore_unfreezes(code: Code) -> Iterator[Hit]:
     if any(
         isinstance(one, ast.FunctionDef) and one.name == "train" and code.owner(one) is not None
-        for one in code.nodes.get(ast.FunctionDef, ())
+        for one in code.all(ast.FunctionDef)
     ):
         return  # it may keep the frozen part in eval mode
     for call in code.calls.get("train", ()):

@@ -50,9 +50,8 @@ def _decided_by(code: Code, maker: ast.AST) -> set[str]:
     beside = code.block(statement) if isinstance(code.parent[statement], ast.If) else []
     told = {
         last_name(one.targets[0])
-        for one in code.nodes.get(ast.Assign, ())
-        if isinstance(one, ast.Assign)
-        and (
+        for one in code.all(ast.Assign)
+        if (
             (isinstance(one.value, kinds) and ast.dump(one.value) in parts)
             or (one in beside and isinstance(one.value, ast.Constant))
         )

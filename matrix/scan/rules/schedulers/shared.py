@@ -81,7 +81,7 @@ def is_of_epochs(word: str) -> bool:
 def scheduler_leaves(code: Code, step: ast.Call) -> bool:
     """Whether a function of another file is given the scheduler, and may step it too."""
     name = path(receiver(step))
-    own = {getattr(one, "name", "") for one in code.nodes.get(ast.FunctionDef, ())}
+    own = {getattr(one, "name", "") for one in code.all(ast.FunctionDef)}
     return any(
         name in {path(part) for part in (*call.args, *(one.value for one in call.keywords))}
         for call in code.calls_in(code.function(step))
