@@ -46,7 +46,7 @@ def test_the_current_folder_is_read_and_everything_is_said(project):
     assert result.exit_code == 1
     first, second = result.output.splitlines()[:2]
     assert first.startswith("free.py:5:12: note: ")
-    assert second.startswith("train.py:5:5: error: torch.nn.utils.clip_grad_norm_() shortens")
+    assert second.startswith("train.py:5:5: error: torch.nn.utils.clip_grad_norm_() clips")
     assert "(when AMP is on" in second
     assert second.endswith(f"[{CLIP}]")
     assert f"{CLIP}: Clipping gradients before unscale_()" in result.output

@@ -43,7 +43,7 @@ def test_a_finding_says_where_what_and_when(tmp_path):
     assert found.end_column == len(BAD.split("\n")[4]) + 1
     assert (found.id, found.level, found.when) == (ID, BY_ID[ID].rule, BY_ID[ID].when)
     (line,) = formats.lines([found])
-    assert line.startswith(f"{file}:5:{COLUMN}: error: torch.nn.utils.clip_grad_norm_() shortens")
+    assert line.startswith(f"{file}:5:{COLUMN}: error: torch.nn.utils.clip_grad_norm_() clips")
     assert line.endswith(f"(when {found.when}) [{ID}]")
 
 

@@ -36,8 +36,8 @@ def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
             ):
                 yield Hit(
                     use,
-                    f"{source(use)} was divided by {source(window, 40)} for backward(): what is "
-                    "reported is smaller by that factor",
+                    f"{source(use)} is already divided by {source(window, 40)}, so the reported "
+                    "loss is too small by that factor",
                 )
                 break
 

@@ -24,6 +24,6 @@ def backward_after_unscale(code: Code) -> Iterator[Hit]:
                 if is_scaled(code, backward):
                     yield Hit(
                         backward,
-                        "this backward() adds gradients that are multiplied by the loss scale to "
-                        f"those that {source(call, 40)} has divided by it",
+                        "this backward() adds scaled gradients to those that "
+                        f"{source(call, 40)} has already unscaled",
                     )

@@ -33,8 +33,8 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 clip,
-                f"{source(clip.func, 40)}() shortens gradients that are still multiplied by the "
-                "loss scale: the step is shorter by that factor",
+                f"{source(clip.func, 40)}() clips gradients that are still multiplied by the loss "
+                "scale, so the step is too short by that factor",
                 () if unscaled else _unscaled_before(code, clip, scaled, steps),
             )
 

@@ -18,4 +18,4 @@ def default_scaler_is_off(code: Code) -> Iterator[Hit]:
         on_cuda = any(names(test) & {"cuda", "is_cuda"} for test in code.conditions(call))
         plain = not call.args and all(one.arg not in ("device", None) for one in call.keywords)
         if code.full(call.func) == "torch.amp.GradScaler" and plain and not on_cuda:
-            yield Hit(call, f"{source(call)} is for CUDA: on any other device it does nothing")
+            yield Hit(call, f"{source(call)} is a CUDA scaler: on any other device it does nothing")

@@ -44,7 +44,7 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
             stay = "" if _clears(code, before, branch) else ", and their gradients stay"
             yield Hit(
                 step,
-                "no step is taken for the batches after the last full window of "
+                "the batches after the last full window get no optimizer step: a window is "
                 f"{source(window, 40)}{stay}",
             )
 

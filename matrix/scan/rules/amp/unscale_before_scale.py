@@ -21,7 +21,10 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
         ]
         places = [code.owner(step) or function, *functions_called(code, function)]
         if before and not any(_scales(code, one) for one in places):
-            yield Hit(step, f"{source(step.func, 40)}() raises: the loss was not scaled by scale()")
+            yield Hit(
+                step,
+                f"{source(step.func, 40)}() raises because the loss was not scaled by scale()",
+            )
 
 
 def _scales(code: Code, node: ast.AST) -> bool:

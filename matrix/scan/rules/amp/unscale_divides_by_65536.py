@@ -37,6 +37,6 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
             if scaled and call not in scaled and not plain:  # of an optimizer of its own
                 yield Hit(
                     call,
-                    f"{source(call, 40)} is not scaled, and {source(step, 40)} divides its "
-                    "gradients by the loss scale too",
+                    f"the loss of {source(call, 40)} is not scaled, but {source(step, 40)} still "
+                    "divides its gradients by the loss scale",
                 )

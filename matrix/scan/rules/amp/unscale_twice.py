@@ -24,7 +24,7 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
         owner = code.owner(call)
         if not updated and not handed and not (owner is not None and owner.bases):
             yield Hit(
-                call, f"{source(call, 40)} raises in the second step: update() is never called"
+                call, f"update() is never called, so {source(call, 40)} raises in the second step"
             )
             continue
         around: list[ast.AST] = list(code.loops(call)[:1])
@@ -40,7 +40,7 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
                 if not own and not {ast.dump(part) for part in [test, *parts_of(test)]} & {*same}:
                     yield Hit(
                         call,
-                        f"{source(call, 40)} is called for every batch of a window, and raises for "
-                        "the second one",
+                        f"{source(call, 40)} is called for every batch of a window, and the second "
+                        "call raises",
                     )
                     break

@@ -32,7 +32,10 @@ def heads_do_not_divide_embed_dim(code: Code) -> Iterator[Hit]:
                 and all(one is None or _is_always(code, one) for one in (width, heads))
                 and not expects_an_error(code, call)
             ):
-                yield Hit(call, f"{source(call)} has {many} heads for a width of {wide}")
+                yield Hit(
+                    call,
+                    f"{source(call)}: the width {wide} is not divisible by {many} heads",
+                )
 
 
 def _is_always(code: Code, node: ast.expr) -> bool:

@@ -20,8 +20,8 @@ def losses_gathered_by_torch_tensor(code: Code) -> Iterator[Hit]:
             if len(term.args) == 1 and not term.keywords and _are_losses(code, term.args[0]):
                 yield Hit(
                     term,
-                    f"{source(term.func)}() copies the numbers of {source(term.args[0], 40)}, not "
-                    "their graph: no gradient comes back from them",
+                    f"{source(term.func)}() copies the values of {source(term.args[0], 40)} "
+                    "without their graph, so they get no gradient",
                 )
 
 

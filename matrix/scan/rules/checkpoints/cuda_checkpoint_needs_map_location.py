@@ -41,7 +41,7 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
             and not is_test(code, call)
             and not is_dead(code, call)
         ):
-            yield Hit(call, f"{source(call)} puts each tensor on the device that it was saved from")
+            yield Hit(call, f"{source(call)} puts each tensor back on the device it was saved from")
 
 
 def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:

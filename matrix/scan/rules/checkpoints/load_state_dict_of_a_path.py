@@ -28,7 +28,7 @@ def load_state_dict_of_a_path(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"{source(state)} is the name of a file, and not what torch.load() returns for it",
+                f"{source(state)} is a file name, not the state_dict that torch.load() returns",
             )
 
 

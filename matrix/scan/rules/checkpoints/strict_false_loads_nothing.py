@@ -32,8 +32,8 @@ def strict_false_loads_nothing(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"what {source(call.func, 40)}() returns is dropped: it says whether any key of "
-                f"{source(state, 40)} fits",
+                f"the result of {source(call.func, 40)}() is ignored: only that tells whether any "
+                f"key of {source(state, 40)} matched",
             )
 
 

@@ -25,8 +25,8 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"{source(call)} keeps the name and the module of the class of {source(model)}, "
-                "not its code",
+                f"{source(call)} saves the import path of the class of {source(model)}, not its "
+                "code",
             )
 
 

@@ -22,11 +22,11 @@ def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
         for name in ("collate_fn", "worker_init_fn"):
             given = argument(call, -1, name)
             if given is not None and (what := _local(code, given)):
-                yield Hit(given, f"{name} is {what}, which cannot be sent to a spawned worker")
+                yield Hit(given, f"{name} is {what}, which cannot be pickled for a spawned worker")
 
 
 def _local(code: Code, given: ast.expr) -> str:
-    """ "a lambda", "a function inside of another", or "" for what can be found by its name."""
+    """ "a lambda", "a nested function", or "" for what can be found by its name."""
     if isinstance(code.value(given), ast.Lambda):
         return "a lambda"
     if not isinstance(given, ast.Name):

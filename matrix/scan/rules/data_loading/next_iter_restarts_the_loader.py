@@ -30,7 +30,11 @@ def next_iter_restarts_the_loader(code: Code) -> Iterator[Hit]:
             and not any(isinstance(one, ast.ExceptHandler) for one in code.ancestors(call))
             and not any(part in source(loader).lower() for part in ("val", "test", "eval"))
         ):
-            yield Hit(call, f"{source(call)} is the first batch in each pass of this loop")
+            yield Hit(
+                call,
+                f"{source(call)} starts over in each iteration of this loop and returns "
+                "the first batch",
+            )
 
 
 def _is_in_order(made: ast.Call) -> bool:

@@ -22,8 +22,8 @@ def split_shares_its_transform(code: Code) -> Iterator[Hit]:
         if given is not None and len(used) > 1 and not changed and _augments(code, given):
             yield Hit(
                 split,
-                f"{' and '.join(used)} share one dataset: {source(given, 40)} changes the rows of "
-                "each",
+                f"{' and '.join(used)} share one dataset, so {source(given, 40)} is applied to "
+                "both",
             )
 
 

@@ -25,7 +25,8 @@ def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
             ):
                 yield Hit(
                     one,
-                    f"{source(owner)} is the dataset of all parts of the split: this changes "
+                    f"{source(owner)} is one dataset, shared by all parts of the split: this "
+                    "changes "
                     f"{' and '.join(part for part in parts if part != '_')}",
                 )
 

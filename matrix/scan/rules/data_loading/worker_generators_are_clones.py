@@ -35,8 +35,8 @@ def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
                 continue
             yield Hit(
                 made,
-                f"the workers of a DataLoader get equal copies of {name}: each draws the same "
-                "numbers",
+                f"each DataLoader worker gets an identical copy of {name}, so all of them draw the "
+                "same numbers",
             )
 
 

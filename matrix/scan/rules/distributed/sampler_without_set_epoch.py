@@ -32,8 +32,9 @@ def sampler_without_set_epoch(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 samplers[0],
-                f"nothing in this file calls set_epoch(): {source(loader)} delivers one order in "
-                f"every pass of the loop of line {epochs.lineno}",
+                f"nothing in this file calls set_epoch(), so {source(loader)} has the same "
+                "order in "
+                f"every epoch of the loop in line {epochs.lineno}",
             )
 
 

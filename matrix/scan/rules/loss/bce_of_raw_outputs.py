@@ -13,5 +13,5 @@ def bce_of_raw_outputs(code: Code) -> Iterator[Hit]:
         if how := made_by_a(code, score, "Linear", "Linear"):
             yield Hit(
                 loss,
-                f"{source(score)} can be any number ({how}), and the loss takes those of 0 to 1",
+                f"{source(score)} can be any number ({how}), but the loss needs values from 0 to 1",
             )

@@ -47,7 +47,8 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
             how = "without a reduction" if reduction is None else "with reduction='mean'"
             yield Hit(
                 call,
-                f"{source(call.func)}() {how} divides by the number of elements, not of samples",
+                f"{source(call.func)}() {how} divides by the number of elements, not by the "
+                "batch size",
             )
 
 

@@ -14,7 +14,8 @@ def kl_div_of_probabilities(code: Code) -> Iterator[Hit]:
     for loss, score in losses_with_score(code, *KL_DIV):
         if _softened_for_certain(code, score, "softmax", "Softmax"):
             yield Hit(
-                loss, f"{source(score)} are probabilities, and kl_div takes their logarithms first"
+                loss,
+                f"{source(score)} is already a softmax, but kl_div expects log-probabilities first",
             )
 
 

@@ -22,7 +22,7 @@ def rewrapped_in_a_tensor(code: Code) -> Iterator[Hit]:
         if constant(grad) is True and _is_computed(code, given):
             yield Hit(
                 value,
-                f"{source(value)} has lost what {source(given, 40)} was computed from: backward() "
+                f"{source(value)} is cut off from the graph of {source(given, 40)}, so backward() "
                 "reaches no parameter",
             )
 

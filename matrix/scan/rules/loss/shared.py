@@ -61,6 +61,11 @@ def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int 
     return ends_so(code, classes[0], function, module, depth) if len(classes) == 1 else ""
 
 
+def because(score: ast.expr, how: str) -> str:
+    """How it is known, in parentheses; "" if the score itself says so."""
+    return "" if source(score) == how else f" ({how})"
+
+
 def is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
     """out.sigmoid_() between the value and its use, also at the end of a chain."""
     for call in code.calls_in(code.function(name)):

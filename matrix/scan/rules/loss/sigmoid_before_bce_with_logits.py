@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...code import Code, Hit, source
 from .. import needs
-from .shared import losses_with_score, made_by_a
+from .shared import because, losses_with_score, made_by_a
 
 BCE_WITH_LOGITS = ("binary_cross_entropy_with_logits", "BCEWithLogitsLoss")
 
@@ -15,5 +15,6 @@ def sigmoid_before_bce_with_logits(code: Code) -> Iterator[Hit]:
         if how := made_by_a(code, score, "sigmoid", "Sigmoid"):
             yield Hit(
                 loss,
-                f"{source(score)} are probabilities ({how}), and the loss takes the sigmoid again",
+                f"{source(score)} is already a sigmoid{because(score, how)}, and the loss "
+                "applies another",
             )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...code import Code, Hit, source
 from .. import needs
-from .shared import losses_with_score, made_by_a
+from .shared import because, losses_with_score, made_by_a
 
 CROSS_ENTROPY = ("cross_entropy", "CrossEntropyLoss")
 
@@ -15,5 +15,6 @@ def softmax_before_cross_entropy(code: Code) -> Iterator[Hit]:
         if how := made_by_a(code, score, "softmax", "Softmax"):
             yield Hit(
                 loss,
-                f"{source(score)} are probabilities ({how}), and the loss takes the softmax again",
+                f"{source(score)} is already a softmax{because(score, how)}, and the loss "
+                "applies another",
             )

@@ -28,8 +28,8 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
                 if path(call.func) in first and _is_work(call) and not _lets_go(code, call):
                     yield Hit(
                         call,
-                        f"{source(call.func)}() runs again while the exception keeps the tensors "
-                        "of its first run",
+                        f"{source(call.func)}() runs again while the exception still holds the "
+                        "tensors of the first run",
                     )
 
 

@@ -36,7 +36,8 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 put,
-                f"{kept} keeps the graph of each output of {model}(): eval() leaves autograd on",
+                f"{kept} keeps the graph of every output of {model}(): eval() does not turn "
+                "autograd off",
             )
 
 

@@ -13,6 +13,7 @@ def batchnorm_momentum_of_tensorflow(code: Code) -> Iterator[Hit]:
         if 0.9 <= value < 1:  # 1 means the newest batch alone
             yield Hit(
                 call,
-                f"a momentum of {source(momentum, 40)} is the weight of the newest batch: the "
-                "running statistics are nearly those of the last one",
+                "PyTorch's momentum is the weight of the newest batch: with "
+                f"{source(momentum, 40)} "
+                "the running statistics are almost those of the last batch",
             )

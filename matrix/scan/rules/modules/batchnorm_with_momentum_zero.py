@@ -13,6 +13,6 @@ def batchnorm_with_momentum_zero(code: Code) -> Iterator[Hit]:
         if value == 0:
             yield Hit(
                 call,
-                f"with a momentum of {source(momentum, 40)} the running statistics are never "
+                f"with a momentum of {source(momentum, 40)}, the running statistics are never "
                 "updated",
             )

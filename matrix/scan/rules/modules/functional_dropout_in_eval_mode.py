@@ -39,8 +39,7 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"{source(call)} is not told the mode of the module: it also drops values after "
-                "eval()",
+                f"{source(call)} does not know the module's mode: it drops values after eval() too",
                 _told_the_mode(code, call),
             )
     for layer in [call for name in DROPOUTS for call in code.calls.get(name.capitalize(), ())]:
@@ -54,8 +53,8 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 above,
-                f"{source(layer)} is a new layer in train mode at each call: it also drops values "
-                "after eval()",
+                f"{source(layer)} makes a new layer, in train mode, at each call: it drops values "
+                "after eval() too",
             )
 
 

@@ -27,4 +27,4 @@ def init_is_misspelt(code: Code) -> Iterator[Hit]:
             )
             and (is_fragment(code) or lacks(code, owner, "__init__"))
         ):
-            yield Hit(node, f"Python never calls {node.name}(): __init__() is Module's")
+            yield Hit(node, f"Python never calls {node.name}(), so only Module.__init__() runs")

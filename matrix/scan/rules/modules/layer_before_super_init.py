@@ -27,7 +27,7 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
             continue
         inits = code.calls_in(function, "__init__")
         if inits and all(place(one) > place(node) for one in inits):
-            yield Hit(node, f"{name} is assigned before {source(inits[0])}: it raises")
+            yield Hit(node, f"assigning {name} before {source(inits[0])} raises")
         elif (
             not inits
             and not code.calls_in(function, "super")  # of a misspelt name: that raises first
@@ -35,7 +35,7 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
             and owner is not None
             and is_direct_module(code, owner)
         ):
-            yield Hit(node, f"{owner.name} never calls super().__init__(): {name} = ... raises")
+            yield Hit(node, f"{owner.name} never calls super().__init__(), so {name} = ... raises")
 
 
 def _is_torch_module(code: Code, value: ast.AST) -> bool:

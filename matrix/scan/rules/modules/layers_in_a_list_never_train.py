@@ -30,8 +30,9 @@ def layers_in_a_list_never_train(code: Code) -> Iterator[Hit]:
         if layer and not _registers(code, owner, node) and _is_read(code, owner, name):
             yield Hit(
                 node,
-                f"{name} is a plain {_kind(code, node.value)}: parameters(), to() and state_dict() "
-                f"do not reach {source(layer, 40)} in it",
+                f"{name} is a plain {_kind(code, node.value)}, so parameters(), to() and "
+                "state_dict() "
+                f"miss {source(layer, 40)} in it",
             )
 
 

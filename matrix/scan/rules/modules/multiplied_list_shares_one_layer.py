@@ -31,8 +31,8 @@ def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
                 if _may_have_parameters(code, one):
                     yield Hit(
                         product,
-                        f"{source(product)} is {source(one, 40)} {source(count, 20)} times: one "
-                        "set of weights",
+                        f"{source(product)} repeats one {source(one, 40)}: all {source(count, 20)} "
+                        "entries share its weights",
                         _one_for_each(code, product, several, count),
                     )
 

@@ -38,8 +38,8 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
                     taker = f"the loop of line {before[0].lineno}"
                 yield Hit(
                     reader,
-                    f"{name.id} yields its parameters once, and {taker} has taken them: the "
-                    "optimizer gets none",
+                    f"{name.id} is an iterator that {taker} has already used up: the optimizer "
+                    "gets no parameters",
                 )
 
 

@@ -32,7 +32,7 @@ def view_of_a_permuted_tensor(code: Code) -> Iterator[Hit]:
         if moved is not None and 0 < len(sizes) <= _gaps(code, moved):
             yield Hit(
                 call,
-                f"{source(moved)} exchanges strides: no {len(sizes)} dimensions are a view of it",
+                f"{source(moved)} permutes the strides, so view() cannot merge its dimensions",
             )
 
 

@@ -36,8 +36,8 @@ def best_state_is_an_alias(code: Code) -> Iterator[Hit]:
         if alone or _outlives_its_pass(code, kept, statement):
             yield Hit(
                 call,
-                f"{source(kept)} refers to the weights of {source(model)} itself, and training "  # type: ignore[arg-type]
-                "goes on changing them",
+                f"{source(kept)} is a reference to the weights of {source(model)}, which training "  # type: ignore[arg-type]
+                "keeps changing",
             )
 
 

@@ -39,7 +39,7 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
             if early is not None:
                 yield Hit(
                     call,
-                    f"{kind} that {source(early, 30)} in line {place(early)[0]} has used up: "
+                    f"{kind} that {source(early, 30)} in line {place(early)[0]} has used up, so "
                     f"{source(call.func, 40)}() gets no parameters",
                     edits,
                 )
@@ -47,8 +47,8 @@ def clip_exhausted_generator(code: Code) -> Iterator[Hit]:
             if any(made not in ast.walk(loop) for loop in code.loops(call)):
                 yield Hit(
                     call,
-                    f"{kind}: from the second pass of the loop on, {source(call.func, 40)}() gets "
-                    "no parameters",
+                    f"{kind}: from the second iteration on, {source(call.func, 40)}() gets no "
+                    "parameters",
                     edits,
                 )
                 break

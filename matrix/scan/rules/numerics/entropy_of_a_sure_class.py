@@ -12,4 +12,4 @@ def entropy_of_a_sure_class(code: Code) -> Iterator[Hit]:
     for call, inner in logs(code):
         product = is_times(code, call, inner)
         if product is not None and can_be_0(code, inner) and not is_cared_for(code, call):
-            yield Hit(product, f"{source(product)} is 0 * -inf, nan, for a probability of 0")
+            yield Hit(product, f"{source(product)} is 0 * -inf = nan where a probability is 0")

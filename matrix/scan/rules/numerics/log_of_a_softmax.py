@@ -19,7 +19,7 @@ def log_of_a_softmax(code: Code) -> Iterator[Hit]:
         if is_times(code, call, inner) or _leaves_the_graph(code, call) or _decodes(code, call):
             continue
         yield Hit(
-            call, f"{source(call)} is -inf, and its gradient nan, where the softmax rounds to 0"
+            call, f"{source(call)} is -inf, with a nan gradient, where the softmax underflows to 0"
         )
 
 

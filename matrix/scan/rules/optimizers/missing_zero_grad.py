@@ -31,8 +31,8 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
         if any(code.loops(call)[:1] == loops[:1] for call in backwards(code, loops[0])):
             yield Hit(
                 step,
-                f"nothing in this file clears the gradients: each {source(step, 40)} takes those "
-                "of all passes before it",
+                f"nothing in this file clears the gradients, so each {source(step, 40)} uses "
+                "the sum of all backward passes so far",
             )
 
 

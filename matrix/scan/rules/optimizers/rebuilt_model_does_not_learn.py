@@ -33,9 +33,7 @@ def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
                 and _is_new(code, later.value, model)
                 and _is_stepped(code, after[at + 1 :], optimizer)
             ):
-                yield Hit(
-                    later, f"{optimizer} holds the parameters of the {model} that was there before"
-                )
+                yield Hit(later, f"{optimizer} still holds the parameters of the previous {model}")
             break
 
 

@@ -29,8 +29,8 @@ def zero_grad_before_the_step(code: Code) -> Iterator[Hit]:
                 if has_no_closure(code, steps[0]) and _gradients_came(code, block[:at], clear):
                     yield Hit(
                         clear,
-                        f"{source(clear, 40)} takes the gradients of this pass before "
-                        f"{source(steps[0], 40)} has used them",
+                        f"{source(clear, 40)} clears the gradients of this iteration before "
+                        f"{source(steps[0], 40)} uses them",
                     )
                 break
             if not _is_quiet(later):

@@ -40,8 +40,8 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 clear,
-                f"{source(clear, 40)} drops what the passes before it have added: "
-                f"{source(reach[0], 40)} sees the gradient of the last one",
+                f"{source(clear, 40)} clears the gradients of the earlier micro-batches, so "
+                f"{source(reach[0], 40)} only uses the last one",
             )
 
 

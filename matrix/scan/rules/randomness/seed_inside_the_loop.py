@@ -16,8 +16,7 @@ from .. import needs
 
 SEEDS = ("manual_seed", "manual_seed_all", "seed_everything", "set_seed")
 DRAWS = frozenset(
-    "randn rand randint randperm normal bernoulli multinomial randn_like rand_like"
-    " randint_like".split()
+    "randn rand randint randperm normal bernoulli multinomial randn_like rand_like randint_like".split()
 )
 # What a loop that trains counts; a loop over seeds, folds or sizes is seeded on purpose.
 COUNTED = ("step", "epoch", "batch", "iter")
@@ -40,7 +39,7 @@ def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
         ):
             continue
         if (what := _repeated(code, call, loop)) is not None:
-            yield Hit(call, f"{source(call)} puts the generator back in every pass: {what}")
+            yield Hit(call, f"{source(call)} resets the generator in every iteration: {what}")
 
 
 def _counts(loop: ast.For) -> bool:

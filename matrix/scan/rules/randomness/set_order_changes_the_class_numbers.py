@@ -23,7 +23,7 @@ def set_order_changes_the_class_numbers(code: Code) -> Iterator[Hit]:
         if _outlives(code) and not _is_kept(code, mapping):
             yield Hit(
                 mapping,
-                f"{source(those)} has another order in every process, and with it these numbers",
+                f"{source(those)} is ordered differently in every process, so the numbers change",
             )
 
 

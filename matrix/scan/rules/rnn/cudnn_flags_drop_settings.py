@@ -16,4 +16,4 @@ def cudnn_flags_drop_settings(code: Code) -> Iterator[Hit]:
             and not given(call, 0, "enabled")
             and not has_unpacked(call)
         ):
-            yield Hit(call, f"{source(call)} is not given `enabled`, so it switches cuDNN off")
+            yield Hit(call, f"{source(call)} does not pass `enabled`, so it switches cuDNN off")

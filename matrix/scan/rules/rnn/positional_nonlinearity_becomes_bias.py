@@ -10,4 +10,4 @@ from .. import needs
 def positional_nonlinearity_becomes_bias(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("RNN", ()):
         if code.torch(call.func) and constant(code.value(argument(call, 3))) in ("relu", "tanh"):
-            yield Hit(call, f"{source(call)} takes its fourth argument for `bias`")
+            yield Hit(call, f"the fourth positional argument of {source(call)} is `bias`")

@@ -18,7 +18,7 @@ def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
             continue
         if is_fragment(code):
             if not code.calls.get("train"):
-                yield Hit(call, f"nobody calls {model}.train() after {model}.eval()")
+                yield Hit(call, f"nothing calls {model}.train() after {model}.eval()")
             continue
         loop = next((one for one in code.loops(call) if backwards(code, one)), None)
         if loop is None or not optimizer_steps(code, loop):
@@ -34,8 +34,8 @@ def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 call,
-                f"nothing in this loop calls {model}.train() again: the steps after the first "
-                f"{model}.eval() are taken in eval mode",
+                f"nothing in this loop calls {model}.train() again, so training continues in eval "
+                f"mode after the first {model}.eval()",
             )
 
 

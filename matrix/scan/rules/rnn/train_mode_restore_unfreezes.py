@@ -37,7 +37,11 @@ def train_mode_restore_unfreezes(code: Code) -> Iterator[Hit]:
             if source(one.func, 40) == f"{part}.train"
         ]
         if (again or is_fragment(code)) and not thawed:
-            yield Hit(call, f"{model}.train() also sets {part}, which is in eval mode on purpose")
+            yield Hit(
+                call,
+                f"{model}.train() also switches {part} to train mode, which was set to "
+                "eval on purpose",
+            )
 
 
 def _is_item(part: ast.expr, model: str) -> bool:

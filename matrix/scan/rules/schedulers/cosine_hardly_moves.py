@@ -15,5 +15,5 @@ def cosine_hardly_moves(code: Code) -> Iterator[Hit]:
             continue
         if (at := stepped_per_epoch(code, maker, length)) is not None:
             yield Hit(
-                at, f"this is done once per epoch, and T_max, {source(length)}, counts batches"
+                at, f"the scheduler is stepped per epoch, but T_max={source(length)} counts batches"
             )

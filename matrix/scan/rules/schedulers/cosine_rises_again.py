@@ -29,7 +29,7 @@ def cosine_rises_again(code: Code) -> Iterator[Hit]:
         if places:
             yield Hit(
                 places[0],
-                f"this is done for every batch, and T_max, {source(length)}, counts epochs",
+                f"the scheduler is stepped per batch, but T_max={source(length)} counts epochs",
             )
 
 

@@ -18,6 +18,6 @@ def one_cycle_stays_in_its_warmup(code: Code) -> Iterator[Hit]:
         if (at := stepped_per_epoch(code, maker, total)) is not None:
             yield Hit(
                 at,
-                f"this is done once per epoch, and the length of the cycle, {source(total)}, "
-                "counts batches",
+                f"the scheduler is stepped per epoch, but the length of the cycle, "
+                f"{source(total)}, counts batches",
             )

@@ -29,8 +29,8 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
         if not any(isinstance(above, ast.Try) for above in code.ancestors(step)):
             yield Hit(
                 step,
-                f"{source(step, 40)} hands in no metric, and {source(scheduler)} may be a "
-                "ReduceLROnPlateau, which decides by one",
+                f"{source(step, 40)} passes no metric, and {source(scheduler)} can be a "
+                "ReduceLROnPlateau, which needs one",
             )
 
 

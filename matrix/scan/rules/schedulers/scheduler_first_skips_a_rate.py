@@ -32,8 +32,8 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
         if any(_steps_optimizer(code, one) for one in block[at + 1 :]) and not is_dead(code, step):
             yield Hit(
                 step,
-                f"{source(step, 40)} comes before the first step of the optimizer: the schedule is "
-                "one step ahead",
+                f"{source(step, 40)} runs before the first optimizer step, so the schedule is one "
+                "step ahead",
             )
 
 
