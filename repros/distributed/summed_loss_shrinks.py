@@ -13,7 +13,7 @@
 #     "results with a summed loss depend on the number of GPUs",
 #     "are gradients summed or averaged in DistributedDataParallel",
 #     "gradient is half as large on two gpus",
-#     "training slower to converge the more gpus I use",
+#     "with a summed loss training converges more slowly the more gpus I use",
 #     "same batch gives different gradient on 1 and 2 gpus",
 #     "loss summed over tokens and multi-gpu results differ",
 #     "should I multiply the loss by world size",
@@ -44,7 +44,11 @@
 that is a mean over the batch; with a sum the gradient is smaller by the number of ranks
 than that of one process with the whole batch (pytorch#37359). fairseq multiplies by the number
 of ranks (facebookresearch/fairseq#494). Leave a mean as it is: multiplied, it has a gradient
-that is too large by that number. AdamW divides a constant factor out, so that it shows with SGD.
+that is too large by that number. AdamW divides a constant factor out, so that it shows with SGD,
+and with the weight_decay of Adam.
+
+get_world_size() raises where there is no process group, as in a run on one GPU: the factor is 1
+there. Of a DDP with a process_group of its own it is get_world_size(process_group).
 """
 
 import tempfile
