@@ -56,6 +56,9 @@ gradient.
 The lines believe len(loader). The length of an IterableDataset with several workers is a guess:
 where more batches come, `size` is too small, then 0 or negative, and the weights become infinite;
 where fewer come, the last step is missing again.
+
+An epoch has one step more then: a schedule that is told its length needs
+ceil(len(loader) / WINDOW) steps per epoch, and OneCycleLR raises with len(loader) // WINDOW.
 """
 
 import torch

@@ -32,6 +32,10 @@
 
 The scores of the row are all -inf, and softmax() of them is NaN (pytorch#103749). The
 fix returns zeros for such rows (pytorch#131060, pytorch#133882).
+
+A float mask of 0 and -inf gives NaN too (2.3): the lines, which take a bool mask, need mask == 0
+of it. No release changes a softmax() that is written out, nor MultiheadAttention with
+need_weights=True: attention/need_weights_masked_row_is_nan.
 """
 
 import torch

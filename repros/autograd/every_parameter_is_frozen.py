@@ -33,6 +33,9 @@ loss.requires_grad = True, said to solve it (mazurowski-lab/finetune-SAM#26), en
 error and trains nothing (popular fix). A BatchNorm in the frozen part goes on moving its
 averages in training mode: modules/frozen_batchnorm_moves. Parameters that are frozen after the
 first steps can go on moving: optimizers/frozen_parameter_moves_on.
+
+A head that can train gets the same message within checkpoint(model, x) that is reentrant, as it is
+by default: x needs no gradient, and so its output has none. Take use_reentrant=False.
 """
 
 import torch

@@ -27,7 +27,8 @@ too (pytorch#196702); torch.autograd.functional.jvp(), which goes backward twice
 
 A Hessian by forward over reverse, such as that of torch.func.hessian(), has wrong numbers on its
 diagonal and zeros beside it: take jacrev(jacrev(f)), or torch.autograd.functional.hessian() as it
-is by default.
+is by default. Both raise where two factors of one product are 0, for which there is no second
+derivative in reverse; so does torch.autograd.functional.jvp().
 """
 
 import torch

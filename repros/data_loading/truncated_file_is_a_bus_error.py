@@ -41,8 +41,13 @@ earlier copy of the file was cut off. The lines need the original in every start
 as on a full disk, delete what it has left beside the path.
 
 LMDB maps a file without a look at its size, as here, and dies of a data.mdb that was cut off;
-whole it has (info()["last_pgno"] + 1) * stat()["psize"] bytes. mmap.mmap() and numpy.memmap() look,
-and raise ValueError; they die where the file is cut under them, as by a second copy onto it.
+whole it has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The lines need the path of
+data.mdb itself: the folder around it has the same size with either.
+
+mmap.mmap() and numpy.memmap() that are told a length look, and raise ValueError; without one they
+map what there is. numpy.memmap() in its default mode "r+" raises nothing: it fills the
+file up with zeros, and then its size is right. Open data with mode="r", and delete such a copy.
+Both die where the file is cut under them, as by a second copy onto it.
 
 In greatlog/UnpairedSR#17 64 GB of shared memory did not help, and num_workers=0 died of the
 same signal, which no shared memory for batches explains.

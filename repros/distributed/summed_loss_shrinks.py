@@ -26,7 +26,11 @@
 that is a mean over the batch; with a sum the gradient is smaller by the number of ranks
 than that of one process with the whole batch (pytorch#37359). fairseq multiplies by the number
 of ranks (facebookresearch/fairseq#494). Leave a mean as it is: multiplied, it has a gradient
-that is too large by that number. AdamW divides a constant factor out, so that it shows with SGD.
+that is too large by that number. AdamW divides a constant factor out, so that it shows with SGD,
+and with the weight_decay of Adam.
+
+get_world_size() raises where there is no process group, as in a run on one GPU: the factor is 1
+there. Of a DDP with a process_group of its own it is get_world_size(process_group).
 """
 
 import tempfile

@@ -47,8 +47,8 @@ that someone split by hand is often uneven (QwenAudio/CosyVoice#297).
 
 A longer time limit, as advised in huggingface/accelerate#314, only makes it wait longer. Let the
 ranks agree on the smallest number of steps; the batches beyond it are left out in that epoch.
-A loader of an IterableDataset has no length: there, reduce before each step whether every rank
-has a batch.
+A loader of an IterableDataset has no length, or has the one that the dataset states: where fewer
+batches come, it hangs as before. There, reduce before each step whether every rank has a batch.
 """
 
 import tempfile

@@ -21,7 +21,7 @@
 #     loss.backward()
 # '''
 # right = '''
-# tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)
+# tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)  # ignore_index
 # for x, labels in batches:
 #     loss = cross_entropy(model(x).float(), labels, reduction="sum") / tokens
 #     loss.backward()
@@ -35,8 +35,10 @@ Divide the sums by the tokens of the whole window, without those of ignore_index
 the sum over some thousand tokens is inf in float16.
 
 `batches` is a list: a generator would be empty after the first line, and nothing would be trained.
-With class weights the divisor is the sum of the weights of the labels. Ranks of DDP have their own
-counts: see distributed/summed_loss_shrinks.
+Where the ignored label is another, as 255 in segmentation, or the model shifts the labels itself,
+as a language model does, count labels != 255, or labels[:, 1:]: otherwise the gradient is too
+small. With class weights the divisor is the sum of the weights of the labels. Ranks of DDP have
+their own counts: see distributed/summed_loss_shrinks.
 """
 
 import torch
@@ -66,7 +68,7 @@ def means(model, batches):
 
 
 def sums(model, batches):
-    tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)
+    tokens = sum((labels != -100).sum() for _, labels in batches).clamp(min=1)  # ignore_index
     for x, labels in batches:
         loss = cross_entropy(model(x).float(), labels, reduction="sum") / tokens
         loss.backward()

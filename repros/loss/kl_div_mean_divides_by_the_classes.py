@@ -33,7 +33,8 @@ small beside a cross entropy (17 times in HikariTJU/LD#74).
 "batchmean" divides by the first dimension alone: of (batch, classes) it is right, of (batch,
 tokens, classes) the divergence times the number of tokens. sum(-1) is over the classes, so they
 have to be the last dimension; of (batch, classes, height, width) it is sum(1). mean() counts padded
-tokens too: .sum(-1)[mask].mean() leaves them out.
+tokens too: .sum(-1)[mask].sum() / mask.sum().clamp(min=1) leaves them out, and is 0, not NaN, where
+no token is real.
 """
 
 import warnings

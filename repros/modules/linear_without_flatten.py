@@ -33,7 +33,8 @@
 
 Linear multiplies the last dimension and takes all others for rows (docs: torch.nn.Linear):
 2 images with 8 maps of 4 x 4 are 64 rows of 4. Where the width happens to be in_features it runs,
-and the loss gets [2, 8, 4, 5]. Sequential(*model.children()) loses a
+and the loss gets [2, 8, 4, 5]. With as many rows as images nothing is missing: there in_features is
+not the number of columns. Sequential(*model.children()) loses a
 flatten() that stands in the forward of the model (pytorch#15129).
 """
 

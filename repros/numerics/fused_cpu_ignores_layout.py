@@ -54,6 +54,11 @@ an error" (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA fused SGD r
 it (aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does (pytorch#106951;
 not measured here).
 
+The state of the optimizer is walked over in the same way: momentum and averages that were made, or
+loaded, before model.to(memory_format=torch.channels_last) belong to other weights from then on, and
+the lines leave them so. Convert the model before the first step; state that is loaded from a model
+of another layout needs torch.empty_like(parameter).copy_(...) too.
+
 The lines need a parameter without gaps. Of a slice of a larger tensor, whose gradient always has
 other strides, a fused step on the CPU takes the whole memory for it, and writes over what lies
 between its elements.

@@ -31,9 +31,12 @@
 
 An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py): it
 goes on with those of the old layer. Pruning and surgery that swap layers do the same
-(microsoft/nni#4521); torch.nn.utils.prune keeps the parameter, and weight_norm() makes new ones.
-Where the optimizer has to be built again, so has its scheduler, which goes
-on with the rates of the old one.
+(microsoft/nni#4521); torch.nn.utils.prune keeps the parameter, weight_norm() and
+load_state_dict(assign=True) make new ones. Where the optimizer has to be built again, so has its
+scheduler, which goes on with the rates of the old one.
+
+Replace a layer before DistributedDataParallel wraps the model, too: the wrapper does not average
+the gradients of a later one, and the ranks drift apart.
 """
 
 import torch

@@ -23,7 +23,10 @@
 # ///
 """The loss stays where it was, with no error: step() passes by a parameter without a gradient
 (docs: torch.optim.Optimizer.zero_grad), and zero_grad() has just taken it. Before torch 2.0, and
-with set_to_none=False, the gradient is 0 instead, and weight decay alone moves the weights.
+with set_to_none=False, the gradient is 0 instead, and only weight decay, or the momentum of earlier
+steps, moves the weights. The step of a GradScaler raises where the gradient is None:
+amp/no_inf_checks_without_gradients. With accumulation, zero_grad() comes once per step, not per
+backward(): optimizers/zero_grad_in_every_micro_batch.
 """
 
 import torch

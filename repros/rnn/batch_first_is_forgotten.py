@@ -30,7 +30,9 @@ By default the first dimension is the time and the second the batch (docs:
 torch.nn.LSTM): a batch of sequences runs as one sequence per time step, from sample to
 sample. The states, h and c, have the batch second with batch_first too, and
 pack_padded_sequence() and pad_packed_sequence() a batch_first of their own. Of a bidirectional
-one, output[:, -1] has the first step of the backward direction: take its h.
+one, output[:, -1] has the first step of the backward direction, and of a sample that is padded it
+has read the padding: take h, h[-2] and h[-1] with two directions, and with padding that of a packed
+sequence.
 """
 
 import torch

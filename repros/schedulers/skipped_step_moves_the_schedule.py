@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After a step that GradScaler skipped, the scheduler warns of a wrong order and runs ahead"
+# title = "After a first step that GradScaler skipped, the scheduler warns of a wrong order and runs ahead"
 # kind = "silent"
 # symptom = "Detected call of .lr_scheduler.step.*the first update used 0\\.5, not 1\\.0"
 # messages = ["Detected call of .{0,3}lr_scheduler\\.step\\(\\).{0,3} before .{0,3}optimizer\\.step\\(\\)"]
@@ -31,11 +31,13 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""The order of the calls is right, and the warning comes in the first step all the same.
+"""The order of the calls is right, and the warning comes in the first step all the same. After a
+later one that is skipped, the schedule is ahead without a warning.
 
 The scale starts at 65536; where the first gradients overflow, scaler.step() does not call
 optimizer.step() (torch/amp/grad_scaler.py), and the scheduler counts an update that never was
-(Lightning-AI/pytorch-lightning#21339).
+(Lightning-AI/pytorch-lightning#21339). That of a fused optimizer is called, and skips by itself:
+the schedule is ahead, and nothing warns. The lines are right for these too.
 
 To ignore the warning is the usual advice (sithu31296/semantic-segmentation#28,
 hkchengrex/STCN#44). The schedule is ahead by one step for each skipped one then.
