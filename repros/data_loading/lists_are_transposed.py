@@ -7,7 +7,7 @@
 # kind = "silent"
 # symptom = "the box of the first image is \\[1, 5\\]"
 # keywords = [
-#     "batch is a list of tensors instead of one tensor",
+#     "list of numbers becomes a list of tensors instead of one tensor",
 #     "labels have shape features x batch",
 #     "DataLoader mixes up the labels of different samples",
 #     "default_collate transposes lists",
@@ -50,6 +50,7 @@ only tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch
 Where the batch has as many samples as a sample has entries, the shapes fit, and nothing
 fails. Lists of strings, which make no tensor, stay together with collate_fn=list, which
 stacks nothing: each sample comes as it is.
+A batch of TensorDataset(x) is a list too, of one tensor that is in order: for (x,) in loader.
 """
 
 import torch
