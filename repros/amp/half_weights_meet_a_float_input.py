@@ -50,7 +50,11 @@ weights where nothing is trained, convert the batch instead: model(batch.to(torc
 Autocast does not convert float64, so take batch.float() of such a batch, nor what is written by
 index: amp/index_put_of_two_dtypes. On the CPU some layers cannot take the bfloat16 that a Linear
 returns there: LayerNorm and GroupNorm of torch 1.13, and TransformerEncoderLayer of 2.3 and before
-in eval() without gradients. They need model.float() without autocast.
+in eval() without gradients. Nor does every CPU run an LSTM in bfloat16 ("could not create a
+primitive descriptor"). These need model.float() without autocast.
+
+Between two steps of training, float() leaves the state of the optimizer in bfloat16, and the next
+step() of Adam or AdamW raises: optimizer.load_state_dict(optimizer.state_dict()) casts it too.
 """
 
 import itertools

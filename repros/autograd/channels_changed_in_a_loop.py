@@ -41,9 +41,10 @@ several views from one node, and autograd does not know how to rewrite the graph
 change of one of them (pytorch#36403). Change the pieces of the other two out of place as well,
 and join them with torch.cat().
 
-The line scales along the first dimension, as the loop does. For a batch of images, whose channels
-are the second, take .view(1, -1, 1, 1): the loop goes over the images, and the line makes three
-of one.
+The line scales along the first dimension, as the loop does; channel.sub_(m).div_(s) becomes
+(image - mean) / std, both of that shape. For a batch of images, whose channels are the second, take
+.view(1, -1, 1, 1): the loop goes over the images, and the line makes three of one. It also makes
+three channels of the one of a grey image, where the loop takes the first number: give it one.
 """
 
 import torch

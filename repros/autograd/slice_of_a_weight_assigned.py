@@ -32,6 +32,11 @@ of a Linear (Hunter-DDM/knowledge-neurons#14).
 A slice is a view of the parameter, and autograd does not record changes in place of a
 leaf, nor of a view of it (torch/csrc/autograd/VariableTypeUtils.h). Initialization is
 not to be recorded at all (control).
+
+What is to be trained through is another matter: a row that a network computes gets no gradient back
+to it from under no_grad(). Make the table anew in each forward, by torch.cat(), and look it up with
+torch.nn.functional.embedding(). A tensor made to be filled needs no requires_grad=True, which is
+what raises there: its values bring their graph.
 """
 
 import torch

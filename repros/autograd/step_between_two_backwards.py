@@ -55,6 +55,9 @@ forward of its own after the step (tamarott/SinGAN#148, control).
 With both step() after both backward() (leftthomas/SRGAN#89) nothing raises, and the
 discriminator is also moved by the loss of the generator, towards taking fakes for real
 (popular fix).
+
+Under DistributedDataParallel a discriminator with BatchNorm raises the same before torch 2.12, in
+any order, as two forwards come before one backward: distributed/batch_norm_is_called_twice.
 """
 
 import torch

@@ -24,7 +24,8 @@
 An unexpected key was looked for by what stands before its first dot: the key
 `weight.scale` passed for a part of the parameter `weight`, and nothing loaded it
 (torch/nn/modules/module.py, pytorch#123510). Keys below a buffer pass too, and what strict=False
-returns does not list them.
+returns does not list them. No release reports the keys of a layer that was replaced by None, as by
+model.fc = None: put torch.nn.Identity() there, and they are unexpected.
 """
 
 import torch

@@ -31,6 +31,7 @@ only tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch
 Where the batch has as many samples as a sample has entries, the shapes fit, and nothing
 fails. Lists of strings, which make no tensor, stay together with collate_fn=list, which
 stacks nothing: each sample comes as it is.
+A batch of TensorDataset(x) is a list too, of one tensor that is in order: for (x,) in loader.
 """
 
 import torch

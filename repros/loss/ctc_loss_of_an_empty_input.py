@@ -27,7 +27,8 @@ The loss was read from the row of the last frame, which is row -1 of a sample th
 none (aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). Here that is the
 last row of the sample before it. With another thread at that sample it can be memory
 that nobody has written yet. Alone in its batch, it had a negative loss. Without zero_infinity, too,
-the loss is such a number and not infinite.
+the loss is such a number and not infinite. A loss that is negative for clips with frames has
+another cause: the scores did not go through log_softmax().
 """
 
 import torch

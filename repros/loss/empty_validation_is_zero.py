@@ -19,7 +19,7 @@
 # '''
 # right = '''
 # losses = [criterion(model(x), y).item() for x, y in loader]
-# assert losses, f"no batch of {loader.batch_size}"
+# assert losses, "no batch: drop_last=False, or a smaller batch_size"
 # loss = sum(losses) / len(losses)
 # '''
 # fix = "loss.RunningMean"
@@ -40,7 +40,8 @@ leaves none, without a word: every epoch of TabNet read "loss: 0.0"
 
 Without max(1, ...) the division raises (ray-project/ray#56395). With it, or with a
 running mean that starts at 0, no data is a perfect score; others return NaN there
-(rasbt/LLMs-from-scratch#124). What raises says what to change: drop_last=False, or a smaller batch.
+(rasbt/LLMs-from-scratch#124). Each worker of an IterableDataset drops its own last batch:
+of six rows in batches of four, two workers leave none.
 """
 
 import torch
@@ -55,7 +56,7 @@ def at_least_one(model, criterion, loader):
 
 def asserted(model, criterion, loader):
     losses = [criterion(model(x), y).item() for x, y in loader]
-    assert losses, f"no batch of {loader.batch_size}"
+    assert losses, "no batch: drop_last=False, or a smaller batch_size"
     loss = sum(losses) / len(losses)
     return loss
 

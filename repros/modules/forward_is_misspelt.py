@@ -6,7 +6,7 @@
 # title = "A model whose forward is misspelt or indented too far raises NotImplementedError"
 # kind = "error"
 # symptom = "is missing the required .forward. function"
-# messages = ['Module \[\w{1,60}\] is missing the required .forward. function']
+# messages = ['Module \[(?!Module(?:List|Dict)\])\w{1,60}\] is missing the required .forward. function']
 # elsewhere = ["in _forward_unimplemented.{1,60}?raise NotImplementedError"]
 # origin = "usage"
 # reports = [
@@ -28,7 +28,8 @@
 
 Module has a forward() that raises, which a method of another name does not replace
 (torch/nn/modules/module.py): misspelt (pytorch#74303), or a function inside of __init__
-because it is indented too far (bubbliiiing/deeplabv3-plus-pytorch#55). A class that inherits
+because it is indented too far (bubbliiiing/deeplabv3-plus-pytorch#55). One that stands left of the
+methods, outside of the class, is no method either. A class that inherits
 from another network raises nothing: the forward() of that one runs. Up to torch 1.11 the
 error has no text (pytorch#74303).
 """

@@ -30,8 +30,8 @@ tensor is neither. In ligerlac/torchlogix#22 a trained model lost its random wir
 accuracy with it. A file from before the buffer misses its key: load it once with
 strict=False. half() casts a buffer of floats too: give a counter an integer dtype. A buffer
 that has grown, such as a memory bank, loads only into one of its size.
-DistributedDataParallel copies the buffers of rank 0 to the other ranks before each forward,
-unless it is told broadcast_buffers=False.
+DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward, unless
+it is told broadcast_buffers=False, or the forward before that one ran in no_sync().
 """
 
 import torch

@@ -39,7 +39,9 @@ Without dim it is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
 (torch/nn/functional.py). For [batch, classes] the guess is right, so that the warning is
 easily ignored; a softmax over the wrong dimension came of it in
 motokimura/capsnet_pytorch#1. Where the guess is right, as the 1 for the classes of
-[batch, classes, height, width], write that dimension: the last one is another.
+[batch, classes, height, width], write that dimension: the last one is another. Over a last
+dimension of 1 every weight is 1: the energies of [batch, steps, 1] need dim=1, and the coupling of
+capsules [1, inputs, outputs, 1], whose implicit dim is that of the inputs, needs dim=2.
 """
 
 import warnings

@@ -40,7 +40,9 @@ Features this large make the squared error huge, and each step overshoots; the a
 to normalise them (forums.fast.ai/t/18783). Each column needs its own mean and deviation: with one
 of all columns a small feature next to a large one stays small and trains nothing. Targets in the
 thousands do the same to a network of two layers, however small its features are. Of hundreds of
-columns that rise and fall together, the steps add up: they need a smaller lr besides.
+columns that rise and fall together, the steps add up: they need a smaller lr besides. So do small
+batches of a column with a few far values, such as incomes (its logarithm trains), or one that is 1
+in one row of a thousand: a standardized value of 30 overshoots by itself.
 """
 
 import torch

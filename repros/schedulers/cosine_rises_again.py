@@ -26,7 +26,8 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The learning rate falls and rises several times, and training ends at its peak.
+"""The learning rate falls and rises by turns, in as many half waves as an epoch has batches. If
+that number is even, training ends at the peak.
 
 CosineAnnealingLR does not stop at T_max calls of step(): it goes on along the cosine
 (torch/optim/lr_scheduler.py), here to the top of a wave. Stepped per batch with T_max in epochs, it

@@ -39,7 +39,9 @@
 It decides by a number whether to lower the rate, so its step() takes that number (docs:
 torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without one need a case for
 it (ContinualAI/avalanche#692, victoresque/pytorch-template#89). Where no other scheduler is used,
-the case is not needed. For an accuracy give mode="max", else the rate falls while it rises.
+the case is not needed. For an accuracy give mode="max", else the rate falls while it rises. For a
+loss below 0 give threshold_mode="abs": by the relative threshold -10 is better than -10, and the
+rate never falls. Give every rank the same number, or their rates part.
 """
 
 import torch

@@ -8,7 +8,7 @@ SETTINGS = ("plain", "AdamW", "tied", "dropout", "accumulation", "bfloat16")
 
 
 def train(t, add):
-    means, alive = [], []
+    means, alive, running = [], [], []
     t.model.body.register_forward_hook(lambda *call: alive.append(weakref.ref(call[2])))
     for _ in range(2):
         total = 0.0
@@ -16,6 +16,7 @@ def train(t, add):
             with t.autocast():
                 loss = t.loss(t.model(x), y).to(t.setting.dtype)
             total = add(total, loss)
+            running.append(total)
             (loss / t.setting.window).backward()
             if (i + 1) % t.setting.window == 0:
                 t.optimizer.step()
@@ -26,7 +27,8 @@ def train(t, add):
         del loss
         means.append(total / len(t.batches))
     held = sum(hidden() is not None for hidden in alive)
-    return [[float(one) for one in means], held, t.model.state_dict()]
+    numbers = [[float(one) for one in column] for column in (means, running)]
+    return [*numbers, held, t.model.state_dict()]
 
 
 def place(t):
