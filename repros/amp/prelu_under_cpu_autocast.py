@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "PReLU behind another layer raises under CPU autocast"
+# title = "PReLU behind Linear or a convolution raises under CPU autocast"
 # kind = "error"
 # symptom = "prelu: Type promoting not supported"
 # messages = ["prelu: Type promoting not supported"]
@@ -24,9 +24,10 @@
 # ///
 """A model with PReLU raises under CPU autocast in 2.0; 1.13 ran it.
 
-Under autocast nn.Linear returns bfloat16, and the weight of PReLU is float32. prelu() cast
-the weight until it was rewritten for 2.0, which refuses the mixture; autocast casts both
-on CUDA, and on the CPU since prelu is on its list (pytorch#95366).
+Under autocast Linear and convolutions return bfloat16, and the weight of PReLU is float32;
+LayerNorm and BatchNorm keep float32, and PReLU runs behind them. prelu() cast the weight until it
+was rewritten for 2.0, which refuses the mixture; autocast casts both on CUDA, and on the CPU since
+prelu is on its list (pytorch#95366).
 
 Without autocast a mixture raises the same in later releases too, such as a float32 input of a
 module that was converted to bfloat16: give it x.to(prelu.weight.dtype).

@@ -33,7 +33,7 @@
 # y = y.masked_fill(empty[..., None], 0)
 # loss = y[~padding].sum()
 # '''
-# choice = "Take the lines; the fix where a causal mask or a bias hides keys too"
+# choice = "Take the lines; the fix where a causal mask or a bias hides keys too, with queries=q.shape[1] in cross-attention"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """One sequence without a single token makes the gradients of all weights NaN, although

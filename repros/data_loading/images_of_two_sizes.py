@@ -31,16 +31,16 @@
 # right = '''
 # from torch.nn.functional import interpolate
 # def __getitem__(self, index):
-#     # a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
+#     # (C, H, W); a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
 #     image = self.images[index][None]
 #     image = interpolate(image, size=(8, 8), mode="bilinear", antialias=True)[0]
 #     return image, self.labels[index]
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The batch is one tensor: default_collate() stacks the samples with torch.stack(), and
-all have to have one shape. In a worker, where it stacks into shared memory, a batch that
-begins with its largest image says "Trying to resize storage that is not resizable" instead
+"""The batch is one tensor: default_collate() stacks the samples with torch.stack(), and all have to
+have one shape. In a worker, where it stacks into shared memory, a batch whose first image has more
+pixels than their mean says "Trying to resize storage that is not resizable" instead
 (torch/utils/data/_utils/collate.py).
 
 Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect
@@ -70,7 +70,7 @@ class Images(Dataset):
 
 class Resized(Images):
     def __getitem__(self, index):
-        # a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
+        # (C, H, W); a mask: mode="nearest" without antialias, as (1, H, W) in uint8 or float
         image = self.images[index][None]
         image = interpolate(image, size=(8, 8), mode="bilinear", antialias=True)[0]
         return image, self.labels[index]

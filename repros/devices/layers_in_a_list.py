@@ -35,7 +35,9 @@
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
 """A module registers the layers that are its attributes, and a list is no layer: to(), and
-parameters(), do not find what is in it (docs: torch.nn.ModuleList).
+parameters(), do not find what is in it (docs: torch.nn.ModuleList). A list within the list wants a
+ModuleList of its own, a dict a ModuleDict and a list of parameters a ParameterList: ModuleList
+raises for them.
 
 Moving the layers of the list by hand (Adlik/zen_nas#7) ends the error. They are still
 missing from parameters(), so that an optimizer never trains them.

@@ -39,7 +39,8 @@ still load. What a model measures or draws belongs into the file: leave it out t
 
 model.bfloat16() and half() cast a buffer of floats, and did not cast the attribute: of the
 positions torch.arange(4096.0) bfloat16 keeps 769. Keep positions as integers, and a model with a
-noise schedule in float32, under autocast, which casts no buffer. A self.mask = None that stands
+noise schedule in float32, under autocast, which casts no buffer. A complex buffer they leave as it
+is; model.to(torch.bfloat16) drops its imaginary part, and warns. A self.mask = None that stands
 before register_buffer() makes it raise a KeyError.
 
 DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward. Up to 2.7

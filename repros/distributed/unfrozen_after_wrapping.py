@@ -10,6 +10,7 @@
 # reports = ["https://github.com/Lightning-AI/pytorch-lightning/issues/20340"]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
+#     "https://github.com/paninski-lab/lightning-pose/pull/205",
 # ]
 # wrong = '''
 # model = DistributedDataParallel(net)
@@ -26,7 +27,9 @@
 built, on the parameters that require a gradient then, and wants no change after that
 (docs: DistributedDataParallel); it does not check.
 
-Build the wrapper anew after unfreezing.
+Build the wrapper anew after unfreezing. Where a trainer wraps the model, as Lightning does, leave
+the backbone unfrozen from the start, and hold it by a learning rate of 0
+(paninski-lab/lightning-pose#205).
 """
 
 from collections import OrderedDict

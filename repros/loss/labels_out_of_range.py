@@ -39,7 +39,8 @@ so it runs from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss)
 CPU names the one that does not (aten/src/ATen/native/LossNLL.cpp).
 
 A GPU says only that an assertion failed (NVlabs/SegFormer#92). Do not shift labels that begin at 0:
-a batch without class 0 trains on wrong classes then. A mask of grey values
+a batch without class 0 trains on wrong classes then. An ignore_index other than -100 stands in the
+lines in its place: 255 becomes 254 otherwise. A mask of grey values
 (milesial/Pytorch-UNet#291) such as 0 and 255 (milesial/Pytorch-UNet#408) is mask // 255 where there
 are two classes; void pixels of 255, and labels of -1 for none (EricFillion/happy-transformer#248),
 want that number as ignore_index; and where there are more classes than logits, the head is too

@@ -17,7 +17,7 @@
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 # ]
 # wrong = '''
-# loss = cross_entropy(logits, target)  # of one_hot(), get_dummies() or to_categorical()
+# loss = cross_entropy(logits, target)  # of one_hot() or get_dummies()
 # '''
 # right = '''
 # loss = cross_entropy(logits, target.to(logits.dtype))
@@ -26,11 +26,12 @@
 # ///
 """A target in the shape of the logits holds probabilities, which are floats (docs:
 torch.nn.CrossEntropyLoss); one_hot() gives int64. The loss is that of plain labels, but for class
-weights: their mean is over the samples then, and not over the weights. Before torch took
-probabilities it was "multi-target not supported" (pytorch#1258).
+weights: their mean is over the samples then, and not over the weights. An ignore_index of 0 or more
+raises for floats: target.argmax(1) are the plain labels. Before torch took probabilities it was
+"multi-target not supported" (pytorch#1258).
 
-Classes are dimension 1. Of tokens, both [N, T, C], the loss is over T, and nothing is raised: flatten
-both to [N * T, C]. Several ones in a row want binary_cross_entropy_with_logits.
+Classes are dimension 1. Of tokens, both [N, T, C], the loss is over T, and nothing is raised:
+flatten both to [N * T, C]. Several ones in a row want binary_cross_entropy_with_logits.
 """
 
 import torch
@@ -38,7 +39,7 @@ from torch.nn.functional import cross_entropy, one_hot
 
 
 def as_it_is(logits, target):
-    loss = cross_entropy(logits, target)  # of one_hot(), get_dummies() or to_categorical()
+    loss = cross_entropy(logits, target)  # of one_hot() or get_dummies()
     return loss
 
 

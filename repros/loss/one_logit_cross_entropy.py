@@ -26,13 +26,17 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """softmax over one class is 1 and its logarithm 0, whatever the model says
-(ultralytics/yolov3#191). Labels of 0.0 and 1.0 raise nothing: floats in the shape of the
-logits are taken for class probabilities (docs: torch.nn.CrossEntropyLoss).
+(ultralytics/yolov3#191). Labels of 0.0 and 1.0 raise nothing: floats in the shape of the logits are
+taken for class probabilities (docs: torch.nn.CrossEntropyLoss). Class numbers of 0, such as a mask
+[N, H, W] without foreground, give 0.0 as well, and a 1 among them raises: make them
+labels.to(logits.dtype).view_as(logits) for the right line.
 
 A head with one output needs binary_cross_entropy_with_logits, and a prediction is logits > 0: the
 argmax of one output is always 0. Of a detector whose every object has the one class, the zero is
 right.
 """
+
+import math
 
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
@@ -64,6 +68,11 @@ def reproduce(device):
 
 
 def control(device):
+    logits, labels = torch.zeros(2, 1, 3, 3, device=device), torch.eye(3, device=device).long()
+    labels = labels.expand(2, 3, 3)  # a mask
+    loss = binary(logits, labels.to(logits.dtype).view_as(logits))
+    if abs(loss.item() - math.log(2)) > 1e-4:
+        return f"the loss of a mask is {loss.item()}"
     return check(device, binary)
 
 

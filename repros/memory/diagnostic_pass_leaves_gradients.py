@@ -40,7 +40,8 @@ adds to them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_non
 
 torch.autograd.grad() leaves .grad as it is, but takes no part in the reduction of DDP, so that each
 rank has a norm of its own, and it raises where the model has a reentrant checkpoint. Any such pass
-still moves the running statistics of BatchNorm in training mode.
+still moves the running statistics of BatchNorm in training mode, and with Dropout draws random
+numbers, so that training goes on with others: torch.random.fork_rng() around it puts them back.
 """
 
 import torch

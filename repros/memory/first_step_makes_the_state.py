@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A batch size that fits without optimizer.step() runs out of memory in the second step"
+# title = "A batch size that fits without optimizer.step() runs out of memory in the second step of Adam"
 # kind = "oom"
 # symptom = "the trial ran without the state of the optimizer"
 # origin = "design"
@@ -33,8 +33,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A batch that fits by itself does not fit in training: the first step() allocates the
-optimizer's state, for Adam twice the size of the parameters, and keeps it
-(torch/optim/adam.py, pytorch#18643, NVIDIA/Megatron-LM#4638).
+optimizer's state, for Adam twice the size of the parameters, and keeps it; SGD without momentum has
+none (torch/optim/adam.py, pytorch#18643, NVIDIA/Megatron-LM#4638).
 
 Parameters, gradients and state are what every later step starts with. A search of the
 batch size that never steps measures without the state (roboflow/rf-detr#1342). Two steps of a copy

@@ -55,10 +55,11 @@ its tensors; leave the block before the retry (docs: Frequently Asked Questions)
 exception nowhere: a list of errors holds them on.
 gc.collect() and empty_cache() in the block free none of them (pytorch#26188).
 
-Where backward() failed, some weights may have a gradient of the failed batch already:
-clear them before the retry. Where a half does not fit either, its error comes through. In training
-mode, BatchNorm sees each half alone, and raises for one of one row. To look for a batch size once,
-before training, has no such trouble.
+Where backward() failed, some weights may have a gradient of the failed batch already: clear them
+before the retry. Where a half does not fit either, its error comes through. In training mode,
+BatchNorm sees each half alone, and raises for one of one row; in DDP each call broadcasts its
+buffers, and a rank that calls again waits for the others until the time-out. To look for a batch
+size once, before training, has no such trouble.
 """
 
 import gc
