@@ -253,7 +253,8 @@ def _ahead(
     group: Any,
     count: int = 0,
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
-    while drawn := list(islice(source, size)):
+    # To ask a ResumableBatches for more than is left would end its epoch before the last window.
+    while drawn := list(islice(source, min(size, getattr(source, "left", None) or size))):
         weights = [1.0 if weight is None else float(weight(batch)) for batch in drawn]
         total = sum(weights)
         if not (min(weights) >= 0 and total < math.inf):
@@ -270,7 +271,7 @@ def _ahead(
         if held:
             yield _held(held)
     _over_ranks(None, group)
-    if not count:
+    if not count and not getattr(source, "resumed", False):  # of which nothing may be left
         raise ValueError(
             "no batches: the loader is empty (drop_last with fewer rows than a batch, an empty "
             "split?) or an iterator that is used up"
