@@ -336,8 +336,8 @@ def optimizer_step(
         ValueError: no parameter has a gradient, one is there twice, an optimizer is LBFGS, or a
             number is not positive.
         RuntimeError: the gradients are those of a call that raised. Or another optimizer has
-            stepped with this scaler, and nothing was computed with gradients since, so that the
-            scale may no longer be that of these gradients (noticed from torch 2.3 on).
+            stepped with this scaler, and this thread has computed nothing with gradients since, so
+            that the scale may no longer be that of these gradients (noticed from torch 2.3 on).
         ScaleCollapsed: a step was skipped and the scale is now below min_scale.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))

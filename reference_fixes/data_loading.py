@@ -434,8 +434,9 @@ class ResumableBatches:
       leaves the global random state of torch as it is, if the loader itself or a Prefetcher of it
       is counted.
 
-    Not restored is what the dataset draws in workers: they start with other seeds. An epoch that
-    was left by `break` is not over, and its state goes on with its rest. What draws ahead of the
+    Not restored is what the dataset draws in workers: they start with other seeds. Nor is what it
+    draws ahead of the loop, for the next batch of a Prefetcher on CUDA. An epoch that was left by
+    `break` is not over, and its state goes on with its rest. What draws ahead of the
     loop has been given its batches: with amp.windows(), which draws a window ahead, a state is
     right only between two windows.
 
