@@ -253,7 +253,8 @@ def _ahead(
     group: Any,
     count: int = 0,
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
-    while drawn := list(islice(source, size)):
+    # To ask a ResumableBatches for more than is left would end its epoch before the last window.
+    while drawn := list(islice(source, min(size, getattr(source, "left", None) or size))):
         weights = [1.0 if weight is None else float(weight(batch)) for batch in drawn]
         total = sum(weights)
         if not (min(weights) >= 0 and total < math.inf):
@@ -270,7 +271,7 @@ def _ahead(
         if held:
             yield _held(held)
     _over_ranks(None, group)
-    if not count:
+    if not count and not getattr(source, "resumed", False):  # of which nothing may be left
         raise ValueError(
             "no batches: the loader is empty (drop_last with fewer rows than a batch, an empty "
             "split?) or an iterator that is used up"
@@ -335,8 +336,8 @@ def optimizer_step(
         ValueError: no parameter has a gradient, one is there twice, an optimizer is LBFGS, or a
             number is not positive.
         RuntimeError: the gradients are those of a call that raised. Or another optimizer has
-            stepped with this scaler, and nothing was computed with gradients since, so that the
-            scale may no longer be that of these gradients (noticed from torch 2.3 on).
+            stepped with this scaler, and this thread has computed nothing with gradients since, so
+            that the scale may no longer be that of these gradients (noticed from torch 2.3 on).
         ScaleCollapsed: a step was skipped and the scale is now below min_scale.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))

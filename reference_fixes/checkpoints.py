@@ -116,7 +116,7 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str 
     if not isinstance(prefix, str):
         raise TypeError(f"expected the name of a part as prefix, got {prefix!r}")
     targets = model.state_dict(keep_vars=True)
-    start = tuple(prefix.strip(".").split(".")) if prefix.strip(".") else ()
+    start = tuple(part for part in prefix.split(".") if part and part not in _ANYWHERE)
     found = [(where, each, *_pairs(targets, each, start)) for where, each in _containers(state)]
     where, weights, pairs, unclear = max(found, key=lambda one: len(one[2]))
     if unclear:

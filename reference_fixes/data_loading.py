@@ -434,8 +434,9 @@ class ResumableBatches:
       leaves the global random state of torch as it is, if the loader itself or a Prefetcher of it
       is counted.
 
-    Not restored is what the dataset draws in workers: they start with other seeds. An epoch that
-    was left by `break` is not over, and its state goes on with its rest. What draws ahead of the
+    Not restored is what the dataset draws in workers: they start with other seeds. Nor is what it
+    draws ahead of the loop, for the next batch of a Prefetcher on CUDA. An epoch that was left by
+    `break` is not over, and its state goes on with its rest. What draws ahead of the
     loop has been given its batches: with amp.windows(), which draws a window ahead, a state is
     right only between two windows.
 
@@ -504,10 +505,17 @@ class ResumableBatches:
     def counted(self, loader: Iterable[Any]) -> Iterator[Any]:
         """What is left of the epoch that was loaded, else a whole one, batch by batch.
 
+        Nothing is left of one that was saved in the loop after its last batch.
+
         Raises:
             RuntimeError: another pass has begun or a state was loaded before the end of this one,
                 or the loader does not give each batch of indices once, such as one that joins them.
         """
+        length = _length(self.batches)
+        left = None if length is None else length - self._skip
+        return _Rest(self._counted(loader), left, self._skip > 0)
+
+    def _counted(self, loader: Iterable[Any]) -> Iterator[Any]:
         this = self._pass = object()
         resumed, begun, self._begun = self._loaded, self._begun, True
         if not resumed:
@@ -570,6 +578,19 @@ class ResumableBatches:
         self._skip = self._consumed = consumed
         self._start, self._loaded, self._pass = start, True, None
         self._begun = bool(state_dict.get("begun", consumed))  # older states lack it
+
+
+class _Rest(Iterator[Any]):
+    """A pass, with what windows() in amp.py looks at so as not to end the epoch ahead of the loop."""
+
+    def __init__(self, batches: Iterator[Any], left: int | None, resumed: bool) -> None:
+        self._batches, self.left, self.resumed = batches, left, resumed
+
+    def __next__(self) -> Any:
+        batch = next(self._batches)
+        if self.left:
+            self.left -= 1
+        return batch
 
 
 def _workers_stay(loader: Any) -> bool:

@@ -212,7 +212,8 @@ def input_gradients(
     The gradients of parameters are left alone.
 
     Raises:
-        ValueError: no input can have a gradient, or none reaches the target, or it is not a scalar.
+        ValueError: no input can have a gradient, or none reaches the target, or it is not one real
+            number, as the sum of a complex output is none.
         TypeError: the output is not a tensor and there is no target, or the model is not a module.
         RuntimeError: the model uses reentrant checkpointing, which needs backward().
 
@@ -241,8 +242,8 @@ def input_gradients(
                 "to a scalar tensor"
             )
         scalar = output.sum() if target is None else target(output)
-        if not isinstance(scalar, torch.Tensor) or scalar.numel() != 1:
-            raise ValueError(f"the target must be one number, got {_describe([scalar])}")
+        if not isinstance(scalar, torch.Tensor) or scalar.numel() != 1 or scalar.is_complex():
+            raise ValueError(f"the target must be one real number, got {_describe([scalar])}")
         gradients: dict[int, torch.Tensor | None] = {}
         if scalar.requires_grad:
             wanted = list(leaves.values())

@@ -460,7 +460,7 @@ def test_one_value_with_nan_for_a_tensor_that_is_shared_is_no_other(dtype):
     assert checkpoints.load_matching(model, state).mismatched == {}
 
 
-@pytest.mark.parametrize("prefix", ["encoder", "encoder.", "outer.encoder"])
+@pytest.mark.parametrize("prefix", ["encoder", "encoder.", "outer.encoder", "encoder._orig_mod"])
 @pytest.mark.parametrize("wrapper", ["", "module.", "module._orig_mod.", "base_model.model."])
 @pytest.mark.parametrize("inner", ["", "_orig_mod.", "module."])
 def test_a_part_of_what_was_saved_is_loaded_by_its_name(prefix, wrapper, inner):

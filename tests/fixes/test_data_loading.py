@@ -2224,6 +2224,15 @@ def test_a_prefetcher_reads_ahead_inside():
     assert list(again.epoch(data_loading.Prefetcher(again.loader, "cpu"))) == expected[1:]
 
 
+def test_of_an_epoch_that_was_saved_after_its_last_batch_nothing_is_left():
+    expected = epochs(Resumable(), 2)
+    run, again = Resumable(), Resumable(seed=99)
+    epoch = run.epoch()
+    assert [next(epoch) for _ in expected[0]] == expected[0]
+    again.batches.load_state_dict(run.batches.state_dict())
+    assert epochs(again, 2) == [[], expected[1]]
+
+
 def test_an_epoch_that_was_left_goes_on_if_resumed_and_else_the_next_begins():
     expected = epochs(Resumable(), 2)
     run = Resumable()

@@ -722,6 +722,35 @@ def test_windows_of_an_epoch_go_on_where_they_were_interrupted(device, workers):
     assert list(epoch(other, loader)) == [expected[1][:4], expected[1][4:]]
 
 
+@pytest.mark.parametrize("weight", [None, len])
+@pytest.mark.parametrize("size", [3, 4])  # windows of 3 and 3 batches, or of 4 and 2
+def test_of_an_epoch_saved_after_its_last_window_nothing_is_left(size, weight):
+    def start():
+        sampler = RandomSampler(range(11), generator=torch.Generator().manual_seed(3))
+        batches = data_loading.ResumableBatches(BatchSampler(sampler, 2, drop_last=False))
+        return batches, DataLoader(range(11), batch_sampler=batches)
+
+    def epoch(batches, loader):
+        for window in amp.windows(batches.counted(loader), size, weight):
+            yield [batch.tolist() for batch, _, _ in window]
+
+    batches, loader = start()
+    first = epoch(batches, loader)
+    assert len([next(first), next(first)]) == 2
+    checkpoint = checkpoints.capture(batches=batches)
+    assert list(first) == []
+    expected = list(epoch(batches, loader))
+    other, loader = start()
+    assert checkpoints.restore(checkpoint, batches=other) == []
+    assert [list(epoch(other, loader)) for _ in range(2)] == [[], expected]
+
+
+def test_a_whole_epoch_without_batches_is_refused_in_windows():
+    batches = data_loading.ResumableBatches(BatchSampler([], 2, drop_last=False))
+    with pytest.raises(ValueError, match=r"^no batches"):
+        list(amp.windows(batches.counted(DataLoader([], batch_sampler=batches)), 2))
+
+
 @pytest.mark.parametrize("finished", [0, 1])
 @pytest.mark.parametrize("given", [0, 2])
 @pytest.mark.parametrize("persistent", [False, True])
