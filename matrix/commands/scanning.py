@@ -11,6 +11,7 @@ import click
 
 from ..catalog import LEVELS, Reproducer
 from ..explain.text import Measured
+from ..printing import printable
 from ..scan import changed, files, fixing, formats, scanning, settings
 from ..scan.scanning import Finding, PassedOver
 from . import options
@@ -137,8 +138,8 @@ def scan(
     found, passed = _scan(
         list(paths) or [Path()], (*exclude, *own.exclude), own.folder, rules, changes, jobs or 0
     )
-    for one in passed:
-        options.say(f"passed over: {one.path}: {one.why}", err=True)
+    for file in passed:
+        options.say(printable(f"passed over: {file.path}: {file.why}"), err=True)
     if fix:
         found = _fix(found, rules, write)
     by_id = {one.id: one for one in reproducers}
@@ -237,7 +238,7 @@ def _fix(found: list[Finding], rules: list[scanning.Rule], write: bool) -> list[
             if write:
                 fixing.write(path, after)
         except (fixing.NotFixed, OSError) as error:
-            options.say(f"not fixed: {error}", err=True)
+            options.say(printable(f"not fixed: {error}"), err=True)
             continue
         click.echo(fixing.diff(path, before, after), nl=False)
         if write:

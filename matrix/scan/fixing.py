@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from ..printing import printable
 from . import files, scanning
 from .code import Edit, TooLong, edited
 from .scanning import Finding
@@ -86,11 +87,22 @@ def write(path: Path, data: bytes) -> None:
 def diff(path: Path, before: bytes, after: bytes) -> bytes:
     """As `git apply` takes it."""
     old, new = (data.splitlines(True) for data in (before, after))  # at b"\n" and b"\r" alone
-    name = path.as_posix().lstrip("/").encode(errors="surrogateescape")
-    found = difflib.diff_bytes(difflib.unified_diff, old, new, b"a/" + name, b"b/" + name)
+    name = path.as_posix().lstrip("/")
+    names = _quoted(f"a/{name}"), _quoted(f"b/{name}")
+    found = difflib.diff_bytes(difflib.unified_diff, old, new, *names)
     return b"".join(
         line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
         for line in found
+    )
+
+
+def _quoted(name: str) -> bytes:
+    """The name, between quotes and with octal escapes where a patch needs them."""
+    if name == printable(name) and '"' not in name and "\\" not in name:
+        return name.encode()
+    return b'"%b"' % b"".join(
+        b"\\%03o" % byte if byte in b'"\\' or not 32 <= byte < 127 else bytes([byte])
+        for byte in os.fsencode(name)
     )
 
 

@@ -126,6 +126,34 @@ def test_a_file_that_is_passed_over_is_named_on_stderr(project):
     assert json.loads(result.stdout)["passed_over"][0]["path"] == "bad.py"
 
 
+HOSTILE = "a\n::error file=x.py::pwned\n\x1b[31m\x9b\u202e\u200b\u2028.py"
+COMMANDS = ["::error file=x.py::pwned.py", "##[error]pwned.py"]
+
+
+@pytest.mark.parametrize("name", [HOSTILE, *COMMANDS], ids=["lines", "command", "old command"])
+@pytest.mark.parametrize("text", [BAD, "torch("], ids=["found", "passed over"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_a_file_name_gives_no_command_to_a_terminal_or_a_ci_log(project, name, text, form):
+    (project / name).write_text(text, encoding="utf-8")
+    result = call("scan", name, "--format", form)
+    output = result.stdout + result.stderr
+    assert not set("\x1b\x9b\u202e\u200b\u2028") & set(output)
+    commands = [line for line in output.splitlines() if line.strip().startswith("::")]
+    assert len(commands) == (form == "github" and text == BAD)
+    assert "::error file=x.py" not in "".join(commands)
+    assert form in ("json", "sarif") or "##[" not in result.stdout
+    assert "##[" not in result.stderr
+
+
+def test_git_applies_the_diff_of_a_file_with_a_hostile_name(project):
+    (project / HOSTILE).write_text(BAD, encoding="utf-8")
+    patch = call("scan", HOSTILE, "--fix").stdout.partition("a\\n::error")[0]
+    assert "\n::error" not in patch
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    subprocess.run(["git", "apply"], input=patch, text=True, check=True)
+    assert "unscale_" in (project / HOSTILE).read_text(encoding="utf-8")
+
+
 def test_a_fix_is_shown_and_made_only_with_write(project):
     before = (project / "train.py").read_text(encoding="utf-8")
     result = call("scan", "--fix")
