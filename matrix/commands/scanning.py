@@ -225,25 +225,24 @@ def _show(
     options.say(["", f"{counts}{hint}"] if found else "nothing found")
 
 
-def _fix(found: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
+def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
     """Shows or makes the edits; returns the findings that are still there."""
     by_path: dict[Path, list[Finding]] = defaultdict(list)
-    for one in found:
-        if one.edits:
-            by_path[one.path].append(one)
-    left = list(found)
-    for path, those in by_path.items():
+    for finding in findings:
+        if finding.edits:
+            by_path[finding.path].append(finding)
+    fixed: set[Finding] = set()
+    for path, fixable in by_path.items():
         try:
-            before, after, kept = fixing.fixed(path, those, rules)
+            before, after, done = fixing.fixed(path, fixable, rules)
             if write:
                 fixing.write(path, after)
         except (fixing.NotFixed, OSError) as error:
             options.say(printable(f"not fixed: {error}"), err=True)
             continue
         click.echo(fixing.diff(path, before, after), nl=False)
-        if write:
-            left = [one for one in left if one not in kept]
-    return left
+        fixed.update(done if write else ())
+    return [finding for finding in findings if finding not in fixed]
 
 
 def _run(context: click.Context, ids: list[str], python: str) -> int:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..catalog import Reproducer
 from . import files
-from .code import Code, Edit, Hit, TooLong, edited, end, place
+from .code import Code, Edit, Hit, TooLong, end, place
 
 SECONDS = 10.0  # of CPU that the rules may take for one file
 LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
@@ -73,82 +73,92 @@ def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
 
 def scan(
     paths: Iterable[Path],
-    those: list[Rule],
+    rules: list[Rule],
     jobs: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Finding], list[PassedOver]]:
-    """The findings in these files, by path and line, and the files that were passed over.
+    """The findings in these files, by path and line, and what was passed over.
 
     jobs: processes; 0 for one per core where there are many files.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     passed: list[PassedOver] = []
-    for done, (path, findings, why) in enumerate(_results(list(paths), those, jobs), 1):
-        found += findings
+    for done, (path, own, why) in enumerate(_results(list(paths), rules, jobs), 1):
+        findings += own
         if why:
             passed.append(PassedOver(path, why))
         progress(done)
-    return sorted(found), sorted(passed)
+    return sorted(findings), sorted(passed)
 
 
-def _results(paths: list[Path], those: list[Rule], jobs: int) -> Iterator[Result]:
+def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result]:
     jobs = jobs or (os.cpu_count() or 1 if len(paths) > FEW else 1)
     if jobs == 1:
-        yield from (scan_file(path, those) for path in paths)
+        yield from (scan_file(path, rules) for path in paths)
         return
     pool = ProcessPoolExecutor(jobs)
     try:
         size = max(1, min(8, len(paths) // (4 * jobs)))  # Ctrl-C waits for those that are begun
-        yield from pool.map(scan_file, paths, [those] * len(paths), chunksize=size)
+        yield from pool.map(scan_file, paths, [rules] * len(paths), chunksize=size)
     finally:  # also after Ctrl-C: what waits is not begun
         pool.shutdown(cancel_futures=True)
 
 
-def scan_file(path: Path, those: list[Rule]) -> Result:
-    for rule in those:
+def scan_file(path: Path, rules: list[Rule]) -> Result:
+    for rule in rules:
         function(rule.id)  # first: a SyntaxError of ours must not be taken for one of the file
+    findings: list[Finding] = []
     try:
         text, cells, odd = files.read(path)
         if not _TORCH.search(text):
             return path, [], ""
+        for finding in _findings(text, rules, path, cells):
+            findings.append(finding)  # one by one: what comes before an exception counts
         why = f"not Python: cell {', '.join(map(str, odd))}" if odd else ""
-        return path, scan_text(text, those, path, cells), why
     except files.Unreadable as error:
-        return path, [], str(error)
+        why = str(error)
     except SyntaxError as error:
-        return path, [], f"not Python: {error.msg} (line {error.lineno})"
+        why = f"not Python: {error.msg} (line {error.lineno})"
     except ValueError:
-        return path, [], "not text: it has half of a surrogate pair"
+        why = "not text: it has half of a surrogate pair"
     except (RecursionError, MemoryError):
-        return path, [], "nested too deeply"
+        why = "nested too deeply"
     except TooLong:
-        return path, [], f"takes the rules more than {SECONDS:g} s"
+        why = f"checking it took more than {SECONDS:g} s; only what was found by then is shown"
     except RuleError as error:
-        return path, [], f"{error}: please report it"
+        why = f"{error}: please report it"
+    return path, findings, why
 
 
-def scan_text(
-    text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
-) -> list[Finding]:
-    """Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
+def scan_text(text: str, rules: list[Rule], path: Path = Path("-")) -> list[Finding]:
+    """The findings in Python. Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
+    return list(_findings(text, rules, path, []))
+
+
+def _findings(
+    text: str, rules: list[Rule], path: Path, cells: list[files.Cell]
+) -> Iterator[Finding]:
+    """As scan_text(), one by one; `cells` are those of a notebook."""
     tree = files.parsed(text)
-    likely = [rule for rule in those if _has_words(text, function(rule.id))]
+    likely = [rule for rule in rules if _has_words(text, function(rule.id))]
     if not likely:
-        return []
+        return
     code = Code(tree, text, SECONDS)
-    numbers = (getattr(one, "value", None) for one in code.nodes.get(ast.Constant, ()))
-    if any(isinstance(one, int) and one.bit_length() > LONGEST for one in numbers):
+    numbers = (getattr(node, "value", None) for node in code.nodes.get(ast.Constant, ()))
+    if any(isinstance(number, int) and number.bit_length() > LONGEST for number in numbers):
         raise files.Unreadable("it has a number that is too long to be written")
-    lines, silenced = text.split("\n"), _silenced(text)
-    found: dict[tuple[str, int, int], Finding] = {}
+    silenced = _silenced(text)
     for rule in likely:
+        places: set[tuple[int, int]] = set()  # one finding of a rule per line
         for hit in _hits(rule, code):
-            if not _ignored(code, hit, rule.id, silenced):
-                if hit.edits and not files.is_python(edited(text, hit.edits)):
-                    hit = hit._replace(edits=())  # of what stands in parentheses, for one
-                finding = _finding(hit, rule, path, lines, cells or [])
-                found.setdefault((rule.id, finding.line, finding.cell), finding)
-    return list(found.values())
+            if _ignored(code, hit, rule.id, silenced):
+                continue
+            if hit.edits and not code.stays_python(hit.edits):
+                hit = hit._replace(edits=())  # of what stands in parentheses, for one
+            finding = _finding(hit, rule, path, code.lines, cells)
+            if (finding.cell, finding.line) not in places:
+                places.add((finding.cell, finding.line))
+                yield finding
 
 
 @cache
@@ -158,9 +168,9 @@ def function(id: str) -> Callable[[Code], Iterator[Hit]]:
     return getattr(module, id.partition("/")[2])  # type: ignore[no-any-return]
 
 
-def _hits(rule: Rule, code: Code) -> list[Hit]:
+def _hits(rule: Rule, code: Code) -> Iterator[Hit]:
     try:
-        return list(function(rule.id)(code))
+        yield from function(rule.id)(code)
     except (RecursionError, MemoryError, TooLong):
         raise
     except Exception as error:
