@@ -25,7 +25,7 @@ from ..printing import printable
 if TYPE_CHECKING:
     from ..evidence.records import Record
 
-OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
+OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # 2 is click's, for wrong usage
 SHOWN = 5  # problems of reproducers; a new one has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 

@@ -117,7 +117,7 @@ def scan(
 
     Exit status: 0 no error or warning was found (notes may have been); 1 some were, and with --fix
     --write are still there; 2 usage error; 3 with --run: that interpreter or its torch cannot be
-    used; 130 interrupted.
+    used; 4 none was found, but a file or a part of one was passed over; 130 interrupted.
     """
     if write and not fix:
         raise click.UsageError("--write goes with --fix")
@@ -144,7 +144,9 @@ def scan(
         found = _fix(found, rules, write)
     by_id = {one.id: one for one in reproducers}
     _show(found, passed, by_id, form, version, folder)
-    status = options.FINDINGS if any(one.level != "note" for one in found) else options.OK
+    status = options.UNREAD if passed else options.OK
+    if any(one.level != "note" for one in found):
+        status = options.FINDINGS
     if running and found:
         status = _run(context, sorted({one.id for one in found}), python) or status
     sys.exit(status)
@@ -222,7 +224,8 @@ def _show(
     )
     fixable = sum(bool(one.edits) for one in found)
     hint = f"; `--fix` shows edits for {fixable}" if fixable else ""
-    options.say(["", f"{counts}{hint}"] if found else "nothing found")
+    nothing = f"nothing found{' in what was read' if passed else ''}"
+    options.say(["", f"{counts}{hint}"] if found else nothing)
 
 
 def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:

@@ -7,9 +7,11 @@ import importlib
 import io
 import os
 import re
+import sys
 import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,7 @@ from .code import Code, Edit, Hit, TooLong, end, place
 SECONDS = 10.0  # of CPU that the rules may take for one file
 LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
 FEW = 40  # files that are read faster than processes are started
+CRASHES = sys.version_info < (3, 11)  # Python, where code is nested too deeply
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d{1,9})\b")  # of what a rule says
 _IGNORE = re.compile(r"#\s*torch-repros:\s*ignore\b(?:\s*\[([^\]]*)\])?")
@@ -92,13 +95,33 @@ def scan(
 
 
 def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result]:
+    """A file at which a process crashes costs no other: the files from there on are read one by
+    one until it is met again.
+    """
     jobs = jobs or (os.cpu_count() or 1 if len(paths) > FEW else 1)
-    if jobs == 1:
+    if jobs == 1 and not CRASHES:
         yield from (scan_file(path, rules) for path in paths)
         return
-    pool = ProcessPoolExecutor(jobs)
+    processes = jobs
+    while paths:
+        done = 0
+        try:
+            for result in _by_processes(paths, rules, processes):
+                yield result
+                done += 1
+            return
+        except BrokenProcessPool:
+            paths = paths[done:]
+            if processes == 1:
+                yield paths.pop(0), [], "the process that read it crashed"
+            processes = jobs if processes == 1 else 1
+
+
+def _by_processes(paths: list[Path], rules: list[Rule], processes: int) -> Iterator[Result]:
+    pool = ProcessPoolExecutor(processes)
     try:
-        size = max(1, min(8, len(paths) // (4 * jobs)))  # Ctrl-C waits for those that are begun
+        # Ctrl-C waits for those that are begun; of one process the crash tells the file
+        size = 1 if processes == 1 else max(1, min(8, len(paths) // (4 * processes)))
         yield from pool.map(scan_file, paths, [rules] * len(paths), chunksize=size)
     finally:  # also after Ctrl-C: what waits is not begun
         pool.shutdown(cancel_futures=True)
@@ -111,6 +134,8 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
     try:
         text, cells, odd = files.read(path)
         if not _TORCH.search(text):
+            if not cells:
+                files.parsed(text)
             return path, [], ""
         for finding in _findings(text, rules, path, cells):
             findings.append(finding)  # one by one: what comes before an exception counts

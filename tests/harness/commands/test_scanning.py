@@ -119,6 +119,18 @@ def test_settings_that_mean_nothing_end_it(project):
     assert "pyproject.toml: unknown key 'x'" in result.output
 
 
+@pytest.mark.parametrize("text", ["torch(", "import os\nprint 'no torch'\n"])
+def test_a_file_that_is_not_read_has_an_exit_status_of_its_own(project, text):
+    (project / "bad.py").write_text(text, encoding="utf-8")
+    result = call("scan", "bad.py", "free.py")  # with a note
+    assert result.exit_code == 4
+    assert "passed over: bad.py: not Python" in result.stderr
+    assert call("scan", "bad.py").stdout == "nothing found in what was read\n"
+    assert call("scan").exit_code == 1  # an error comes first
+    assert call("scan", "--fix", "--write").exit_code == 4
+    assert " 4 " in call("scan", "--help").output
+
+
 def test_a_file_that_is_passed_over_is_named_on_stderr(project):
     (project / "bad.py").write_text("torch(", encoding="utf-8")
     result = call("scan", "--format", "json")

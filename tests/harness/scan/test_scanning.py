@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import multiprocessing
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -28,6 +30,11 @@ def train(scaler, optimizer, model, loss):
     scaler.update()
 """
 COLUMN = 5
+
+
+def notebook(*cells):
+    kinds = [{"cell_type": kind, "source": source} for kind, source in cells]
+    return json.dumps({"nbformat": 4, "cells": kinds})
 
 
 def scan(*paths, **options):
@@ -82,11 +89,6 @@ def test_a_text_silences_nothing():
     assert scanning.scan_text(
         BAD.replace("    torch.nn", "    '# torch-repros: ignore'; torch.nn"), RULES
     )
-
-
-def notebook(*cells):
-    kinds = [{"cell_type": kind, "source": source} for kind, source in cells]
-    return json.dumps({"nbformat": 4, "cells": kinds})
 
 
 def test_a_notebook_is_read_as_one_program(tmp_path):
@@ -169,6 +171,7 @@ def test_lines_that_are_spoken_of_are_those_of_their_cells(tmp_path):
     ("name", "data", "why"),
     [
         ("a.py", b"def torch(:", "not Python"),
+        ("a.py", b"def f(:", "not Python"),
         ("a.py", b"torch = '\xff'", "not in UTF-8"),
         ("a.py", b"# coding: klingon\ntorch", "not in UTF-8"),
         ("a.py", b"torch\0", "NUL"),
@@ -180,6 +183,7 @@ def test_lines_that_are_spoken_of_are_those_of_their_cells(tmp_path):
         ("a.py", b"# coding: undefined\ntorch", "not in UTF-8"),
         ("a.py", b"# coding: raw_unicode_escape\n# \\ud800\ntorch", "surrogate"),
         ("a.ipynb", b"{}", "not a notebook"),
+        ("a.ipynb", notebook(*[("code", "x\n" * 2**18)] * 3).encode(), "code is larger than 1 MiB"),
         ("a.ipynb", b"[" * 100_000, "not a notebook"),
         ("a.ipynb", b'{"cells": [{"cell_type": "code", "source": 3}]}', "not a notebook"),
     ],
@@ -312,6 +316,25 @@ def test_many_files_take_as_many_processes_and_give_the_same(tmp_path):
     assert done == list(range(1, 61))
     assert scan(tmp_path) == scan(tmp_path, jobs=3) == one_by_one
     assert len(one_by_one[0]) == 60
+
+
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="needs the patch below")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_at_which_a_process_crashes_costs_no_other(tmp_path, monkeypatch, jobs):
+    def crashes(code):
+        if "crash" in code.text:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        yield scanning.Hit(code.tree.body[0], "is found")
+
+    monkeypatch.setattr(scanning, "function", lambda id: crashes)
+    monkeypatch.setattr(scanning, "CRASHES", True)  # as on Python 3.10
+    for number in range(20):
+        crash = "  # crash" if number in (3, 4, 12) else ""
+        (tmp_path / f"{number:02}.py").write_text(f"import torch{crash}\n", encoding="utf-8")
+    findings, passed = scan(tmp_path, jobs=jobs)
+    assert [path.name for path, _ in passed] == ["03.py", "04.py", "12.py"]
+    assert {why for _, why in passed} == {"the process that read it crashed"}
+    assert len({finding.path for finding in findings}) == 17
 
 
 # --- settings -------------------------------------------------------------------------------------
