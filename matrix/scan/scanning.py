@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import tokenize
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -140,6 +141,7 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
         for finding in _findings(text, rules, path, cells):
             findings.append(finding)  # one by one: what comes before an exception counts
         why = f"not Python: cell {', '.join(map(str, odd))}" if odd else ""
+        why = "; ".join(filter(None, [why, _unknown(text, cells)]))
     except files.Unreadable as error:
         why = str(error)
     except SyntaxError as error:
@@ -243,26 +245,42 @@ def _characters(lines: list[str], line: int, column: int) -> int:
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
-def _silenced(text: str) -> dict[int, list[str]]:
-    """The ids and families that a comment silences, by line; all where it names none."""
+def _silenced(text: str) -> dict[int, set[str | None]]:
+    """The ids and families that comments silence, by line; None where one names none: all."""
     if "torch-repros:" not in text:
         return {}
-    found = {}
+    silenced: dict[int, set[str | None]] = defaultdict(set)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and (comment := _IGNORE.search(token.string)):
-            named = comment[1]
-            found[token.start[0]] = [] if named is None else re.split(r"[\s,]+", named.strip())
-    return found
+        for comment in _IGNORE.finditer(token.string) if token.type == tokenize.COMMENT else ():
+            names = [None] if comment[1] is None else re.split(r"[\s,]+", comment[1].strip())
+            silenced[token.start[0]].update(names)
+    return silenced
 
 
-def _ignored(code: Code, hit: Hit, id: str, silenced: dict[int, list[str]]) -> bool:
-    """Whether a comment at the place, or at the first line of its statement, says so."""
+def _unknown(text: str, cells: list[files.Cell]) -> str:
+    """What is wrong with the names in its comments, or ""."""
+    unknown = []
+    for line, names in _silenced(text).items():
+        at = _LINE.sub(lambda match: _in_its_cell(match, cells), f"line {line}")
+        for name in sorted({name for name in names if name} - _names()):
+            unknown.append(f"no rule or family of rules {name!r} to ignore ({at})")
+    return "; ".join(unknown)
+
+
+@cache
+def _names() -> set[str]:
+    """The ids and families of all rules."""
+    paths = Path(__file__).with_name("rules").glob("*/*.py")
+    return {
+        name for path in paths for name in (path.parent.name, f"{path.parent.name}/{path.stem}")
+    }
+
+
+def _ignored(code: Code, hit: Hit, id: str, silenced: dict[int, set[str | None]]) -> bool:
+    """True if a comment at the place, or at the first line of its statement, says so."""
     node = hit.node if isinstance(hit.node, ast.AST) else code.tree
-    places = {place(node)[0], end(node)[0]}
+    lines = {place(node)[0], end(node)[0]}
     if node in code.parent:
-        places.add(place(code.statement(node))[0])
-    family = id.partition("/")[0]
-    return any(
-        not silenced[line] or {id, family} & set(silenced[line])
-        for line in places & silenced.keys()
-    )
+        lines.add(place(code.statement(node))[0])
+    names = {None, id, id.partition("/")[0]}
+    return any(names & silenced[line] for line in lines & silenced.keys())

@@ -85,6 +85,28 @@ def test_a_comment_silences_its_line(comment, silent):
     assert scanning.scan_text(elsewhere, RULES)
 
 
+def test_all_comments_of_a_line_count():
+    both = "# torch-repros: ignore[amp/unscale_twice] # torch-repros: ignore[amp]"
+    assert scanning.scan_text(BAD.replace(", 1.0)", f", 1.0)  {both}"), RULES) == []
+
+
+def test_a_comment_at_the_first_line_of_a_statement_silences_it():
+    text = BAD.replace("    torch.nn", "    norm = [  # torch-repros: ignore\n  torch.nn")
+    assert scanning.scan_text(text.replace(", 1.0)", ", 1.0)\n    ]"), RULES) == []
+
+
+@pytest.mark.parametrize("name", ["amp/clip_befor_unscale", "apm", "amp/half_linear_on_the_cpu"])
+def test_a_name_to_ignore_that_no_rule_has_is_told(tmp_path, name):
+    text = BAD.replace(", 1.0)\n", f", 1.0)  # torch-repros: ignore[{name}, loss,]\n")
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    cells = [("code", "import torch"), ("code", text)]
+    (tmp_path / "b.ipynb").write_text(notebook(*cells), encoding="utf-8")
+    findings, ((_, first), (_, second)) = scan(tmp_path)
+    assert len(findings) == 2
+    assert first == f"no rule or family of rules {name!r} to ignore (line 5)"
+    assert second == f"no rule or family of rules {name!r} to ignore (line 5 of cell 2)"
+
+
 def test_a_text_silences_nothing():
     assert scanning.scan_text(
         BAD.replace("    torch.nn", "    '# torch-repros: ignore'; torch.nn"), RULES
@@ -105,6 +127,13 @@ def test_a_notebook_is_read_as_one_program(tmp_path):
     assert passed == []
     assert (found.cell, found.line, found.edits) == (4, 3, ())
     assert found.where == f"{path}:cell 4:3:{COLUMN}"
+
+
+def test_the_same_line_of_two_cells_is_found_in_both(tmp_path):
+    path = tmp_path / "train.ipynb"
+    path.write_text(notebook(("code", BAD), ("code", BAD)), encoding="utf-8")
+    findings, _ = scan(path)
+    assert [(finding.cell, finding.line) for finding in findings] == [(1, 5), (2, 5)]
 
 
 LOOP = """\
