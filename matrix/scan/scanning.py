@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ..catalog import Reproducer
 from . import files
 from .code import Code, Edit, Hit, TooLong, end, place
+from .training import DEFINITIONS
 
 SECONDS = 10.0  # of CPU that the rules may take for one file
 LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
@@ -52,6 +53,8 @@ class Finding:
     end_column: int
     cell: int = 0  # of a notebook, from 1
     edits: tuple[Edit, ...] = ()
+    source: str = ""  # the lines of the place
+    scope: str = ""  # the function or class that it is in: "Trainer.step"
 
     @property
     def where(self) -> str:
@@ -114,7 +117,7 @@ def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result
         except BrokenProcessPool:
             paths = paths[done:]
             if processes == 1:
-                yield paths.pop(0), [], "the process that read it crashed"
+                yield paths.pop(0), [], "the process reading it crashed"
             processes = jobs if processes == 1 else 1
 
 
@@ -182,7 +185,7 @@ def _findings(
                 continue
             if hit.edits and not code.stays_python(hit.edits):
                 hit = hit._replace(edits=())  # of what stands in parentheses, for one
-            finding = _finding(hit, rule, path, code.lines, cells)
+            finding = _finding(hit, rule, path, code, cells)
             if (finding.cell, finding.line) not in places:
                 places.add((finding.cell, finding.line))
                 yield finding
@@ -210,9 +213,9 @@ def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:
     return all(any(word in text for word in group) for group in groups)
 
 
-def _finding(
-    hit: Hit, rule: Rule, path: Path, lines: list[str], cells: list[files.Cell]
-) -> Finding:
+def _finding(hit: Hit, rule: Rule, path: Path, code: Code, cells: list[files.Cell]) -> Finding:
+    lines = code.lines
+    scopes = [node.name for node in code.ancestors(hit.node) if isinstance(node, DEFINITIONS)]
     (line, column), (end_line, end_column) = place(hit.node), end(hit.node)
     column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
     cell = cells[line - 1] if cells else files.Cell(0, line)
@@ -229,6 +232,8 @@ def _finding(
         end_column + 1,
         cell.number,
         hit.edits if not cells else (),
+        "\n".join(lines[line - 1 : end_line]),
+        ".".join(reversed(scopes)),
     )
 
 
@@ -263,7 +268,7 @@ def _unknown(text: str, cells: list[files.Cell]) -> str:
     for line, names in _silenced(text).items():
         at = _LINE.sub(lambda match: _in_its_cell(match, cells), f"line {line}")
         for name in sorted({name for name in names if name} - _names()):
-            unknown.append(f"no rule or family of rules {name!r} to ignore ({at})")
+            unknown.append(f"unknown rule or family {name!r} in an ignore comment ({at})")
     return "; ".join(unknown)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from matrix import catalog
 from matrix.explain.text import Measured
-from matrix.scan import changed, files, fixing, formats, scanning, settings
+from matrix.scan import files, fixing, formats, scanning, settings
 from matrix.scan.code import Edit
 
 REPRODUCERS = catalog.load()
@@ -103,8 +103,8 @@ def test_a_name_to_ignore_that_no_rule_has_is_told(tmp_path, name):
     (tmp_path / "b.ipynb").write_text(notebook(*cells), encoding="utf-8")
     findings, ((_, first), (_, second)) = scan(tmp_path)
     assert len(findings) == 2
-    assert first == f"no rule or family of rules {name!r} to ignore (line 5)"
-    assert second == f"no rule or family of rules {name!r} to ignore (line 5 of cell 2)"
+    assert first == f"unknown rule or family {name!r} in an ignore comment (line 5)"
+    assert second == f"unknown rule or family {name!r} in an ignore comment (line 5 of cell 2)"
 
 
 def test_a_text_silences_nothing():
@@ -362,7 +362,7 @@ def test_a_file_at_which_a_process_crashes_costs_no_other(tmp_path, monkeypatch,
         (tmp_path / f"{number:02}.py").write_text(f"import torch{crash}\n", encoding="utf-8")
     findings, passed = scan(tmp_path, jobs=jobs)
     assert [path.name for path, _ in passed] == ["03.py", "04.py", "12.py"]
-    assert {why for _, why in passed} == {"the process that read it crashed"}
+    assert {why for _, why in passed} == {"the process reading it crashed"}
     assert len({finding.path for finding in findings}) == 17
 
 
@@ -587,81 +587,6 @@ def test_what_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError):
         fixing.write(path, b"x")
     assert list(tmp_path.iterdir()) == [path]
-
-
-# --- what a branch changed ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def repository(tmp_path):
-    def git(*arguments):
-        subprocess.run(
-            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
-            cwd=tmp_path, check=True, capture_output=True,
-        )  # fmt: skip
-
-    git("init", "-b", "main")
-    (tmp_path / "old.py").write_text(BAD, encoding="utf-8")
-    (tmp_path / "touched.py").write_text(BAD, encoding="utf-8")
-    git("add", ".")
-    git("commit", "-m", "one")
-    git("switch", "-c", "branch")
-    return tmp_path, git
-
-
-def test_only_changed_lines_count(repository):
-    folder, git = repository
-    text = BAD.replace("1.0)", "2.0)")
-    (folder / "touched.py").write_text(f"# a comment\n{text}", encoding="utf-8")
-    (folder / "new ä.py").write_text(BAD, encoding="utf-8")
-    git("add", ".")
-    git("commit", "-m", "two")
-    (folder / "untracked.py").write_text(BAD, encoding="utf-8")
-    changes = changed.since("main", folder)
-    found, _ = scan(folder)
-    assert len(found) == 4
-    kept = [one.path.name for one in changed.only(found, changes)]
-    assert kept == ["new ä.py", "touched.py", "untracked.py"]
-    (folder / "touched.py").write_text(f"{BAD}\n# a comment\n", encoding="utf-8")
-    kept = [one.path.name for one in changed.only(scan(folder)[0], changed.since("main", folder))]
-    assert kept == ["new ä.py", "untracked.py"]  # the line is the old one again
-
-
-def test_no_line_and_no_name_is_taken_for_a_header(repository):
-    folder, git = repository
-    (folder / ".gitattributes").write_text("*.py diff=odd\n", encoding="utf-8")
-    git("config", "diff.odd.textconv", "sed 1,3d")
-    git("add", ".")
-    git("commit", "-m", "two")
-    text = BAD.replace("1.0)", "2.0)").replace("import torch\n", "import torch\n++ b/other.py\n")
-    (folder / "touched.py").write_text(text, encoding="utf-8")
-    (folder / 'a "b".py').write_text(BAD, encoding="utf-8")
-    git("add", ".")
-    changes = changed.since("main", folder)
-    assert changes[str(folder / "touched.py")] == [range(2, 3), range(6, 7)]
-    assert str(folder / 'a "b".py') in changes
-
-
-def test_what_main_changed_meanwhile_does_not_count(repository):
-    folder, git = repository
-    git("switch", "main")
-    (folder / "old.py").write_text(BAD.replace("1.0)", "2.0)"), encoding="utf-8")
-    git("commit", "-am", "on main")
-    git("switch", "branch")
-    assert changed.since("main", folder) == {}
-
-
-@pytest.mark.parametrize("base", ["nowhere", "--output=x", ""])
-def test_a_base_that_git_does_not_know_is_refused(repository, base):
-    folder, _ = repository
-    with pytest.raises(changed.GitError):
-        changed.since(base, folder)
-    assert not (folder / "x").exists()
-
-
-def test_a_folder_without_git_is_refused(tmp_path):
-    with pytest.raises(changed.GitError, match="not a git repository"):
-        changed.since("main", tmp_path)
 
 
 # --- formats --------------------------------------------------------------------------------------
