@@ -20,11 +20,12 @@ from packaging.version import InvalidVersion
 from .. import catalog, torches
 from ..devices import DEVICES
 from ..explain import wrapping
+from ..printing import printable
 
 if TYPE_CHECKING:
     from ..evidence.records import Record
 
-OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
+OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # 2 is click's, for wrong usage
 SHOWN = 5  # problems of reproducers; a new one has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
@@ -190,7 +191,7 @@ class Sections(click.Group):
             return super().invoke(context)
         except click.ClickException as error:
             width = wrapping.width(sys.stderr)
-            text = wrapping.wrap([f"Error: {error.format_message()}"], width)[len("Error: ") :]
+            text = _wrapped([f"Error: {error.format_message()}"], width)[len("Error: ") :]
             error.format_message = lambda: text  # type: ignore[method-assign]
             raise
 
@@ -330,11 +331,17 @@ def records(folder: Path = catalog.RECORDS) -> list[Record]:
 
 
 def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
-    """Prints a text, wrapped where it goes to a terminal; `style` is click's."""
+    """Prints a text, wrapped where it goes to a terminal, each of its lines made printable;
+    `style` is click's.
+    """
     texts = [text] if isinstance(text, str) else text
-    stream = sys.stderr if err else sys.stdout
-    wrapped = wrapping.wrap(texts, wrapping.width(stream))
+    wrapped = _wrapped(texts, wrapping.width(sys.stderr if err else sys.stdout))
     click.echo(click.style(wrapped, **style) if style else wrapped, err=err)
+
+
+def _wrapped(texts: Iterable[str], width: int | None) -> str:
+    harmless = (type(text)("\n".join(map(printable, text.split("\n")))) for text in texts)
+    return wrapping.wrap(harmless, width)
 
 
 def plural(count: int, noun: str) -> str:

@@ -11,6 +11,7 @@ import click
 
 from ..catalog import LEVELS, Reproducer
 from ..explain.text import Measured
+from ..printing import printable
 from ..scan import changed, files, fixing, formats, scanning, settings
 from ..scan.scanning import Finding, PassedOver
 from . import options
@@ -55,7 +56,7 @@ FORMATS = ("text", "json", "sarif", "github")
     help="sarif: for code scanning; github: annotations of GitHub Actions.",
 )
 @click.option(
-    "--diff", "base", metavar="BASE", help="Only what changed since the branch left BASE, by git."
+    "--diff", "base", metavar="BASE", help="Only what is new since the branch left BASE, by git."
 )
 @click.option("--fix", is_flag=True, help="Show the edits that are certain, as a diff.")
 @click.option("--write", is_flag=True, help="With --fix: make them.")
@@ -102,7 +103,7 @@ def scan(
 
     \b
     torch-repros scan src train.py     look for everything
-    torch-repros scan --diff main      only what a branch changed
+    torch-repros scan --diff main      only what a branch has brought
     torch-repros scan --run            and show each failure on your own torch
     torch-repros scan --fix --write    make the edits that are certain
 
@@ -116,7 +117,7 @@ def scan(
 
     Exit status: 0 no error or warning was found (notes may have been); 1 some were, and with --fix
     --write are still there; 2 usage error; 3 with --run: that interpreter or its torch cannot be
-    used; 130 interrupted.
+    used; 4 none was found, but a file was not read, or only in part; 130 interrupted.
     """
     if write and not fix:
         raise click.UsageError("--write goes with --fix")
@@ -125,27 +126,26 @@ def scan(
     reproducers = options.load()
     try:
         own = settings.load(Path.cwd())
-        changes: changed.Lines | None = None if base is None else {}
-        for place in {one if one.is_dir() else one.parent for one in paths or (Path(),)}:
-            if base is not None and changes is not None:
-                changes |= changed.since(base, place)  # each in its own repository
+        chosen = list(files.find(list(paths) or [Path()], (*exclude, *own.exclude), own.folder))
+        folders = {path if path.is_dir() else path.parent for path in paths or (Path(),)}
+        branches = None if base is None else changed.since(base, folders)
+        rules = _rules(reproducers, select or own.select, (*ignore, *own.ignore), level)
+        findings, passed = _scan(chosen, branches, rules, jobs or 0)
     except settings.SettingsError as error:
         raise click.UsageError(str(error)) from None
     except changed.GitError as error:
         raise click.UsageError(f"--diff: {error}") from None
-    rules = _rules(reproducers, select or own.select, (*ignore, *own.ignore), level)
-    found, passed = _scan(
-        list(paths) or [Path()], (*exclude, *own.exclude), own.folder, rules, changes, jobs or 0
-    )
-    for one in passed:
-        options.say(f"passed over: {one.path}: {one.why}", err=True)
+    for file in passed:
+        options.say(printable(f"passed over: {file.path}: {file.why}"), err=True)
     if fix:
-        found = _fix(found, rules, write)
-    by_id = {one.id: one for one in reproducers}
-    _show(found, passed, by_id, form, version, folder)
-    status = options.FINDINGS if any(one.level != "note" for one in found) else options.OK
-    if running and found:
-        status = _run(context, sorted({one.id for one in found}), python) or status
+        findings = _fix(findings, rules, write)
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
+    _show(findings, passed, by_id, form, version, folder)
+    status = options.UNREAD if passed else options.OK
+    if any(finding.level != "note" for finding in findings):
+        status = options.FINDINGS
+    if running and findings:
+        status = _run(context, sorted({finding.id for finding in findings}), python) or status
     sys.exit(status)
 
 
@@ -172,25 +172,24 @@ def _names(given: tuple[str, ...]) -> list[str]:
 
 def _scan(
     paths: list[Path],
-    exclude: tuple[str, ...],
-    root: Path | None,
+    branches: list[changed.Branch] | None,
     rules: list[scanning.Rule],
-    changes: changed.Lines | None,
     jobs: int,
 ) -> tuple[list[Finding], list[PassedOver]]:
     from . import table
 
-    named = list(files.find(paths, exclude, root))
-    if changes is not None:
-        named = [path for path in named if str(path.resolve()) in changes]
+    if branches is not None:
+        paths = [path for path in paths if any(branch.has_changed(path) for branch in branches)]
     try:
         with table.progress_bar("reading files") as advance:
-            count = len(named)
-            found, passed = scanning.scan(named, rules, jobs, lambda done: advance(done, count))
+            count = len(paths)
+            findings, passed = scanning.scan(paths, rules, jobs, lambda done: advance(done, count))
+            if branches is not None:
+                findings = changed.new(findings, paths, branches, rules, jobs)
     except KeyboardInterrupt:
         click.echo("interrupted: nothing is shown", err=True)
         sys.exit(options.INTERRUPTED)
-    return changed.only(found, changes) if changes is not None else found, passed
+    return findings, passed
 
 
 def _show(
@@ -221,28 +220,28 @@ def _show(
     )
     fixable = sum(bool(one.edits) for one in found)
     hint = f"; `--fix` shows edits for {fixable}" if fixable else ""
-    options.say(["", f"{counts}{hint}"] if found else "nothing found")
+    nothing = f"nothing found{' in what was read' if passed else ''}"
+    options.say(["", f"{counts}{hint}"] if found else nothing)
 
 
-def _fix(found: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
+def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
     """Shows or makes the edits; returns the findings that are still there."""
     by_path: dict[Path, list[Finding]] = defaultdict(list)
-    for one in found:
-        if one.edits:
-            by_path[one.path].append(one)
-    left = list(found)
-    for path, those in by_path.items():
+    for finding in findings:
+        if finding.edits:
+            by_path[finding.path].append(finding)
+    fixed: set[Finding] = set()
+    for path, fixable in by_path.items():
         try:
-            before, after, kept = fixing.fixed(path, those, rules)
+            before, after, done = fixing.fixed(path, fixable, rules)
             if write:
                 fixing.write(path, after)
         except (fixing.NotFixed, OSError) as error:
-            options.say(f"not fixed: {error}", err=True)
+            options.say(printable(f"not fixed: {error}"), err=True)
             continue
         click.echo(fixing.diff(path, before, after), nl=False)
-        if write:
-            left = [one for one in left if one not in kept]
-    return left
+        fixed.update(done if write else ())
+    return [finding for finding in findings if finding not in fixed]
 
 
 def _run(context: click.Context, ids: list[str], python: str) -> int:

@@ -1,81 +1,173 @@
-"""What a branch has changed, by git."""
+"""Which findings a branch has brought, by git.
+
+Contents are compared, and `git diff` is not asked: what that shows depends on settings, attributes
+and variables.
+"""
 
 from __future__ import annotations
 
-import ast
+import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from . import files, scanning
 from .scanning import Finding
 
-_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-Lines = dict[str, "list[range] | None"]  # real path -> the lines that changed; None: all are new
+_LINE = re.compile(r"\bline \d+( of cell \d+)?")  # of what a rule says
 
 
 class GitError(Exception):
     """What git said."""
 
 
-def since(base: str, folder: Path) -> Lines:
-    """The lines that differ from where this branch left `base`, uncommitted ones included."""
-    top = Path(_git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
+@dataclass(frozen=True)
+class Branch:
+    """A repository's working tree beside the commit at which its branch left another."""
+
+    top: Path
+    names: frozenset[str]  # of the files that are tracked, or not ignored
+    before: dict[str, str]  # name at that commit -> blob
+
+    def has_changed(self, path: Path) -> bool:
+        """True if it is a file of the branch whose content is not what it was, or is new."""
+        name = self.name(path)
+        if name not in self.names:
+            return False
+        blob = self.before.get(name, "")
+        try:
+            data = path.read_bytes() if path.is_file() else b""
+        except OSError:
+            return True
+        whole = b"blob %d\0%b" % (len(data), data)
+        kind = "sha1" if len(blob) == 40 else "sha256"
+        return hashlib.new(kind, whole, usedforsecurity=False).hexdigest() != blob
+
+    def name(self, path: Path) -> str:
+        """The path from the top, as git writes it; "" of a file elsewhere."""
+        real = Path(os.path.realpath(path))
+        return real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else ""
+
+    def copies(self, paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
+        """Writes the former contents of these files, and of those that are gone, into a folder:
+        the path there -> the real path in the working tree.
+        """
+        names = {self.name(path) for path in paths} & self.before.keys()
+        names |= {
+            name
+            for name in self.before
+            if name.endswith(files.ENDINGS) and not os.path.lexists(self.top / name)
+        }
+        copies = {}
+        for number, (name, data) in enumerate(self._contents(sorted(names))):
+            path = self.top / name
+            copy = folder / f"{number}{path.suffix}"
+            copy.write_bytes(data)
+            copies[copy] = path
+        return copies
+
+    def _contents(self, names: list[str]) -> Iterable[tuple[str, bytes]]:
+        asked = "".join(f"{self.before[name]}\n" for name in names).encode()
+        answer = _git(self.top, "cat-file", "--batch", input=asked)
+        at = 0
+        for name in names:
+            header = answer[at : answer.index(b"\n", at)]
+            at += len(header) + 1
+            if not header.endswith(b" missing"):  # of a clone that is not whole
+                size = int(header.split()[-1])
+                yield name, answer[at : at + size]
+                at += size + 1
+
+
+def since(base: str, folders: Iterable[Path]) -> list[Branch]:
+    """The branch of each repository that the folders are in, uncommitted changes included."""
     if base.startswith("-"):
         raise GitError(f"{base!r} is not a commit")
-    fork = _git(top, "merge-base", base, "HEAD").strip()
-    text = _git(
-        top, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff",
-        "--no-textconv", "--no-prefix", "--no-renames", fork, "--",
-    )  # fmt: skip
-    changed: Lines = {}
-    lines: list[range] = []
-    left = 0  # lines of this hunk, which may look like anything
-    for line in text.split("\n"):
-        if left and line.startswith(("+", "-")):
-            left -= 1
-        elif line.startswith("+++ "):
-            lines, name = [], line[4:].rstrip("\t")
-            if name.startswith('"'):  # of a quote or a control character, as C writes them
-                name = ast.literal_eval(name)
-            changed[os.path.realpath(top / name)] = lines
-        elif found := _HUNK.match(line):
-            gone, first, count = int(found[1] or 1), int(found[2]), int(found[3] or 1)
-            lines.append(range(first, first + count))
-            left = gone + count
-    others = _git(top, "ls-files", "--others", "--exclude-standard", "-z")
-    changed.update({os.path.realpath(top / name): None for name in others.split("\0") if name})
-    return changed
+    tops = {_git(folder, "rev-parse", "--show-toplevel")[:-1] for folder in folders}
+    return [_branch(base, Path(os.path.realpath(os.fsdecode(top)))) for top in sorted(tops)]
 
 
-def only(findings: Iterable[Finding], changed: Lines) -> list[Finding]:
-    """Those that touch a changed line. In a notebook all count: its lines are those of JSON."""
-    kept = []
-    for one in findings:
-        real = os.path.realpath(one.path)
-        if real in changed:
-            lines = changed[real]
-            if (
-                lines is None
-                or one.cell
-                or any(part.start <= one.end_line and one.line < part.stop for part in lines)
-            ):
-                kept.append(one)
-    return kept
+def _branch(base: str, top: Path) -> Branch:
+    fork = os.fsdecode(_git(top, "merge-base", base, "HEAD")).strip()
+    listed = _git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    before = {}
+    for entry in os.fsdecode(_git(top, "ls-tree", "-r", "-z", "--full-tree", fork)).split("\0"):
+        about, _, name = entry.partition("\t")
+        if name:
+            before[name] = about.split(" ")[2]
+    return Branch(top, frozenset(os.fsdecode(listed).split("\0")) - {""}, before)
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def new(
+    findings: list[Finding],
+    paths: list[Path],
+    branches: list[Branch],
+    rules: list[scanning.Rule],
+    jobs: int = 0,
+) -> list[Finding]:
+    """The findings in these files, which have changed, that were not there before: those of which
+    neither the lines nor what is said of them was there. Code that was moved brings none.
+    """
+    before = _before(paths, branches, rules, jobs) if findings else []
+    for key in (_in_its_scope, _in_its_file, _anywhere):
+        findings, before = _unmatched(findings, before, key)
+    return findings
+
+
+def _before(
+    paths: list[Path], branches: list[Branch], rules: list[scanning.Rule], jobs: int
+) -> list[Finding]:
+    """What was found in these files and in those that are gone, where the branch began."""
+    findings: list[Finding] = []
+    for branch in branches:
+        with TemporaryDirectory() as folder:
+            copies = branch.copies(paths, Path(folder))
+            found, _ = scanning.scan(copies, rules, jobs)
+            findings += [replace(finding, path=copies[finding.path]) for finding in found]
+    return findings
+
+
+def _unmatched(
+    findings: list[Finding], before: list[Finding], key: Callable[[Finding], object]
+) -> tuple[list[Finding], list[Finding]]:
+    """The findings on both sides that have no counterpart on the other."""
+    left = defaultdict(list)
+    for finding in before:
+        left[key(finding)].append(finding)
+    new = []
+    for finding in findings:
+        if left[key(finding)]:
+            left[key(finding)].pop()
+        else:
+            new.append(finding)
+    return new, [finding for rest in left.values() for finding in rest]
+
+
+def _in_its_scope(finding: Finding) -> object:
+    return finding.scope, _in_its_file(finding)
+
+
+def _in_its_file(finding: Finding) -> object:
+    return os.path.realpath(finding.path), _anywhere(finding)
+
+
+def _anywhere(finding: Finding) -> object:
+    return finding.id, _LINE.sub("", finding.what), re.sub(r"[\s,]", "", finding.source)
+
+
+def _git(folder: Path, *arguments: str, input: bytes = b"") -> bytes:
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *arguments],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="surrogateescape",
+            ["git", "-C", str(folder), *arguments], input=input, capture_output=True
         )
     except OSError as error:
         raise GitError(f"cannot run git: {error.strerror}") from None
     if done.returncode:
-        raise GitError(done.stderr.strip().partition("\n")[0] or f"git {arguments[0]} failed")
+        said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
+        raise GitError(said or f"git {arguments[0]} failed")
     return done.stdout

@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 import math
 import time
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+
+from . import files
 
 # What these mean where a file does not say (a fragment, or `from utils import *`).
 USUAL = {
@@ -46,6 +49,25 @@ class Hit(NamedTuple):
     edits: tuple[Edit, ...] = ()  # that fix it for certain
 
 
+Question = ParamSpec("Question")
+Answer = TypeVar("Answer")
+
+
+def remembered(
+    helper: Callable[Concatenate[Code, Question], Answer],
+) -> Callable[Concatenate[Code, Question], Answer]:
+    """The helper, asked once per question and file: it walks much of one, and rules ask often."""
+
+    @wraps(helper)
+    def answer(code: Code, /, *question: Question.args, **none: Question.kwargs) -> Answer:
+        key = (helper, *question)
+        if key not in code.known:
+            code.known[key] = helper(code, *question, **none)
+        return code.known[key]  # type: ignore[return-value]
+
+    return answer
+
+
 class TooLong(Exception):
     """The rules have taken as long as they may: the file was made to be slow, or by a program."""
 
@@ -54,12 +76,13 @@ class Code:
     """One file. Its methods raise TooLong after so many seconds of CPU."""
 
     def __init__(self, tree: ast.Module, text: str, seconds: float = math.inf) -> None:
-        self.tree, self.text = tree, text
+        self.tree, self.text, self.lines = tree, text, text.split("\n")
         self._until = time.process_time() + seconds
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
         self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order
         self._nodes: dict[type[ast.AST], list[ast.AST]] = {}
+        self._statements: list[ast.AST] = []  # in source order
         self._imported: dict[str, str] = {}  # name in this file -> what it is called elsewhere
         self._bound: set[str] = set()  # names that this file defines itself
         self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # the scope, by `global`, `nonlocal`
@@ -178,10 +201,33 @@ class Code:
                 stack.extend(ast.iter_child_nodes(one))
         return self._within.setdefault((node, kinds), sorted(found, key=place))
 
+    def stays_python(self, edits: tuple[Edit, ...]) -> bool:
+        """True if the file is still Python with these edits. Of the file, only the smallest
+        statement around them that can be parsed alone is parsed: not an `elif`, for one.
+        """
+        self._check_time()
+        start, stop = min(edit[:2] for edit in edits), max(edit[2:4] for edit in edits)
+        before = bisect_right(self._statements, start, key=place)
+        node = self._statements[before - 1] if before else self.tree
+        while node is not self.tree:
+            if isinstance(node, ast.stmt) and stop <= end(node):
+                first, last = node.lineno - 1, end(node)[0]
+                header = "if True:" if self.lines[first][:1].isspace() else ""
+                text = "\n".join([header, *self.lines[first:last]])
+                own = [
+                    edit._replace(line=edit.line - first + 1, end_line=edit.end_line - first + 1)
+                    for edit in edits
+                ]
+                if files.is_python(text):
+                    return files.is_python(edited(text, own))
+            node = self.parent[node]
+        return files.is_python(edited(self.text, edits))
+
     def _check_time(self) -> None:
         if time.process_time() > self._until:
             raise TooLong
 
+    @remembered
     def calls_in(self, node: ast.AST, *names: str) -> list[ast.Call]:
         """The calls in it whose name ends in one of these, not in functions defined in it."""
         return [
@@ -280,6 +326,8 @@ class Code:
             stack.extend(reversed(children))
         for node in order:
             self._nodes.setdefault(type(node), []).append(node)
+            if isinstance(node, ast.stmt):
+                self._statements.append(node)
             if isinstance(node, ast.Call):
                 self.calls.setdefault(last_name(node.func), []).append(node)
             elif isinstance(node, (ast.Import, ast.ImportFrom)):

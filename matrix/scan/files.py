@@ -133,6 +133,8 @@ def _notebook(data: bytes) -> Source:
         ]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unreadable("not a notebook of format 4") from None
+    if sum(len(text) for _, text in found) > LARGEST:
+        raise Unreadable(f"its code is larger than {LARGEST // 2**20} MiB")
     lines: list[str] = []
     places: list[Cell] = []
     odd: list[int] = []

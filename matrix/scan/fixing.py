@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+from bisect import bisect, insort
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from ..printing import printable
 from . import files, scanning
 from .code import Edit, TooLong, edited
 from .scanning import Finding
@@ -38,8 +40,8 @@ def fixed(
     if not set(findings) <= set(known):
         raise NotFixed(f"{path}: it has changed since it was read")
     after, done = applied(before, findings)
-    left = Counter(one.id for one in known if one not in done)
-    if not Counter(one.id for one in _found(after, rules, path)) <= left:
+    left = Counter(finding.id for finding in set(known).difference(done))
+    if not Counter(finding.id for finding in _found(after, rules, path)) <= left:
         raise NotFixed(f"{path}: something would still be found in it, or anew")
     try:
         return data, after.replace("\n", newline).encode(encoding), done
@@ -52,19 +54,31 @@ def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]
 
     Two findings may have one edit: it is made once.
     """
-    made: set[Edit] = set()
-    done: list[Finding] = []
+    edits: list[Edit] = []  # in the order of their places
+    apart: list[Finding] = []
     for finding in findings:
-        new = set(finding.edits) - made
-        both = made | new
-        if (
-            finding.edits
-            and not any(_touch(one, other) for one in new for other in made)
-            and files.is_python(edited(text, both))
-        ):
-            made = both
-            done.append(finding)
-    return edited(text, made), done
+        near = {edit: _neighbours(edits, edit) for edit in finding.edits}
+        new = [edit for edit in near if edit not in near[edit]]
+        if near and not any(_touch(edit, other) for edit in new for other in near[edit]):
+            apart.append(finding)
+            for edit in new:
+                insort(edits, edit)
+    done = _together(text, [], apart)
+    return edited(text, _edits(done)), done
+
+
+def _together(text: str, done: list[Finding], more: list[Finding]) -> list[Finding]:
+    """Those of both whose edits leave Python when they are made together: most often all."""
+    if not more or files.is_python(edited(text, _edits([*done, *more]))):
+        return [*done, *more]
+    if len(more) == 1:
+        return done
+    half = len(more) // 2
+    return _together(text, _together(text, done, more[:half]), more[half:])
+
+
+def _edits(findings: list[Finding]) -> set[Edit]:
+    return {edit for finding in findings for edit in finding.edits}
 
 
 def write(path: Path, data: bytes) -> None:
@@ -86,11 +100,22 @@ def write(path: Path, data: bytes) -> None:
 def diff(path: Path, before: bytes, after: bytes) -> bytes:
     """As `git apply` takes it."""
     old, new = (data.splitlines(True) for data in (before, after))  # at b"\n" and b"\r" alone
-    name = path.as_posix().lstrip("/").encode(errors="surrogateescape")
-    found = difflib.diff_bytes(difflib.unified_diff, old, new, b"a/" + name, b"b/" + name)
+    name = path.as_posix().lstrip("/")
+    names = _quoted(f"a/{name}"), _quoted(f"b/{name}")
+    found = difflib.diff_bytes(difflib.unified_diff, old, new, *names)
     return b"".join(
         line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
         for line in found
+    )
+
+
+def _quoted(name: str) -> bytes:
+    """The name, between quotes and with octal escapes where a patch needs them."""
+    if name == printable(name) and '"' not in name and "\\" not in name:
+        return name.encode()
+    return b'"%b"' % b"".join(
+        b"\\%03o" % byte if byte in b'"\\' or not 32 <= byte < 127 else bytes([byte])
+        for byte in os.fsencode(name)
     )
 
 
@@ -105,7 +130,13 @@ def _found(text: str, rules: list[scanning.Rule], path: Path) -> list[Finding]:
         RecursionError,
         TooLong,
     ) as error:
-        raise NotFixed(f"{path}: {error or 'it takes too long'}") from None
+        raise NotFixed(f"{path}: {str(error) or 'checking it takes too long'}") from None
+
+
+def _neighbours(edits: list[Edit], edit: Edit) -> list[Edit]:
+    """Of edits in order, the two between which it belongs; of these it may be the first."""
+    at = bisect(edits, edit)
+    return edits[max(0, at - 1) : at + 1]
 
 
 def _touch(one: Edit, other: Edit) -> bool:

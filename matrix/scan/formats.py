@@ -11,6 +11,7 @@ from .. import HOME, __version__
 from ..catalog import LEVELS, Reproducer
 from ..explain import text
 from ..explain.wrapping import Code
+from ..printing import printable
 from .scanning import Finding, PassedOver
 
 
@@ -21,7 +22,10 @@ def sentence(finding: Finding) -> str:
 
 def lines(findings: list[Finding]) -> list[str]:
     """One line per finding, in the form that editors and problem matchers know."""
-    return [f"{one.where}: {one.level}: {sentence(one)} [{one.id}]" for one in findings]
+    return [
+        printable(f"{finding.where}: {finding.level}: {sentence(finding)} [{finding.id}]")
+        for finding in findings
+    ]
 
 
 def about(reproducer: Reproducer, measured: text.Measured, version: str | None) -> list[str]:
@@ -179,4 +183,4 @@ def github(findings: Iterable[Finding]) -> list[str]:
 def _escaped(value: str, also: str = "") -> str:
     for sign in "%\r\n" + also:
         value = value.replace(sign, f"%{ord(sign):02X}")
-    return value
+    return printable(value)

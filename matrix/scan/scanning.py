@@ -7,9 +7,12 @@ import importlib
 import io
 import os
 import re
+import sys
 import tokenize
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,11 +20,13 @@ from typing import NamedTuple
 
 from ..catalog import Reproducer
 from . import files
-from .code import Code, Edit, Hit, TooLong, edited, end, place
+from .code import Code, Edit, Hit, TooLong, end, place
+from .training import DEFINITIONS
 
 SECONDS = 10.0  # of CPU that the rules may take for one file
 LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
 FEW = 40  # files that are read faster than processes are started
+CRASHES = sys.version_info < (3, 11)  # Python, where code is nested too deeply
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d{1,9})\b")  # of what a rule says
 _IGNORE = re.compile(r"#\s*torch-repros:\s*ignore\b(?:\s*\[([^\]]*)\])?")
@@ -48,6 +53,8 @@ class Finding:
     end_column: int
     cell: int = 0  # of a notebook, from 1
     edits: tuple[Edit, ...] = ()
+    source: str = ""  # the lines of the place
+    scope: str = ""  # the function or class that it is in: "Trainer.step"
 
     @property
     def where(self) -> str:
@@ -73,82 +80,115 @@ def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
 
 def scan(
     paths: Iterable[Path],
-    those: list[Rule],
+    rules: list[Rule],
     jobs: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Finding], list[PassedOver]]:
-    """The findings in these files, by path and line, and the files that were passed over.
+    """The findings in these files, by path and line, and what was passed over.
 
     jobs: processes; 0 for one per core where there are many files.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     passed: list[PassedOver] = []
-    for done, (path, findings, why) in enumerate(_results(list(paths), those, jobs), 1):
-        found += findings
+    for done, (path, own, why) in enumerate(_results(list(paths), rules, jobs), 1):
+        findings += own
         if why:
             passed.append(PassedOver(path, why))
         progress(done)
-    return sorted(found), sorted(passed)
+    return sorted(findings), sorted(passed)
 
 
-def _results(paths: list[Path], those: list[Rule], jobs: int) -> Iterator[Result]:
+def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result]:
+    """A file at which a process crashes costs no other: the files from there on are read one by
+    one until it is met again.
+    """
     jobs = jobs or (os.cpu_count() or 1 if len(paths) > FEW else 1)
-    if jobs == 1:
-        yield from (scan_file(path, those) for path in paths)
+    if jobs == 1 and not CRASHES:
+        yield from (scan_file(path, rules) for path in paths)
         return
-    pool = ProcessPoolExecutor(jobs)
+    processes = jobs
+    while paths:
+        done = 0
+        try:
+            for result in _by_processes(paths, rules, processes):
+                yield result
+                done += 1
+            return
+        except BrokenProcessPool:
+            paths = paths[done:]
+            if processes == 1:
+                yield paths.pop(0), [], "the process reading it crashed"
+            processes = jobs if processes == 1 else 1
+
+
+def _by_processes(paths: list[Path], rules: list[Rule], processes: int) -> Iterator[Result]:
+    pool = ProcessPoolExecutor(processes)
     try:
-        size = max(1, min(8, len(paths) // (4 * jobs)))  # Ctrl-C waits for those that are begun
-        yield from pool.map(scan_file, paths, [those] * len(paths), chunksize=size)
+        # Ctrl-C waits for those that are begun; of one process the crash tells the file
+        size = 1 if processes == 1 else max(1, min(8, len(paths) // (4 * processes)))
+        yield from pool.map(scan_file, paths, [rules] * len(paths), chunksize=size)
     finally:  # also after Ctrl-C: what waits is not begun
         pool.shutdown(cancel_futures=True)
 
 
-def scan_file(path: Path, those: list[Rule]) -> Result:
-    for rule in those:
+def scan_file(path: Path, rules: list[Rule]) -> Result:
+    for rule in rules:
         function(rule.id)  # first: a SyntaxError of ours must not be taken for one of the file
+    findings: list[Finding] = []
     try:
         text, cells, odd = files.read(path)
         if not _TORCH.search(text):
+            if not cells:
+                files.parsed(text)
             return path, [], ""
+        for finding in _findings(text, rules, path, cells):
+            findings.append(finding)  # one by one: what comes before an exception counts
         why = f"not Python: cell {', '.join(map(str, odd))}" if odd else ""
-        return path, scan_text(text, those, path, cells), why
+        why = "; ".join(filter(None, [why, _unknown(text, cells)]))
     except files.Unreadable as error:
-        return path, [], str(error)
+        why = str(error)
     except SyntaxError as error:
-        return path, [], f"not Python: {error.msg} (line {error.lineno})"
+        why = f"not Python: {error.msg} (line {error.lineno})"
     except ValueError:
-        return path, [], "not text: it has half of a surrogate pair"
+        why = "not text: it has half of a surrogate pair"
     except (RecursionError, MemoryError):
-        return path, [], "nested too deeply"
+        why = "nested too deeply"
     except TooLong:
-        return path, [], f"takes the rules more than {SECONDS:g} s"
+        why = f"checking it took more than {SECONDS:g} s; only what was found by then is shown"
     except RuleError as error:
-        return path, [], f"{error}: please report it"
+        why = f"{error}: please report it"
+    return path, findings, why
 
 
-def scan_text(
-    text: str, those: list[Rule], path: Path = Path("-"), cells: list[files.Cell] | None = None
-) -> list[Finding]:
-    """Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
+def scan_text(text: str, rules: list[Rule], path: Path = Path("-")) -> list[Finding]:
+    """The findings in Python. Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
+    return list(_findings(text, rules, path, []))
+
+
+def _findings(
+    text: str, rules: list[Rule], path: Path, cells: list[files.Cell]
+) -> Iterator[Finding]:
+    """As scan_text(), one by one; `cells` are those of a notebook."""
     tree = files.parsed(text)
-    likely = [rule for rule in those if _has_words(text, function(rule.id))]
+    likely = [rule for rule in rules if _has_words(text, function(rule.id))]
     if not likely:
-        return []
+        return
     code = Code(tree, text, SECONDS)
-    numbers = (getattr(one, "value", None) for one in code.all(ast.Constant))
-    if any(isinstance(one, int) and one.bit_length() > LONGEST for one in numbers):
+    numbers = (getattr(node, "value", None) for node in code.all(ast.Constant))
+    if any(isinstance(number, int) and number.bit_length() > LONGEST for number in numbers):
         raise files.Unreadable("it has a number that is too long to be written")
-    lines, silenced = text.split("\n"), _silenced(text)
-    found: dict[tuple[str, int, int], Finding] = {}
+    silenced = _silenced(text)
     for rule in likely:
+        places: set[tuple[int, int]] = set()  # one finding of a rule per line
         for hit in _hits(rule, code):
-            if not _ignored(code, hit, rule.id, silenced):
-                if hit.edits and not files.is_python(edited(text, hit.edits)):
-                    hit = hit._replace(edits=())  # of what stands in parentheses, for one
-                finding = _finding(hit, rule, path, lines, cells or [])
-                found.setdefault((rule.id, finding.line, finding.cell), finding)
-    return list(found.values())
+            if _ignored(code, hit, rule.id, silenced):
+                continue
+            if hit.edits and not code.stays_python(hit.edits):
+                hit = hit._replace(edits=())  # of what stands in parentheses, for one
+            finding = _finding(hit, rule, path, code, cells)
+            if (finding.cell, finding.line) not in places:
+                places.add((finding.cell, finding.line))
+                yield finding
 
 
 @cache
@@ -158,9 +198,9 @@ def function(id: str) -> Callable[[Code], Iterator[Hit]]:
     return getattr(module, id.partition("/")[2])  # type: ignore[no-any-return]
 
 
-def _hits(rule: Rule, code: Code) -> list[Hit]:
+def _hits(rule: Rule, code: Code) -> Iterator[Hit]:
     try:
-        return list(function(rule.id)(code))
+        yield from function(rule.id)(code)
     except (RecursionError, MemoryError, TooLong):
         raise
     except Exception as error:
@@ -173,9 +213,9 @@ def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:
     return all(any(word in text for word in group) for group in groups)
 
 
-def _finding(
-    hit: Hit, rule: Rule, path: Path, lines: list[str], cells: list[files.Cell]
-) -> Finding:
+def _finding(hit: Hit, rule: Rule, path: Path, code: Code, cells: list[files.Cell]) -> Finding:
+    lines = code.lines
+    scopes = [node.name for node in code.ancestors(hit.node) if isinstance(node, DEFINITIONS)]
     (line, column), (end_line, end_column) = place(hit.node), end(hit.node)
     column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
     cell = cells[line - 1] if cells else files.Cell(0, line)
@@ -192,6 +232,8 @@ def _finding(
         end_column + 1,
         cell.number,
         hit.edits if not cells else (),
+        "\n".join(lines[line - 1 : end_line]),
+        ".".join(reversed(scopes)),
     )
 
 
@@ -208,26 +250,42 @@ def _characters(lines: list[str], line: int, column: int) -> int:
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
-def _silenced(text: str) -> dict[int, list[str]]:
-    """The ids and families that a comment silences, by line; all where it names none."""
+def _silenced(text: str) -> dict[int, set[str | None]]:
+    """The ids and families that comments silence, by line; None where one names none: all."""
     if "torch-repros:" not in text:
         return {}
-    found = {}
+    silenced: dict[int, set[str | None]] = defaultdict(set)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and (comment := _IGNORE.search(token.string)):
-            named = comment[1]
-            found[token.start[0]] = [] if named is None else re.split(r"[\s,]+", named.strip())
-    return found
+        for comment in _IGNORE.finditer(token.string) if token.type == tokenize.COMMENT else ():
+            names = [None] if comment[1] is None else re.split(r"[\s,]+", comment[1].strip())
+            silenced[token.start[0]].update(names)
+    return silenced
 
 
-def _ignored(code: Code, hit: Hit, id: str, silenced: dict[int, list[str]]) -> bool:
-    """Whether a comment at the place, or at the first line of its statement, says so."""
+def _unknown(text: str, cells: list[files.Cell]) -> str:
+    """What is wrong with the names in its comments, or ""."""
+    unknown = []
+    for line, names in _silenced(text).items():
+        at = _LINE.sub(lambda match: _in_its_cell(match, cells), f"line {line}")
+        for name in sorted({name for name in names if name} - _names()):
+            unknown.append(f"unknown rule or family {name!r} in an ignore comment ({at})")
+    return "; ".join(unknown)
+
+
+@cache
+def _names() -> set[str]:
+    """The ids and families of all rules."""
+    paths = Path(__file__).with_name("rules").glob("*/*.py")
+    return {
+        name for path in paths for name in (path.parent.name, f"{path.parent.name}/{path.stem}")
+    }
+
+
+def _ignored(code: Code, hit: Hit, id: str, silenced: dict[int, set[str | None]]) -> bool:
+    """True if a comment at the place, or at the first line of its statement, says so."""
     node = hit.node if isinstance(hit.node, ast.AST) else code.tree
-    places = {place(node)[0], end(node)[0]}
+    lines = {place(node)[0], end(node)[0]}
     if node in code.parent:
-        places.add(place(code.statement(node))[0])
-    family = id.partition("/")[0]
-    return any(
-        not silenced[line] or {id, family} & set(silenced[line])
-        for line in places & silenced.keys()
-    )
+        lines.add(place(code.statement(node))[0])
+    names = {None, id, id.partition("/")[0]}
+    return any(names & silenced[line] for line in lines & silenced.keys())

@@ -17,6 +17,7 @@ from .code import (
     path,
     place,
     receiver,
+    remembered,
     source,
 )
 
@@ -72,12 +73,14 @@ def is_scheduler(code: Code, node: ast.AST | None) -> bool:
     return _named(node, "sched")
 
 
+@remembered
 def is_scaler(code: Code, node: ast.AST | None) -> bool:
     if node is None:
         return False
     return code.made_by(node, "GradScaler") or _named(node, "scaler")
 
 
+@remembered
 def optimizer_steps(code: Code, node: ast.AST) -> list[ast.Call]:
     """The calls in it that step an optimizer: opt.step(), scaler.step(opt)."""
     return [
@@ -88,6 +91,7 @@ def optimizer_steps(code: Code, node: ast.AST) -> list[ast.Call]:
     ]
 
 
+@remembered
 def backwards(code: Code, node: ast.AST) -> list[ast.Call]:
     return [call for call in code.calls_in(node, "backward") if is_backward(call)]
 
@@ -335,6 +339,7 @@ def _handed_in(code: Code, name: ast.AST, depth: int) -> ast.AST | None:
     return found[0] if len(kinds) == 1 else None
 
 
+@remembered
 def functions_called(code: Code, node: ast.AST) -> list[ast.FunctionDef]:
     """The functions of this file that it calls: train(model), self.train()."""
     called = {

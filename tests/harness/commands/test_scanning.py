@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -119,11 +120,51 @@ def test_settings_that_mean_nothing_end_it(project):
     assert "pyproject.toml: unknown key 'x'" in result.output
 
 
+@pytest.mark.parametrize("text", ["torch(", "import os\nprint 'no torch'\n"])
+def test_a_file_that_is_not_read_has_an_exit_status_of_its_own(project, text):
+    (project / "bad.py").write_text(text, encoding="utf-8")
+    result = call("scan", "bad.py", "free.py")  # with a note
+    assert result.exit_code == 4
+    assert "passed over: bad.py: not Python" in result.stderr
+    assert call("scan", "bad.py").stdout == "nothing found in what was read\n"
+    assert call("scan").exit_code == 1  # an error comes first
+    assert call("scan", "--fix", "--write").exit_code == 4
+    assert " 4 " in call("scan", "--help").output
+
+
 def test_a_file_that_is_passed_over_is_named_on_stderr(project):
     (project / "bad.py").write_text("torch(", encoding="utf-8")
     result = call("scan", "--format", "json")
     assert "passed over: bad.py: not Python" in result.stderr
     assert json.loads(result.stdout)["passed_over"][0]["path"] == "bad.py"
+
+
+HOSTILE = "a\n::error file=x.py::pwned\n\x1b[31m\x9b\u202e\u200b\u2028.py"
+COMMANDS = ["::error file=x.py::pwned.py", "##[error]pwned.py"]
+
+
+@pytest.mark.parametrize("name", [HOSTILE, *COMMANDS], ids=["lines", "command", "old command"])
+@pytest.mark.parametrize("text", [BAD, "torch("], ids=["found", "passed over"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_a_file_name_gives_no_command_to_a_terminal_or_a_ci_log(project, name, text, form):
+    (project / name).write_text(text, encoding="utf-8")
+    result = call("scan", name, "--format", form)
+    output = result.stdout + result.stderr
+    assert not set("\x1b\x9b\u202e\u200b\u2028") & set(output)
+    commands = [line for line in output.splitlines() if line.strip().startswith("::")]
+    assert len(commands) == (form == "github" and text == BAD)
+    assert "::error file=x.py" not in "".join(commands)
+    assert form in ("json", "sarif") or "##[" not in result.stdout
+    assert "##[" not in result.stderr
+
+
+def test_git_applies_the_diff_of_a_file_with_a_hostile_name(project):
+    (project / HOSTILE).write_text(BAD, encoding="utf-8")
+    patch = call("scan", HOSTILE, "--fix").stdout.partition("a\\n::error")[0]
+    assert "\n::error" not in patch
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    subprocess.run(["git", "apply"], input=patch, text=True, check=True)
+    assert "unscale_" in (project / HOSTILE).read_text(encoding="utf-8")
 
 
 def test_a_fix_is_shown_and_made_only_with_write(project):
@@ -157,7 +198,10 @@ def test_other_programs_get_their_form(project, form):
         assert result.stdout.startswith("::error file=train.py,line=5,")
 
 
-def test_only_what_a_branch_changed(project, monkeypatch):
+@pytest.fixture
+def git(project):
+    """In a repository whose branch `main` has train.py."""
+
     def git(*arguments):
         own = ["-c", "user.name=a", "-c", "user.email=a@b"]
         subprocess.run(["git", *own, *arguments], check=True, capture_output=True)
@@ -165,10 +209,56 @@ def test_only_what_a_branch_changed(project, monkeypatch):
     git("init", "-b", "main")
     git("add", "train.py")
     git("commit", "-m", "one")
+    git("switch", "-c", "branch")
+    return git
+
+
+def test_only_what_a_branch_has_brought(project, git, monkeypatch):
     result = call("scan", "--diff", "main", "--format", "json")
     assert ids(result) == {TEXTS}  # untracked
     monkeypatch.chdir("/")
     assert ids(call("scan", "--diff", "main", "--format", "json", str(project))) == {TEXTS}
+
+
+def test_a_line_that_a_branch_deletes_counts(project, git):
+    good = BAD.replace("    torch.nn", "    scaler.unscale_(optimizer)\n    torch.nn")
+    (project / "train.py").write_text(good, encoding="utf-8")
+    git("commit", "-am", "right")
+    git("branch", "-f", "main")
+    assert call("scan", "--diff", "main").exit_code == 0
+    (project / "train.py").write_text(BAD, encoding="utf-8")
+    result = call("scan", "--diff", "main")
+    assert result.exit_code == 1
+    assert "train.py:5:5: error: " in result.output
+
+
+@pytest.mark.parametrize(
+    ("setting", "attributes", "variable"),
+    [("8", "", ""), ("0", "*.py -diff\n", ""), ("0", "*.py binary\n", ""), ("0", "", "-u10")],
+)
+def test_no_setting_of_git_hides_what_a_branch_has_brought(
+    project, git, monkeypatch, setting, attributes, variable
+):
+    (project / ".gitattributes").write_text(attributes, encoding="utf-8")
+    git("config", "diff.interHunkContext", setting)
+    monkeypatch.setenv("GIT_DIFF_OPTS", variable)
+    lines = ["import torch"] + [f"a{number} = {number}" for number in range(12)]
+    (project / "a.py").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    git("add", ".")
+    git("commit", "-m", "two")
+    git("branch", "-f", "main")
+    lines[2] = lines[7] = "changed = 1"
+    (project / "a.py").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    (project / "train.py").write_text(BAD.replace("1.0)", "2.0)"), encoding="utf-8")
+    assert ids(call("scan", "--diff", "main", "--format", "json")) == {CLIP}
+
+
+@pytest.mark.parametrize("name", ["--exclude=*.py", "--level"])
+def test_no_file_name_is_an_option_of_the_hook(project, name):
+    hook = (catalog.ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    (entry,) = re.findall(r"^  entry: torch-repros (.+)$", hook, re.M)
+    (project / name).write_text("import torch\n", encoding="utf-8")
+    assert call(*entry.split(), name, "train.py").exit_code == 1
 
 
 def test_what_was_found_is_run_on_the_torch_of_an_interpreter(project):

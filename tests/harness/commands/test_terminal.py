@@ -35,7 +35,7 @@ CALLS = [
     "exec -- no-such-program",
     "search loss stays constant",
     "search xyzzy",
-    "scan tests/harness/scan/amp.py",
+    "scan tests/harness/scan/amp",
     "scan --select ampp",
     f"show {LONGEST}",
     "show amp/unscale_twice --torch 2.6",

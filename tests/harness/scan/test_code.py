@@ -5,7 +5,8 @@ import ast
 import pytest
 
 from matrix.scan import code as reading
-from matrix.scan.code import Code
+from matrix.scan import files
+from matrix.scan.code import Code, Edit, TooLong, edited
 
 TEXT = """
 import torch.nn.functional as F
@@ -174,3 +175,35 @@ def test_a_name_that_is_imported_from_two_places_is_nobody_s(text, torch):
 
 def test_a_call_is_found_by_the_name_of_its_module_too():
     assert CODE.calls["clip_grad_norm_"] == CODE.calls["clip"]
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "new", "stays"),
+    [
+        ("x = 1\ny = (2)\n", "2", "3", True),
+        ("x = 1\ny = (2)\n", "2", "(", False),
+        ("def f():\n\treturn (2)\n", "2", "a = 3", False),
+        ("def f():\n    x\n    y\n", "y", "yield\n    y", True),
+        ("if a:\n    b\nelif (c):\n    d\n", "c", "e", True),
+        ("if a:\n    b\nelif (c):\n    d\n", "c", ")", False),
+        ("if a: b\n", "b", "c\nd", True),
+        ("x; y = (\n2)\n", "2", "3", True),
+        ("@f(2)\ndef g(): pass\n", "2", "x", True),
+        ('x = """\n    2\n"""\n', "2", "3", True),
+        ("    # 2\nx\n", "2", "3", True),
+        ("try:\n    x\nexcept (2):\n    y\n", "2", "E as e", False),
+    ],
+)
+def test_what_stays_python_after_an_edit(text, at, new, stays):
+    line = text[: text.index(at)].count("\n") + 1
+    column = text.split("\n")[line - 1].index(at)
+    edit = Edit(line, column, line, column + 1, new)
+    code = Code.of(text)
+    assert code.stays_python((edit,)) is stays
+    assert files.is_python(edited(text, [edit])) is stays
+
+
+def test_edits_are_checked_within_the_seconds_that_a_file_has():
+    code = Code(ast.parse("x"), "x", -1.0)
+    with pytest.raises(TooLong):
+        code.stays_python((Edit(1, 0, 1, 1, "y"),))

@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import multiprocessing
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from matrix import catalog
 from matrix.explain.text import Measured
-from matrix.scan import changed, files, fixing, formats, scanning, settings
+from matrix.scan import files, fixing, formats, scanning, settings
 from matrix.scan.code import Edit
 
 REPRODUCERS = catalog.load()
@@ -28,6 +30,11 @@ def train(scaler, optimizer, model, loss):
     scaler.update()
 """
 COLUMN = 5
+
+
+def notebook(*cells):
+    kinds = [{"cell_type": kind, "source": source} for kind, source in cells]
+    return json.dumps({"nbformat": 4, "cells": kinds})
 
 
 def scan(*paths, **options):
@@ -78,15 +85,32 @@ def test_a_comment_silences_its_line(comment, silent):
     assert scanning.scan_text(elsewhere, RULES)
 
 
+def test_all_comments_of_a_line_count():
+    both = "# torch-repros: ignore[amp/unscale_twice] # torch-repros: ignore[amp]"
+    assert scanning.scan_text(BAD.replace(", 1.0)", f", 1.0)  {both}"), RULES) == []
+
+
+def test_a_comment_at_the_first_line_of_a_statement_silences_it():
+    text = BAD.replace("    torch.nn", "    norm = [  # torch-repros: ignore\n  torch.nn")
+    assert scanning.scan_text(text.replace(", 1.0)", ", 1.0)\n    ]"), RULES) == []
+
+
+@pytest.mark.parametrize("name", ["amp/clip_befor_unscale", "apm", "amp/half_linear_on_the_cpu"])
+def test_a_name_to_ignore_that_no_rule_has_is_told(tmp_path, name):
+    text = BAD.replace(", 1.0)\n", f", 1.0)  # torch-repros: ignore[{name}, loss,]\n")
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    cells = [("code", "import torch"), ("code", text)]
+    (tmp_path / "b.ipynb").write_text(notebook(*cells), encoding="utf-8")
+    findings, ((_, first), (_, second)) = scan(tmp_path)
+    assert len(findings) == 2
+    assert first == f"unknown rule or family {name!r} in an ignore comment (line 5)"
+    assert second == f"unknown rule or family {name!r} in an ignore comment (line 5 of cell 2)"
+
+
 def test_a_text_silences_nothing():
     assert scanning.scan_text(
         BAD.replace("    torch.nn", "    '# torch-repros: ignore'; torch.nn"), RULES
     )
-
-
-def notebook(*cells):
-    kinds = [{"cell_type": kind, "source": source} for kind, source in cells]
-    return json.dumps({"nbformat": 4, "cells": kinds})
 
 
 def test_a_notebook_is_read_as_one_program(tmp_path):
@@ -103,6 +127,13 @@ def test_a_notebook_is_read_as_one_program(tmp_path):
     assert passed == []
     assert (found.cell, found.line, found.edits) == (4, 3, ())
     assert found.where == f"{path}:cell 4:3:{COLUMN}"
+
+
+def test_the_same_line_of_two_cells_is_found_in_both(tmp_path):
+    path = tmp_path / "train.ipynb"
+    path.write_text(notebook(("code", BAD), ("code", BAD)), encoding="utf-8")
+    findings, _ = scan(path)
+    assert [(finding.cell, finding.line) for finding in findings] == [(1, 5), (2, 5)]
 
 
 LOOP = """\
@@ -169,6 +200,7 @@ def test_lines_that_are_spoken_of_are_those_of_their_cells(tmp_path):
     ("name", "data", "why"),
     [
         ("a.py", b"def torch(:", "not Python"),
+        ("a.py", b"def f(:", "not Python"),
         ("a.py", b"torch = '\xff'", "not in UTF-8"),
         ("a.py", b"# coding: klingon\ntorch", "not in UTF-8"),
         ("a.py", b"torch\0", "NUL"),
@@ -180,6 +212,7 @@ def test_lines_that_are_spoken_of_are_those_of_their_cells(tmp_path):
         ("a.py", b"# coding: undefined\ntorch", "not in UTF-8"),
         ("a.py", b"# coding: raw_unicode_escape\n# \\ud800\ntorch", "surrogate"),
         ("a.ipynb", b"{}", "not a notebook"),
+        ("a.ipynb", notebook(*[("code", "x\n" * 2**18)] * 3).encode(), "code is larger than 1 MiB"),
         ("a.ipynb", b"[" * 100_000, "not a notebook"),
         ("a.ipynb", b'{"cells": [{"cell_type": "code", "source": 3}]}', "not a notebook"),
     ],
@@ -198,7 +231,8 @@ def test_a_file_that_takes_too_long_is_passed_over(tmp_path, monkeypatch):
     (tmp_path / "a.py").write_text(BAD, encoding="utf-8")
     monkeypatch.setattr(scanning, "SECONDS", -1.0)
     found, ((path, why),) = scan(tmp_path)
-    assert (found, path.name, why) == ([], "a.py", "takes the rules more than -1 s")
+    assert (found, path.name) == ([], "a.py")
+    assert why == "checking it took more than -1 s; only what was found by then is shown"
 
 
 def test_a_file_made_to_be_slow_is_given_up(tmp_path, monkeypatch):
@@ -209,7 +243,48 @@ def test_a_file_made_to_be_slow_is_given_up(tmp_path, monkeypatch):
     started = time.process_time()
     _, passed = scan(tmp_path)
     assert time.process_time() - started < 20
-    assert [why for _, why in passed] == ["takes the rules more than 1 s"]
+    assert ["took more than 1 s" in why for _, why in passed] == [True]
+
+
+def test_a_file_that_reaches_the_limit_keeps_what_was_found_before(tmp_path, monkeypatch):
+    def slow(code):
+        yield scanning.Hit(code.tree.body[0], "is found")
+        raise scanning.TooLong
+
+    monkeypatch.setattr(scanning, "function", lambda id: slow)
+    (tmp_path / "a.py").write_text("import torch\n", encoding="utf-8")
+    (finding,), ((_, why),) = scan(tmp_path)
+    assert finding.what == "is found"
+    assert "only what was found by then is shown" in why
+
+
+def copies(number):
+    """A file of that many functions, each with a finding that has an edit."""
+    head, function = BAD.split("\n\n")
+    return head + "\n" + "".join(function.replace("train", f"train_{n}") for n in range(number))
+
+
+def test_a_file_is_parsed_a_few_times_however_much_is_found(monkeypatch):
+    parsed = []
+    parse = files.parsed
+    monkeypatch.setattr(files, "parsed", lambda text: parsed.append(len(text)) or parse(text))
+    text = copies(50)
+    findings = scanning.scan_text(text, RULES)
+    assert sum(bool(finding.edits) for finding in findings) == 50
+    assert sum(parsed) < 5 * len(text)
+    parsed.clear()
+    after, done = fixing.applied(text, findings)
+    assert (done, after.count("unscale_")) == (findings, 50)
+    assert sum(parsed) < 5 * len(text)
+
+
+def test_a_file_that_takes_too_long_is_not_fixed_and_says_so(tmp_path, monkeypatch):
+    path = tmp_path / "a.py"
+    path.write_text(BAD, encoding="utf-8")
+    findings, _ = scan(path)
+    monkeypatch.setattr(scanning, "SECONDS", -1.0)
+    with pytest.raises(fixing.NotFixed, match="checking it takes too long"):
+        fixing.fixed(path, findings, RULES)
 
 
 @pytest.mark.parametrize(
@@ -270,6 +345,25 @@ def test_many_files_take_as_many_processes_and_give_the_same(tmp_path):
     assert done == list(range(1, 61))
     assert scan(tmp_path) == scan(tmp_path, jobs=3) == one_by_one
     assert len(one_by_one[0]) == 60
+
+
+@pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="needs the patch below")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_at_which_a_process_crashes_costs_no_other(tmp_path, monkeypatch, jobs):
+    def crashes(code):
+        if "crash" in code.text:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        yield scanning.Hit(code.tree.body[0], "is found")
+
+    monkeypatch.setattr(scanning, "function", lambda id: crashes)
+    monkeypatch.setattr(scanning, "CRASHES", True)  # as on Python 3.10
+    for number in range(20):
+        crash = "  # crash" if number in (3, 4, 12) else ""
+        (tmp_path / f"{number:02}.py").write_text(f"import torch{crash}\n", encoding="utf-8")
+    findings, passed = scan(tmp_path, jobs=jobs)
+    assert [path.name for path, _ in passed] == ["03.py", "04.py", "12.py"]
+    assert {why for _, why in passed} == {"the process reading it crashed"}
+    assert len({finding.path for finding in findings}) == 17
 
 
 # --- settings -------------------------------------------------------------------------------------
@@ -493,81 +587,6 @@ def test_what_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError):
         fixing.write(path, b"x")
     assert list(tmp_path.iterdir()) == [path]
-
-
-# --- what a branch changed ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def repository(tmp_path):
-    def git(*arguments):
-        subprocess.run(
-            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
-            cwd=tmp_path, check=True, capture_output=True,
-        )  # fmt: skip
-
-    git("init", "-b", "main")
-    (tmp_path / "old.py").write_text(BAD, encoding="utf-8")
-    (tmp_path / "touched.py").write_text(BAD, encoding="utf-8")
-    git("add", ".")
-    git("commit", "-m", "one")
-    git("switch", "-c", "branch")
-    return tmp_path, git
-
-
-def test_only_changed_lines_count(repository):
-    folder, git = repository
-    text = BAD.replace("1.0)", "2.0)")
-    (folder / "touched.py").write_text(f"# a comment\n{text}", encoding="utf-8")
-    (folder / "new ä.py").write_text(BAD, encoding="utf-8")
-    git("add", ".")
-    git("commit", "-m", "two")
-    (folder / "untracked.py").write_text(BAD, encoding="utf-8")
-    changes = changed.since("main", folder)
-    found, _ = scan(folder)
-    assert len(found) == 4
-    kept = [one.path.name for one in changed.only(found, changes)]
-    assert kept == ["new ä.py", "touched.py", "untracked.py"]
-    (folder / "touched.py").write_text(f"{BAD}\n# a comment\n", encoding="utf-8")
-    kept = [one.path.name for one in changed.only(scan(folder)[0], changed.since("main", folder))]
-    assert kept == ["new ä.py", "untracked.py"]  # the line is the old one again
-
-
-def test_no_line_and_no_name_is_taken_for_a_header(repository):
-    folder, git = repository
-    (folder / ".gitattributes").write_text("*.py diff=odd\n", encoding="utf-8")
-    git("config", "diff.odd.textconv", "sed 1,3d")
-    git("add", ".")
-    git("commit", "-m", "two")
-    text = BAD.replace("1.0)", "2.0)").replace("import torch\n", "import torch\n++ b/other.py\n")
-    (folder / "touched.py").write_text(text, encoding="utf-8")
-    (folder / 'a "b".py').write_text(BAD, encoding="utf-8")
-    git("add", ".")
-    changes = changed.since("main", folder)
-    assert changes[str(folder / "touched.py")] == [range(2, 3), range(6, 7)]
-    assert str(folder / 'a "b".py') in changes
-
-
-def test_what_main_changed_meanwhile_does_not_count(repository):
-    folder, git = repository
-    git("switch", "main")
-    (folder / "old.py").write_text(BAD.replace("1.0)", "2.0)"), encoding="utf-8")
-    git("commit", "-am", "on main")
-    git("switch", "branch")
-    assert changed.since("main", folder) == {}
-
-
-@pytest.mark.parametrize("base", ["nowhere", "--output=x", ""])
-def test_a_base_that_git_does_not_know_is_refused(repository, base):
-    folder, _ = repository
-    with pytest.raises(changed.GitError):
-        changed.since(base, folder)
-    assert not (folder / "x").exists()
-
-
-def test_a_folder_without_git_is_refused(tmp_path):
-    with pytest.raises(changed.GitError, match="not a git repository"):
-        changed.since("main", tmp_path)
 
 
 # --- formats --------------------------------------------------------------------------------------

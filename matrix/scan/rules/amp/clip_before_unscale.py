@@ -58,7 +58,7 @@ def _unscaled_before(
     if any(code.statement(one) not in code.block(statement) for one in clips):
         return ()
     line, column = place(code.statement(clips[0]))
-    indent = code.text.split("\n")[line - 1][:column]
+    indent = code.lines[line - 1][:column]
     above = statement
     while not indent.strip():  # else it is not the first of its line
         if code.statement(step) in code.block(above):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from ...code import Code, receiver
+from ...code import Code, receiver, remembered
 from ...training import is_scaler
 
 
+@remembered
 def is_scaled(code: Code, backward: ast.Call) -> bool:
     """scaler.scale(loss).backward(), also by way of a name."""
     value = code.value(receiver(backward))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...code import Code, Hit, path, place, receiver, source
+from ...code import Code, Hit, path, place, receiver, remembered, source
 from ...training import backwards, functions_called, is_scaler
 from .. import needs
 
@@ -27,6 +27,7 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
             )
 
 
+@remembered
 def _scales(code: Code, node: ast.AST) -> bool:
     """Whether something in it is scaled, or a scaler is handed to what may do it."""
     calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]

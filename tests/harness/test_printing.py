@@ -1,0 +1,40 @@
+"""Text from outside, as it is shown."""
+
+import pytest
+from helpers import call
+
+from matrix.printing import printable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("src/train ä.py: 学習 🔥\t# x[::2]", "src/train ä.py: 学習 🔥\t# x[::2]"),
+        ("a\nb\r", r"a\nb\r"),
+        ("\x1b[31m\x9b\x07\x7f\0", r"\x1b[31m\x9b\x07\x7f\x00"),
+        ("\u202e\u2066\u200b\ufeff\u2028\u2029", r"\u202e\u2066\u200b\ufeff\u2028\u2029"),
+        ("\udcff", r"\udcff"),  # a byte of a file name that is not in UTF-8
+        (" ::error::pwned", r" :\x3aerror::pwned"),
+        ("a ##[add-mask]b", r"a ##\x5badd-mask]b"),
+    ],
+)
+def test_what_would_steer_a_terminal_or_a_ci_log_is_escaped(text, shown):
+    assert printable(text) == printable(shown) == shown
+
+
+TRACEBACK = """\
+  File "a\x9b31m\u202e\u200b.py", line 1, in <module>
+    scaler.unscale_(optimizer)
+ValueError: Attempting to unscale FP16 gradients.
+"""
+
+
+def test_what_a_command_says_is_printable():
+    result = call("explain", TRACEBACK)
+    assert r"your line: a\x9b31m\u202e\u200b.py:1" in result.output
+
+
+def test_what_a_command_complains_of_is_printable(root):
+    result = call("show", "a\x9b\u202e")
+    assert result.exit_code == 2
+    assert not {"\x9b", "\u202e"} & set(result.output)
