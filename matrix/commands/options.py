@@ -20,6 +20,7 @@ from packaging.version import InvalidVersion
 from .. import catalog, torches
 from ..devices import DEVICES
 from ..explain import wrapping
+from ..printing import printable
 
 if TYPE_CHECKING:
     from ..evidence.records import Record
@@ -190,7 +191,8 @@ class Sections(click.Group):
             return super().invoke(context)
         except click.ClickException as error:
             width = wrapping.width(sys.stderr)
-            text = wrapping.wrap([f"Error: {error.format_message()}"], width)[len("Error: ") :]
+            message = printable(error.format_message())
+            text = wrapping.wrap([f"Error: {message}"], width)[len("Error: ") :]
             error.format_message = lambda: text  # type: ignore[method-assign]
             raise
 
@@ -330,10 +332,10 @@ def records(folder: Path = catalog.RECORDS) -> list[Record]:
 
 
 def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
-    """Prints a text, wrapped where it goes to a terminal; `style` is click's."""
+    """Prints a text, harmless, and wrapped where it goes to a terminal; `style` is click's."""
     texts = [text] if isinstance(text, str) else text
     stream = sys.stderr if err else sys.stdout
-    wrapped = wrapping.wrap(texts, wrapping.width(stream))
+    wrapped = printable(wrapping.wrap(texts, wrapping.width(stream)))
     click.echo(click.style(wrapped, **style) if style else wrapped, err=err)
 
 

@@ -49,6 +49,19 @@ def test_the_torch_that_is_given_counts_more_than_the_one_in_the_text():
     assert "2.5" not in result.output
 
 
+def test_control_characters_of_a_log_are_shown_and_not_obeyed(tmp_path):
+    log = tmp_path / "crash.log"
+    log.write_text(
+        'Traceback (most recent call last):\n  File "tr\x9b31m\x08ain\u202e.py", line 3, in <module>\n'
+        + UNSCALED
+    )
+    shown = call("explain", log).output
+    assert r"your line: tr\x9b31m\x08ain\u202e.py:3" in shown
+    refused = call("explain", tmp_path / "a\x1b]0;x\x07\u202e.log").output
+    assert r"a\x1b]0;x\x07\u202e.log" in refused
+    assert not set("\x9b\x08\u202e\x1b\x07") & set(shown + refused)
+
+
 def test_a_text_that_nothing_fits_is_told_so():
     result = call("explain", "IndexError: list index out of range")
     assert result.exit_code == 1
