@@ -7,6 +7,7 @@ from pasted import CHECKPOINT, NAMED, READ, TRACEBACKS
 
 from matrix import catalog, causes
 from matrix.commands import answering
+from matrix.explain import execution
 
 UNSCALED = "ValueError: Attempting to unscale FP16 gradients."
 
@@ -196,10 +197,9 @@ def test_exec_without_a_program_is_wrong_usage():
 
 
 def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
-    from matrix.explain import execution as watch
-
     ran = []
-    monkeypatch.setattr(watch, "run", lambda command, those: ran.append(command) or (0, []))
+    ended = execution.Ended(0, [], interrupted=False)
+    monkeypatch.setattr(execution, "run", lambda command, _: ran.append(command) or ended)
     arguments = ["python", "train.py", "--json", "x", "--torch", "y", "--help", "--"]
     assert call("exec", *arguments).exit_code == 0
     assert call("exec", "--", *arguments).exit_code == 0
@@ -207,12 +207,11 @@ def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
 
 
 def test_exec_writes_the_json_of_explain(tmp_path, monkeypatch):
-    from matrix.explain import execution as watch
-
     def run(command, reproducers):
-        return 3, [answering.explaining.scan(UNSCALED, reproducers)]
+        scans = [answering.explaining.scan(UNSCALED, reproducers)]
+        return execution.Ended(3, scans, interrupted=False)
 
-    monkeypatch.setattr(watch, "run", run)
+    monkeypatch.setattr(execution, "run", run)
     result = call("exec", "--json", tmp_path / "x.json", "python", "train.py")
     assert result.exit_code == 3
     assert "amp/unscale_fp16_parameters" in result.output
