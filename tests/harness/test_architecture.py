@@ -23,8 +23,8 @@ GROUND = {
     "printing",
 }
 # Each may use those before it.
-ORDER = ["ground", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
-BESIDE = {"vendoring", "advice", "checks", "skeleton"}  # single modules that the commands call
+ORDER = ["ground", "vendoring", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
+BESIDE = {"advice", "checks", "skeleton"}  # single modules that the commands call
 
 
 def room(path):
