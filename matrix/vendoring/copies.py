@@ -5,21 +5,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import difflib
-import hashlib
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
+from .originals import digest, known, known_origin, normalised, read_text, upstream, version
 
-from .. import __version__, catalog
-
-ROOT = catalog.ROOT
 KEPT = ".torch-repros"
 COPIES = "copies.txt"
-CONFTEST = "tests/fixes/vendored_conftest.py"
-
 BASE_ENDINGS = (".orig", ".py")  # ".py" is what 0.1.0 wrote, until formatters rewrote such files
 HEADER_WITHIN = 20  # lines: others may put a byte order mark, an encoding or a licence above it
 HEADER_WITHIN_BYTES = 1 << 16
@@ -33,11 +27,7 @@ HEADER_PATTERN = re.compile(
 # What is left of a conflict. "=======" below a title of its length is a heading, which would block
 # every update; a marker that this misses is a syntax error anywhere but in a string.
 CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w\n)={7}$)", re.M)
-# What a header may name, now and before 0.2. Whatever else it names is never read.
-ORIGIN_PATTERN = re.compile(r"reference_fixes/[a-z0-9_]+\.py|tests/fixes/test_[a-z0-9_]+\.py")
-OLD_TEST_PATTERN = re.compile(r"tests/(test_[a-z0-9_]+\.py)")
 _UNNEEDED = re.compile(r"^Not needed from (torch \d+\.\d+ on: .+)$", re.M)
-OLD_CONFTEST = "matrix/vendored_conftest.py"
 
 
 class VendorError(Exception):
@@ -67,13 +57,8 @@ class Copy:
 
     @property
     def newer(self) -> bool:
-        """Whether this tool is too old for it: what it calls upstream's is older than the copy."""
-        if self.theirs is not None and not self.moved:
-            return False
-        try:
-            return Version(self.version) > Version(__version__)
-        except InvalidVersion:
-            return False
+        """True if it is of a text that this revision does not know, and so of a later one."""
+        return self.sha not in known() and (self.theirs is None or self.moved)
 
     @property
     def marker(self) -> int:
@@ -104,8 +89,8 @@ class Copy:
             )
         if self.newer:
             return (
-                f"{self.path}: is from torch-repros {self.version}, and this is {__version__}: "
-                "update the tool"
+                f"{self.path}: is from torch-repros {self.version}, "
+                f"whose text {version()} does not know: update the tool"
             )
         try:
             self.base  # noqa: B018
@@ -147,23 +132,9 @@ class Copy:
         )
 
 
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def families() -> list[str]:
-    return catalog.fixes(ROOT / "reference_fixes")
-
-
-def upstream(origin: str) -> str | None:
-    """The text of a file of this project, None where there is no such file (any more)."""
-    path = ROOT / origin
-    return read_text(path) if path.is_file() else None
-
-
 def render_header(origin: str, text: str) -> str:
     return (
-        f"# Vendored from torch-repros {__version__}: {origin}\n"
+        f"# Vendored from torch-repros {version()}: {origin}\n"
         "# Copyright (c) 2026, the torch-repros authors. SPDX-License-Identifier: BSD-3-Clause\n"
         f"# sha256 of what follows: {digest(text)}\n"
     )
@@ -218,7 +189,7 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
         raw = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise VendorError(f"{path}: not UTF-8 (byte {error.start}); convert it") from None
-    origin = _known_origin(found["origin"])
+    origin = known_origin(found["origin"])
     if origin is None:
         raise VendorError(
             f"{path}: its header names {found['origin']!r}, which is not a file that torch-repros "
@@ -232,15 +203,6 @@ def _header(content: bytes) -> re.Match[str] | None:
     text = normalised(content.decode("utf-8", "replace"))
     found = HEADER_PATTERN.search(text)
     return found if found and text.count("\n", 0, found.start()) < HEADER_WITHIN else None
-
-
-def _known_origin(name: str) -> str | None:
-    """The file of this project that a header means, by its name of today, or None."""
-    if name in (CONFTEST, OLD_CONFTEST):
-        return CONFTEST
-    if old := OLD_TEST_PATTERN.fullmatch(name):
-        return f"tests/fixes/{old[1]}"
-    return name if ORIGIN_PATTERN.fullmatch(name) else None
 
 
 def _recorded(folder: Path) -> set[Path]:
@@ -262,15 +224,6 @@ def listed(home: Path) -> list[str]:
         return []
 
 
-def read_text(path: Path) -> str:
-    return normalised(path.read_bytes().decode("utf-8"))
-
-
-def normalised(text: str) -> str:
-    """Lines ended by \\n: a checkout on Windows is no edit."""
-    return text.replace("\r\n", "\n")
-
-
 def lines_of(text: str) -> list[str]:
     """With their ends. Not splitlines(), to which a form feed or a lone \\r ends a line too."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
@@ -285,5 +238,5 @@ def differences(copy: Copy) -> tuple[str, str]:
         no_newline = "\n\\ No newline at end of file\n"
         return "".join(line if line.endswith("\n") else line + no_newline for line in lines)
 
-    theirs = diff(copy.theirs, f"torch-repros {__version__}") if copy.theirs is not None else ""
+    theirs = diff(copy.theirs, f"torch-repros {version()}") if copy.theirs is not None else ""
     return diff(copy.mine, "yours"), theirs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .. import __version__
-from .copies import CONFTEST, Copy, VendorError, families, read_copy, upstream
+from .copies import Copy, VendorError, read_copy
+from .originals import CONFTEST, digest, families, upstream, version
 from .writing import leads_out, locked, render, write
 
 
@@ -22,9 +22,13 @@ def vendor(names: list[str], folder: Path, tests: bool = False) -> list[Path]:
         old = _replaceable(folder, wanted)
         files = {}
         for target, (origin, text) in wanted.items():
-            files[folder / target] = render(origin, text, text, old.get(target))
-        write(folder, files, [text for _, text in wanted.values()], list(files))
-    return list(files)
+            there = old.get(target)
+            is_current = there is not None and there.sha == digest(text)
+            if not is_current:  # else its header would change with each commit
+                files[folder / target] = render(origin, text, text, there)
+        paths = [folder / target for target in wanted]
+        write(folder, files, [text for _, text in wanted.values()], paths)
+    return paths
 
 
 def _wanted(names: list[str], tests: bool) -> dict[str, tuple[str, str]]:
@@ -41,7 +45,7 @@ def _wanted(names: list[str], tests: bool) -> dict[str, tuple[str, str]]:
     texts = {target: (origin, upstream(origin)) for target, origin in origins.items()}
     if missing := [origin for origin, text in texts.values() if text is None]:
         raise VendorError(
-            f"nothing was written: torch-repros {__version__} has no {', '.join(missing)}; "
+            f"nothing was written: torch-repros {version()} has no {', '.join(missing)}; "
             "vendor without --tests"
         )
     return {target: (origin, text) for target, (origin, text) in texts.items() if text is not None}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import merge3
 
-from .. import __version__
 from .copies import KEPT, absolute, lines_of, read
+from .originals import version
 from .writing import leads_out, locked, render, write
 
 
@@ -67,5 +67,5 @@ def _merge(base: str, mine: str, theirs: str) -> tuple[str, int]:
     # A last line without an end would run into the marker that follows it.
     lines = [lines_of(re.sub(r"(?<=[^\n])\Z", "\n", text)) for text in (base, mine, theirs)]
     merge = merge3.Merge3(lines[0], lines[1], lines[2])
-    merged = "".join(merge.merge_lines(name_a="yours", name_b=f"torch-repros {__version__}"))
+    merged = "".join(merge.merge_lines(name_a="yours", name_b=f"torch-repros {version()}"))
     return merged, sum(group[0] == "conflict" for group in merge.merge_groups())

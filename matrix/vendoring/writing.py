@@ -16,12 +16,11 @@ from .copies import (
     KEPT,
     Copy,
     VendorError,
-    digest,
     lines_of,
     listed,
-    normalised,
     render_header,
 )
+from .originals import digest, normalised
 
 SCRATCH = "tmp"
 SETTINGS = {

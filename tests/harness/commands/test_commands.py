@@ -13,7 +13,7 @@ from helpers import RETURNS, call, plant
 
 from matrix import catalog, commands
 
-CLONE_ONLY = ("new", "headers", "lint", "grid", "site")
+CLONE_ONLY = ("new", "headers", "fixes", "lint", "grid", "site")
 
 
 @pytest.mark.parametrize("name", sorted(commands.main.places))

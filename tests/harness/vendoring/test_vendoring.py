@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrix import catalog
-from matrix.vendoring import copies, making, merging, writing
+from matrix.vendoring import copies, making, merging, originals, writing
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
-FAMILIES = copies.families()
+FAMILIES = originals.families()
 
 
 def contents(folder):
@@ -33,16 +33,24 @@ def contents(folder):
     }
 
 
+def know(origin, text):
+    """Lists a text of a file of our own upstream."""
+    with originals.TEXTS.open("a") as file:
+        file.write(f"{origin} {originals.digest(text)}\n")
+
+
 @pytest.fixture
 def upstream(tmp_path, monkeypatch):
     """An upstream of our own: upstream("amp", text) publishes."""
     folder = tmp_path / "upstream/reference_fixes"
     folder.mkdir(parents=True)
     (tmp_path / "upstream/tests/fixes").mkdir(parents=True)
-    monkeypatch.setattr(copies, "ROOT", tmp_path / "upstream")
+    monkeypatch.setattr(originals, "ROOT", tmp_path / "upstream")
+    monkeypatch.setattr(originals, "TEXTS", tmp_path / "upstream/fix_texts.txt")
 
     def publish(family, text):
         (folder / f"{family}.py").write_text(text)
+        know(f"reference_fixes/{family}.py", text)
 
     publish("amp", "one\ntwo\nthree\nfour\nfive\n")
     publish("loss", "a\nb\nc\n")
@@ -83,13 +91,11 @@ def test_what_a_newer_torch_does_itself_is_said(tmp_path, upstream):
 
 
 def test_a_copy_is_a_short_header_and_the_file():
-    from matrix import __version__
-
-    text = copies.upstream("reference_fixes/amp.py")
+    text = originals.upstream("reference_fixes/amp.py")
     head = copies.render_header("reference_fixes/amp.py", text).splitlines()
-    assert head[0] == f"# Vendored from torch-repros {__version__}: reference_fixes/amp.py"
+    assert head[0] == f"# Vendored from torch-repros {originals.version()}: reference_fixes/amp.py"
     assert "SPDX-License-Identifier: BSD-3-Clause" in head[1]
-    assert head[2].endswith(copies.digest(text))
+    assert head[2].endswith(originals.digest(text))
     assert text == (catalog.ROOT / "reference_fixes/amp.py").read_text()
 
 
@@ -231,10 +237,12 @@ def test_edits_that_do_not_touch_are_both_in_the_merge(tmp_path_factory, count, 
     both = [m if n in mine else t for n, (m, t) in enumerate(zip(*changed))]
     with pytest.MonkeyPatch.context() as patch:
         root = tmp_path_factory.mktemp("merge")
-        patch.setattr(copies, "ROOT", root)
+        patch.setattr(originals, "ROOT", root)
+        patch.setattr(originals, "TEXTS", root / "fix_texts.txt")
         (root / "reference_fixes").mkdir()
         origin = root / "reference_fixes/amp.py"
         origin.write_text("".join(base))
+        know("reference_fixes/amp.py", "".join(base))
         (copy,) = making.vendor(["amp"], root / "v")
         copy.write_text("".join(copy.read_text().splitlines(True)[:3] + changed[0]))
         origin.write_text("".join(changed[1]))
@@ -246,7 +254,7 @@ def test_a_version_that_no_longer_exists_is_merged_from_the_text_kept_beside_the
     folder, upstream
 ):
     edit(folder / "amp.py", "two", "two, edited")
-    edit(folder / "amp.py", "torch-repros " + copies.__version__, "torch-repros 0.0.1")
+    edit(folder / "amp.py", "torch-repros " + originals.version(), "torch-repros 0.0.1")
     for generation in ("x\n", "y\n", "one\ntwo\nthree\nfour\nfive\nsix\n"):
         upstream("amp", generation)
     assert call("vendored", folder, "--update").exit_code == 0
@@ -266,7 +274,7 @@ def test_where_that_text_was_deleted_it_says_so_and_the_copy_is_left_alone(folde
 
 
 def test_a_fix_that_upstream_dropped_is_said_to_be_gone(folder):
-    (copies.ROOT / "reference_fixes/amp.py").unlink()
+    (originals.ROOT / "reference_fixes/amp.py").unlink()
     done = call("vendored", folder)
     assert done.exit_code == 8
     assert "amp.py: gone upstream" in done.output
@@ -287,6 +295,26 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path, upstream, name):
     assert done.exit_code == 1
     assert "is a symbolic link and might point outside" in done.output
     assert contents(outside) == before
+
+
+def test_a_linked_folder_of_tests_is_not_followed(tmp_path, upstream):
+    test = originals.ROOT / "tests/fixes/test_amp.py"
+    for path in (test, originals.ROOT / originals.CONFTEST):
+        path.write_text("one\n")
+        know(path.relative_to(originals.ROOT).as_posix(), "one\n")
+    making.vendor(["amp"], tmp_path / "elsewhere", tests=True)
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v/tests").symlink_to(tmp_path / "elsewhere/tests")
+    test.write_text("one\ntwo\n")
+    before = contents(tmp_path / "elsewhere")
+    problem = f"{tmp_path / 'v/tests'} is a symbolic link and might point outside"
+    for arguments in (
+        ("vendor", "amp", "--tests", "--into", tmp_path / "v"),
+        ("vendored", tmp_path / "v", "--update"),
+    ):
+        done = call(*arguments)
+        assert (done.exit_code, problem in done.output) == (1, True)
+        assert contents(tmp_path / "elsewhere") == before
 
 
 @pytest.mark.parametrize("name", ["../amp", "/etc/passwd", "amp.py", "", "apm"])
@@ -378,9 +406,10 @@ def test_a_write_that_fails_in_the_middle_takes_everything_back(
 KILLED = """
 import os, sys
 from pathlib import Path
-from matrix.vendoring import copies, merging
+from matrix.vendoring import merging, originals
 
-copies.ROOT = Path({upstream!r})
+originals.ROOT = Path({upstream!r})
+originals.TEXTS = originals.ROOT / "fix_texts.txt"
 real, left = os.replace, [{number}]
 
 def replace(*arguments):
@@ -400,7 +429,7 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
     upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
     upstream("loss", "a\nb\nc\nd\n")
     old = {name: (folder / name).read_bytes() for name in ("amp.py", "loss.py")}
-    code = KILLED.format(upstream=str(copies.ROOT), folder=str(folder), number=number)
+    code = KILLED.format(upstream=str(originals.ROOT), folder=str(folder), number=number)
     assert subprocess.run([sys.executable, "-c", code], cwd=catalog.ROOT).returncode == 9
     new = MERGED
     assert {path.name for path in folder.iterdir()} == {"amp.py", "loss.py", copies.KEPT}
@@ -603,28 +632,23 @@ def test_vendoring_again_keeps_what_is_above_the_header(folder, upstream):
 
 @pytest.fixture
 def newer(folder, upstream):
-    """amp.py as a later version of the tool left it, with an edit."""
-    (folder / "amp.py").write_text(
-        copies.render_header("reference_fixes/amp.py", "later\n").replace(
-            "torch-repros " + copies.__version__, "torch-repros 999.0"
-        )
-        + "later\n"
-    )
+    """amp.py as a later revision left it, with the same version."""
+    text = copies.render_header("reference_fixes/amp.py", "later\n") + "later\n"
+    (folder / "amp.py").write_text(text)
     upstream("loss", "a\nb\nc\nd\n")
     return folder
 
 
 @pytest.mark.parametrize("edited", [False, True])
 @pytest.mark.parametrize("gone", [False, True])
-def test_an_older_tool_leaves_a_newer_copy_alone(newer, edited, gone):
+def test_an_older_checkout_leaves_a_newer_copy_alone(newer, edited, gone):
     if edited:
         edit(newer / "amp.py", "\nlater\n", "\nlater, edited\n")
-    if gone:  # the copy is of a file that this version does not have yet
-        (copies.ROOT / "reference_fixes/amp.py").unlink()
+    if gone:  # the copy is of a file that this revision does not have yet
+        (originals.ROOT / "reference_fixes/amp.py").unlink()
     before = (newer / "amp.py").read_bytes()
-    problem = (
-        f"amp.py: is from torch-repros 999.0, and this is {copies.__version__}: update the tool"
-    )
+    version = originals.version()
+    problem = f"amp.py: is from torch-repros {version}, whose text {version} does not know: update"
     done = call("vendored", newer)
     assert done.exit_code == 1
     assert problem in done.output
@@ -636,7 +660,7 @@ def test_an_older_tool_leaves_a_newer_copy_alone(newer, edited, gone):
     assert (newer / "amp.py").read_bytes() == before
 
 
-def test_an_older_tool_does_not_vendor_over_a_newer_copy(newer):
+def test_an_older_checkout_does_not_vendor_over_a_newer_copy(newer):
     before = contents(newer)
     done = call("vendor", "amp", "--into", newer)
     assert done.exit_code == 1
@@ -645,15 +669,18 @@ def test_an_older_tool_does_not_vendor_over_a_newer_copy(newer):
     assert contents(newer) == before
 
 
-def test_a_newer_version_of_the_same_text_is_no_problem(folder):
-    edit(folder / "amp.py", "torch-repros " + copies.__version__, "torch-repros 999.0")
-    assert call("vendored", folder).exit_code == 0
-
-
-def test_a_version_that_is_none_is_taken_for_an_older_one(moved):
-    edit(moved / "amp.py", "torch-repros " + copies.__version__, "torch-repros main")
+@pytest.mark.parametrize("version", ["999.0", "main", "0.1.0", "0.1.0+g0123456789"])
+def test_the_text_and_not_the_version_says_which_of_two_is_older(moved, version):
+    edit(moved / "amp.py", "torch-repros " + originals.version(), "torch-repros " + version)
     assert call("vendored", moved, "--update").exit_code == 0
     assert_updated(moved, "amp.py")
+
+
+def test_vendoring_the_same_text_again_changes_nothing(folder):
+    edit(folder / "amp.py", "torch-repros " + originals.version(), "torch-repros 0.0.1")
+    before = contents(folder)
+    making.vendor(["amp", "loss"], folder)
+    assert contents(folder) == before
 
 
 # --- your own files ---
@@ -672,8 +699,8 @@ def test_a_file_where_a_folder_has_to_be_is_named(tmp_path, upstream):
     for name in ("v", "w"):
         (tmp_path / name).mkdir()
     (tmp_path / "v/tests").touch()
-    (copies.ROOT / "tests/fixes/test_amp.py").touch()
-    (copies.ROOT / copies.CONFTEST).touch()
+    (originals.ROOT / "tests/fixes/test_amp.py").touch()
+    (originals.ROOT / originals.CONFTEST).touch()
     done = call("vendor", "amp", "--tests", "--into", tmp_path / "v")
     assert (done.exit_code, f"{tmp_path / 'v/tests'}: is not a folder" in done.output) == (1, True)
     assert [path.name for path in tmp_path.joinpath("v").iterdir()] == ["tests"]
@@ -748,7 +775,7 @@ def test_a_name_that_cannot_be_printed_is_printed_all_the_same(moved):
         command = [sys.executable, "-m", "matrix", "vendored", str(moved), *options]
         done = subprocess.run(command, cwd=catalog.ROOT, capture_output=True)
         assert b"Traceback" not in done.stderr
-        assert b"amp" in done.stdout
+        assert b"amp" in done.stdout + done.stderr
 
 
 # --- what is kept ---
@@ -847,9 +874,10 @@ def test_a_folder_called_tests_inside_another_keeps_its_own_record(folder, upstr
 
 
 def test_the_folder_of_vendored_tests_can_be_updated_alone(tmp_path, upstream, monkeypatch):
-    test = copies.ROOT / "tests/fixes/test_amp.py"
+    test = originals.ROOT / "tests/fixes/test_amp.py"
     test.write_text("one\ntwo\nthree\nfour\n")
-    (copies.ROOT / copies.CONFTEST).write_text("conftest\n")
+    know("tests/fixes/test_amp.py", test.read_text())
+    (originals.ROOT / originals.CONFTEST).write_text("conftest\n")
     making.vendor(["amp"], tmp_path / "v", tests=True)
     edit(tmp_path / "v/tests/test_amp.py", "four", "four, edited")
     test.write_text("zero\none\ntwo\nthree\nfour\n")
@@ -862,7 +890,7 @@ def test_the_folder_of_vendored_tests_can_be_updated_alone(tmp_path, upstream, m
     done = call("vendored", ".")
     assert (done.exit_code, "conftest.py: the torch-repros header" in done.output) == (1, True)
     Path("conftest.py").write_text(
-        copies.render_header(copies.CONFTEST, "conftest\n") + "conftest\n"
+        copies.render_header(originals.CONFTEST, "conftest\n") + "conftest\n"
     )
     monkeypatch.undo()
     assert set(states(tmp_path / "v")) == {"amp.py", "test_amp.py", "conftest.py"}
@@ -999,7 +1027,7 @@ def test_a_single_plain_line_end_changes_no_line_of_a_windows_file(moved):
     assert path.read_bytes().endswith(b"\r\nzero\r\none\r\ntwo, edited\r\nthree\nfour\r\nfive\r\n")
     assert path.read_bytes().startswith(
         b"# Vendored from torch-repros "
-        + copies.__version__.encode()
+        + originals.version().encode()
         + b": reference_fixes/amp.py\r\n"
     )
 
@@ -1038,7 +1066,7 @@ def test_an_update_keeps_the_mode_of_the_file(moved, mode):
     ],
 )
 def test_a_header_may_name_nothing_but_what_is_vendored(moved, origin):
-    (copies.ROOT / "secret.py").write_text("secret\n")
+    (originals.ROOT / "secret.py").write_text("secret\n")
     edit(moved / "amp.py", "reference_fixes/amp.py", origin)
     assert_amp_is_a_problem_and_loss_is_updated(
         moved, f"its header names {origin!r}, which is not a file that torch-repros vendors"
@@ -1063,14 +1091,15 @@ def test_headers_with_the_old_names_of_tests_follow_the_new_ones(folder, old, ne
     (folder / "tests").mkdir()
     path = folder / "tests/copy.py"
     path.write_text(copies.render_header(old, "one\n") + "one\n")
-    (copies.ROOT / new).write_text("one\ntwo\n")
+    know(new, "one\n")
+    (originals.ROOT / new).write_text("one\ntwo\n")
     assert states(folder)["copy.py"] == "upstream moved on"
     assert call("vendored", folder, "--update").exit_code == 0
     assert path.read_text() == copies.render_header(new, "one\ntwo\n") + "one\ntwo\n"
 
 
 def test_a_fix_without_tests_upstream_is_an_error_and_nothing_is_written(tmp_path, upstream):
-    (copies.ROOT / copies.CONFTEST).write_text("conftest\n")
+    (originals.ROOT / originals.CONFTEST).write_text("conftest\n")
     done = call("vendor", "amp", "--tests", "--into", tmp_path / "v")
     assert done.exit_code == 1
     assert "nothing was written: torch-repros " in done.output
