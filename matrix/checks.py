@@ -19,6 +19,7 @@ from .evidence.records import Record
 from .evidence.states import States
 from .explain import explain, search
 from .scan import scanning
+from .vendoring import originals
 
 IDS = catalog.PACKAGE / "ids.txt"
 NAMES = catalog.PACKAGE / "fixes.txt"
@@ -69,6 +70,7 @@ def lint(
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
     problems += _public_names(fixes, names)
+    problems += originals.problems() if fixes == catalog.FIXES else []
     problems += _records(reproducers, folder)
     problems += advice.problems(reproducers, records.read_all(folder)[0])
     problems += explain.problems(reproducers)

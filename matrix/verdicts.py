@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from .catalog import Reproducer
+from .printing import printable
 
 JUDGING = 5.0  # seconds that a match of the symptom may take
 TEXT = 20_000  # characters of a text or a detail that are kept
-
-# What a terminal would obey, and what cannot be written as UTF-8.
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # How a verdict is shown: the site has a class of the name.
 TONES = ("bad", "good", "quiet", "wrong", "unsteady")
@@ -125,7 +123,7 @@ def _text(text: str) -> str:
     """Bounded, and such that it can be written anywhere."""
     if len(text) > TEXT + 100:  # the worker's own mark fits
         text = f"{text[:TEXT]}... [{len(text)} characters in all]"
-    return UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return printable(text)
 
 
 def _number(value: object) -> float:

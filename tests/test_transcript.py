@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from matrix import catalog, vendoring
+from matrix import catalog
+from matrix.vendoring import copies, making
 
 DOCS = catalog.ROOT / "docs/vendoring.md"
 PUBLISH = """#!/bin/sh
@@ -70,14 +71,15 @@ def test_the_transcript_is_what_happens(tmp_path, clone, tools):
             stderr=subprocess.STDOUT,
             text=True,
         )
-        assert re.sub(r"(sha256 of what follows: )\w+", r"\1...", done.stdout) == expected, command
+        printed = re.sub(r"(sha256 of what follows: |0\.1\.0\+g)\w+", r"\1...", done.stdout)
+        assert printed == expected, command
         replayed += 1
     assert replayed == DOCS.read_text().count("\n$ ") > 0
 
 
 def test_vendored_tests_run_on_the_copies_and_notice_a_broken_promise(tmp_path):
     target = tmp_path / "src/acme/_vendor"
-    vendoring.vendor(["loss"], target, tests=True)
+    making.vendor(["loss"], target, tests=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command.append("src/acme/_vendor/tests")
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
@@ -88,6 +90,6 @@ def test_vendored_tests_run_on_the_copies_and_notice_a_broken_promise(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert "FAILED src/acme/_vendor/tests/test_loss.py::test_masked_mean" in done.stdout
-    copies, problems = vendoring.read(target)
-    assert {copy.path.name: copy.edited for copy in copies if copy.edited} == {"loss.py": True}
+    vendored, problems = copies.read(target)
+    assert {copy.path.name: copy.edited for copy in vendored if copy.edited} == {"loss.py": True}
     assert not problems

@@ -48,6 +48,9 @@ def main(context: click.Context, repros: Path) -> None:
     \b
     eval "$(_TORCH_REPROS_COMPLETE=bash_source torch-repros)"
     """
+    if sys.stdout is None and context.invoked_subcommand != "exec":
+        options.say("Error: standard output is closed", err=True)
+        sys.exit(options.UNUSABLE)
     context.obj = options.State(repros)
     # With the usual threshold of 700 objects it goes through all records again and again.
     gc.set_threshold(100_000)
@@ -66,4 +69,4 @@ main.add("Diagnose", "scanning", "scan")
 main.add("Run", "running", "run")
 main.add("Use the fixes", "vendoring", "vendor", "vendored")
 main.add("Measure", "measuring", "record", "bisect", "merge", "torches")
-main.add(main.IN_A_CLONE, "checking", "new", "headers", "lint", "grid", "site")
+main.add(main.IN_A_CLONE, "checking", "new", "headers", "fixes", "lint", "grid", "site")

@@ -6,10 +6,9 @@ import difflib
 import json
 import os
 import re
-import signal
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -22,7 +21,9 @@ from ..explain import search as searching
 from ..torches import minor
 from . import options
 
-INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+if TYPE_CHECKING:
+    from ..explain import execution
+
 PIPED = "`python train.py 2>&1 | torch-repros explain`"
 TORCH_OPTION = click.option(
     "--torch",
@@ -180,33 +181,54 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     Its output goes through live and unchanged. When it fails, or has printed a message that is
     known, the explanation follows on standard error. Otherwise, as when it is interrupted, nothing
     is added. In a terminal the program has a terminal too, so progress bars stay live (on Windows
-    its standard output is then not looked at). SIGINT and SIGTERM are handed on to it.
+    its standard output is then not looked at). SIGINT and SIGTERM are handed on to it. Processes
+    that it leaves behind go on running; what they print two seconds after its end or later is
+    passed on, and not looked at.
 
     Exit status: the program's own, 128 + N where signal N ended it; 126 it cannot be executed,
     127 it is not found.
     """
     if not command:
         raise click.UsageError("name a program: torch-repros exec -- python train.py")
-    from ..explain import execution as watch
+    from ..explain import execution
 
     try:
-        status, scans = watch.run(list(command), reproducers := options.select(()))
-    except OSError as error:
+        ended = execution.run(list(command), reproducers := options.select(()))
+    except (OSError, ValueError) as error:  # a name with a NUL
+        why = error.strerror if isinstance(error, OSError) else str(error)
         hint = " (write: python " + command[0] + ")" if command[0].endswith(".py") else ""
-        options.say(f"torch-repros exec: {command[0]}: {error.strerror}{hint}", err=True)
+        options.say(f"torch-repros exec: {command[0]}: {why}{hint}", err=True)
         sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
-    explanation = explaining.explained(scans, reproducers)
+    try:
+        _explain_run(command[0], ended, reproducers, version, json_file)
+    except (OSError, KeyboardInterrupt):  # a full disk, Ctrl-C once more
+        options.give_up_streams()
+    sys.exit(ended.status)
+
+
+def _explain_run(
+    name: str,
+    ended: execution.Ended,
+    reproducers: list[catalog.Reproducer],
+    version: str | None,
+    json_file: TextIO | None,
+) -> None:
+    explanation = explaining.explained(ended.scans, reproducers)
     version = version or explanation.torch_version
-    if status or explanation.answers or json_file:
-        measured = text.Measured.load(options.records())
-        guesses = _guesses(explanation) if status else []
-        if json_file:
-            found = text.as_json(explanation, guesses, measured, version)
-            json_file.write(json.dumps(found, indent=1) + "\n")
-        if explanation.answers or (status and status not in INTERRUPTED):
-            options.say(f"\n--- torch-repros: what `{command[0]}` printed ---\n", err=True)
-            _print_explanation(explanation, "", guesses, measured, version, err=True)
-    sys.exit(status)
+    if not (ended.status or explanation.answers or json_file):
+        return
+    measured = text.Measured.load(options.records())
+    guesses = _guesses(explanation) if ended.status else []
+    if explanation.answers or (ended.status and not ended.interrupted):
+        options.say(f"\n--- torch-repros: what `{name}` printed ---\n", err=True)
+        _print_explanation(explanation, "", guesses, measured, version, err=True)
+    if json_file:
+        answer = text.as_json(explanation, guesses, measured, version)
+        try:
+            json_file.write(json.dumps(answer, indent=1) + "\n")
+            json_file.flush()
+        except OSError as error:
+            options.say(f"torch-repros exec: {json_file.name}: {error.strerror}", err=True)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The commands for work in a clone: new, headers, lint, grid, site."""
+"""The commands for work in a clone: new, headers, fixes, lint, grid, site."""
 
 from __future__ import annotations
 
@@ -124,6 +124,24 @@ def _write(files: dict[Path, str]) -> int:
             options.say(f"{path}: not written: {error.strerror}", err=True)
             failed += 1
     return failed
+
+
+@click.command()
+def fixes() -> None:
+    """List the texts that the fixes ever had.
+
+    \b
+    torch-repros fixes
+
+    Adds to matrix/fix_texts.txt the sha256 of what each fix, and each of their tests, is now and
+    was in any commit. By it `vendored` tells a copy that is newer than the tool from an older one;
+    `lint` says when it is to be run.
+
+    Exit status: 0.
+    """
+    from ..vendoring import originals
+
+    options.say(f"{originals.TEXTS}: {options.plural(originals.write_list(), 'text')} added")
 
 
 @click.command()

@@ -8,7 +8,9 @@ import difflib
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +22,13 @@ from packaging.version import InvalidVersion
 from .. import catalog, torches
 from ..devices import DEVICES
 from ..explain import wrapping
-from ..printing import printable
+from ..printing import printable_line
 
 if TYPE_CHECKING:
     from ..evidence.records import Record
 
 OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # 2 is click's, for wrong usage
+BROKEN_PIPE = 141  # as shells report SIGPIPE: `torch-repros list | head -1`
 SHOWN = 5  # problems of reproducers; a new one has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
@@ -189,6 +192,16 @@ class Sections(click.Group):
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
+        except OSError as error:
+            frames = traceback.walk_tb(error.__traceback__)
+            if all(frame.f_code is not click.echo.__code__ for frame, _ in frames):
+                raise
+            give_up_streams()
+            if isinstance(error, BrokenPipeError):
+                sys.exit(BROKEN_PIPE)
+            with suppress(OSError):
+                say(f"Error: the output cannot be written: {error.strerror}", err=True)
+            sys.exit(UNUSABLE)
         except click.ClickException as error:
             width = wrapping.width(sys.stderr)
             text = _wrapped([f"Error: {error.format_message()}"], width)[len("Error: ") :]
@@ -340,8 +353,17 @@ def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
 
 
 def _wrapped(texts: Iterable[str], width: int | None) -> str:
-    harmless = (type(text)("\n".join(map(printable, text.split("\n")))) for text in texts)
+    harmless = (type(text)("\n".join(map(printable_line, text.split("\n")))) for text in texts)
     return wrapping.wrap(harmless, width)
+
+
+def give_up_streams() -> None:
+    """What can no longer be written goes nowhere, so that Python does not try again as it ends."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def plural(count: int, noun: str) -> str:

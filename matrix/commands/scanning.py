@@ -11,7 +11,7 @@ import click
 
 from ..catalog import LEVELS, Reproducer
 from ..explain.text import Measured
-from ..printing import printable
+from ..printing import printable_line
 from ..scan import changed, files, fixing, formats, scanning, settings
 from ..scan.scanning import Finding, PassedOver
 from . import options
@@ -136,7 +136,7 @@ def scan(
     except changed.GitError as error:
         raise click.UsageError(f"--diff: {error}") from None
     for file in passed:
-        options.say(printable(f"passed over: {file.path}: {file.why}"), err=True)
+        options.say(printable_line(f"passed over: {file.path}: {file.why}"), err=True)
     if fix:
         findings = _fix(findings, rules, write)
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
@@ -237,7 +237,7 @@ def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> li
             if write:
                 fixing.write(path, after)
         except (fixing.NotFixed, OSError) as error:
-            options.say(printable(f"not fixed: {error}"), err=True)
+            options.say(printable_line(f"not fixed: {error}"), err=True)
             continue
         click.echo(fixing.diff(path, before, after), nl=False)
         fixed.update(done if write else ())

@@ -35,12 +35,12 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
 
     Exit status: 0 all copied; 1 none was; 2 usage error.
     """
-    from .. import vendoring
+    from ..vendoring import copies, making
 
     try:
-        for path in vendoring.vendor(list(families), folder, tests):
+        for path in making.vendor(list(families), folder, tests):
             options.say(f"wrote {path}")
-    except vendoring.VendorError as error:
+    except copies.VendorError as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -65,22 +65,22 @@ def vendored(folder: Path, diff: bool, update: bool) -> None:
     Exit status: 0 unchanged; 4 you edited; 8 upstream moved on; 12 both; 1 a problem with a copy,
     or conflicts to resolve. After --update: 0, or 1 for a problem or conflicts.
     """
-    from .. import vendoring
+    from ..vendoring import copies
 
     if diff and update:
         raise click.UsageError("use either --diff or --update, not both")
     try:
         sys.exit(_update(folder) if update else _show(folder, diff))
-    except vendoring.VendorError as error:
+    except copies.VendorError as error:
         raise click.ClickException(str(error)) from None
 
 
 def _show(folder: Path, diff: bool) -> int:
-    from .. import vendoring
+    from ..vendoring import copies
 
     status = options.OK
-    copies, problems = vendoring.read(folder)
-    for copy in copies:
+    vendored, problems = copies.read(folder)
+    for copy in vendored:
         options.say(f"{copy.path}: {copy.state} (from torch-repros {copy.version})")
         for line in copy.unneeded:
             options.say(f"  {line}")
@@ -89,8 +89,8 @@ def _show(folder: Path, diff: bool) -> int:
         if copy.problem:
             problems.append(copy.problem)
         elif diff:
-            _show_diff("your edits", vendoring.differences(copy)[0])
-            _show_diff("upstream's", vendoring.differences(copy)[1])
+            _show_diff("your edits", copies.differences(copy)[0])
+            _show_diff("upstream's", copies.differences(copy)[1])
     return _show_problems(problems) or status
 
 
@@ -103,9 +103,9 @@ def _show_diff(title: str, diff: str) -> None:
 
 
 def _update(folder: Path) -> int:
-    from .. import vendoring
+    from ..vendoring import merging
 
-    done = vendoring.update(folder)
+    done = merging.update(folder)
     for path, count in done.conflicts.items():
         conflicts = f", {options.plural(count, 'conflict')} to resolve by hand" if count else ""
         options.say(f"{path}: merged{conflicts}")

@@ -33,11 +33,13 @@ from packaging.version import InvalidVersion, Version
 from .. import torches
 from ..catalog import RECORDS, Reproducer
 from ..devices import DEVICES
-from ..verdicts import BY_NAME, VERDICTS, Result
+from ..printing import printable
+from ..verdicts import BY_NAME, TEXT, VERDICTS, Result
 
 KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
 FIRST_DAY = "2026-01-01"  # nothing was measured before
 MAX_RUNS = 1000
+LONGEST = 10 * (TEXT + 100)  # characters of a text: each of those that a run keeps may be escaped
 LARGE = 1e300  # no number reaches it, so that each fits into a float
 BUILD = ("python", "cuda", "numpy", "os")  # what a source states of the build under test
 LOCK_TIMEOUT = 60.0  # seconds; a lock is held while one file is written
@@ -57,21 +59,14 @@ def _key(check: Check, **default: Any) -> Any:
     return field(metadata={"check": check}, **default)
 
 
-# Control characters would steer the reader's terminal; a surrogate fits into no file.
-_UNPRINTABLE = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\U0010ffff]")
-
-
-def printable(text: str) -> str:
-    """The text with escapes for what no record may hold."""
-    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
 def _text(value: Any) -> str | None:
     if not isinstance(value, str):
         return "is not text"
+    if len(value) > LONGEST:
+        return f"is longer than {LONGEST} characters"
     if value.isascii() and value.isprintable():  # most are: ten times as fast as the search
         return None
-    return "holds characters that cannot be printed" if _UNPRINTABLE.search(value) else None
+    return "holds characters that cannot be printed" if printable(value) != value else None
 
 
 def _text_or_null(value: Any) -> str | None:
@@ -390,6 +385,10 @@ def load(folder: Path = RECORDS) -> list[Record]:
     return records
 
 
+def _one_line(problem: str) -> str:
+    return printable(problem).replace("\n", r"\n")
+
+
 def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
     """What is good in every record, oldest torch first, and one line per problem of the rest."""
     names = {path.name for path in [*folder.glob("*.json"), *(folder / ".journal").glob("*.json")]}
@@ -440,7 +439,7 @@ def _read_file(path: Path) -> tuple[list[Record], list[str]]:
         return [], [f"{path}:{getattr(error, 'lineno', 1)}: not JSON: {error}"]
     record, problems = _build(raw, path.name)
     return [record] if record else [], [
-        f"{path}:{_line(text, key)}: {printable(problem)}" for key, problem in problems
+        f"{path}:{_line(text, key)}: {_one_line(problem)}" for key, problem in problems
     ]
 
 
@@ -463,7 +462,7 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
         record, wrong = _build(raw, path.name)
         if record is not None:
             records.append(record)
-        problems += [f"{journal}:{number}: {printable(problem)}" for _, problem in wrong]
+        problems += [f"{journal}:{number}: {_one_line(problem)}" for _, problem in wrong]
     return records, problems
 
 

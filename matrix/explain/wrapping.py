@@ -23,12 +23,12 @@ class Prose(str):
     """Paragraphs whose line breaks say nothing, such as those of a docstring."""
 
 
-def width(stream: TextIO) -> int | None:
-    """The columns that a text on this stream may have, None where it is no terminal.
+def width(stream: TextIO | None) -> int | None:
+    """The columns that a text on this stream may have, None where it is no terminal, or closed.
 
     A script that reads the output gets the same lines in every window.
     """
-    return min(shutil.get_terminal_size().columns, WIDEST) if stream.isatty() else None
+    return min(shutil.get_terminal_size().columns, WIDEST) if stream and stream.isatty() else None
 
 
 def wrap(texts: Iterable[str], width: int | None) -> str:

@@ -16,6 +16,7 @@ from ..catalog import Reproducer
 from ..devices import unusable
 from ..evidence import records
 from ..evidence.records import Measurement, Record, RecordsError, Source
+from ..printing import printable
 from ..verdicts import BY_NAME, Result
 from . import runner
 
@@ -62,7 +63,7 @@ def describe(
     from .. import __version__
 
     hardware = {
-        key: records.printable(value) if isinstance(value, str) else value
+        key: printable(value) if isinstance(value, str) else value
         for key, value in state.items()
         if key not in ("ok", "reason")
     }

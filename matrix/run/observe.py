@@ -14,7 +14,7 @@ from .. import program
 from ..catalog import Reproducer
 from ..devices import unusable
 from ..evidence.observation import NothingObserved, Observation, versions_of
-from ..verdicts import UNPRINTABLE
+from ..printing import printable
 from . import processes, runner
 
 NAME = "repro.py"  # of the program, in its traceback
@@ -96,7 +96,7 @@ def run_program(text: str, python: str, seconds: float, startup: float | None = 
 
 def short(text: str) -> str:
     """What a report has room for: of a long traceback the errors, without the frames."""
-    text = UNPRINTABLE.sub("", text)
+    text = printable(text.replace("\r", ""))
     if text.count("\n") > LINES:
         text = _FRAME.sub("", text)
     lines = text.splitlines()

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from ..printing import printable
+from ..printing import printable_line
 from . import files, scanning
 from .code import Edit, TooLong, edited
 from .scanning import Finding
@@ -111,7 +111,7 @@ def diff(path: Path, before: bytes, after: bytes) -> bytes:
 
 def _quoted(name: str) -> bytes:
     """The name, between quotes and with octal escapes where a patch needs them."""
-    if name == printable(name) and '"' not in name and "\\" not in name:
+    if name == printable_line(name) and '"' not in name and "\\" not in name:
         return name.encode()
     return b'"%b"' % b"".join(
         b"\\%03o" % byte if byte in b'"\\' or not 32 <= byte < 127 else bytes([byte])

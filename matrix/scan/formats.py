@@ -11,7 +11,7 @@ from .. import HOME, __version__
 from ..catalog import LEVELS, Reproducer
 from ..explain import text
 from ..explain.wrapping import Code
-from ..printing import printable
+from ..printing import printable_line
 from .scanning import Finding, PassedOver
 
 
@@ -23,7 +23,7 @@ def sentence(finding: Finding) -> str:
 def lines(findings: list[Finding]) -> list[str]:
     """One line per finding, in the form that editors and problem matchers know."""
     return [
-        printable(f"{finding.where}: {finding.level}: {sentence(finding)} [{finding.id}]")
+        printable_line(f"{finding.where}: {finding.level}: {sentence(finding)} [{finding.id}]")
         for finding in findings
     ]
 
@@ -183,4 +183,4 @@ def github(findings: Iterable[Finding]) -> list[str]:
 def _escaped(value: str, also: str = "") -> str:
     for sign in "%\r\n" + also:
         value = value.replace(sign, f"%{ord(sign):02X}")
-    return printable(value)
+    return printable_line(value)

@@ -14,8 +14,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
 GROUND |= {"printing"}
 # Each may use those before it.
-ORDER = ["ground", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
-BESIDE = {"vendoring", "advice", "checks", "skeleton"}  # single modules that the commands call
+ORDER = ["ground", "vendoring", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
+BESIDE = {"advice", "checks", "skeleton"}  # single modules that the commands call
 
 
 def room(path):

@@ -3,7 +3,7 @@
 import pytest
 from helpers import call
 
-from matrix.printing import printable
+from matrix.printing import printable, printable_line
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from matrix.printing import printable
     ],
 )
 def test_what_would_steer_a_terminal_or_a_ci_log_is_escaped(text, shown):
-    assert printable(text) == printable(shown) == shown
+    assert printable_line(text) == printable_line(shown) == shown
 
 
 TRACEBACK = """\
@@ -29,12 +29,30 @@ ValueError: Attempting to unscale FP16 gradients.
 """
 
 
-def test_what_a_command_says_is_printable():
+def test_what_a_command_says_is_printable_line():
     result = call("explain", TRACEBACK)
     assert r"your line: a\x9b31m\u202e\u200b.py:1" in result.output
 
 
-def test_what_a_command_complains_of_is_printable(root):
+def test_what_a_command_complains_of_is_printable_line(root):
     result = call("show", "a\x9b\u202e")
     assert result.exit_code == 2
     assert not {"\x9b", "\u202e"} & set(result.output)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2J\x9b31m\x07\r\x08\x00\x7f", r"\x1b[2J\x9b31m\x07\r\x08\x00\x7f"),
+        ("a\u202eb\u2066c\u200fd\u061c", r"a\u202eb\u2066c\u200fd\u061c"),
+        ("a\u200bb\ufeffc\u2028d\U000e0041", r"a\u200bb\ufeffc\u2028d\U000e0041"),
+        ("\udc80", r"\udc80"),
+    ],
+)
+def test_what_does_harm_is_escaped(text, shown):
+    assert printable(text) == shown
+
+
+def test_text_of_any_language_with_its_tabs_and_line_ends_stays_as_it_is():
+    text = "a\tb\nc \xa0 é 雪 🙂 ─ \\x1b"
+    assert printable(text) == text

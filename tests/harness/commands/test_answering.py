@@ -7,6 +7,7 @@ from pasted import CHECKPOINT, NAMED, READ, TRACEBACKS
 
 from matrix import catalog, causes
 from matrix.commands import answering
+from matrix.explain import execution
 
 UNSCALED = "ValueError: Attempting to unscale FP16 gradients."
 
@@ -47,6 +48,19 @@ def test_the_torch_that_is_given_counts_more_than_the_one_in_the_text():
     result = call("explain", f"{UNSCALED}\nPyTorch version: 2.5.1", "--torch", "2.6")
     assert "on torch 2.6: " in result.output
     assert "2.5" not in result.output
+
+
+def test_control_characters_of_a_log_are_shown_and_not_obeyed(tmp_path):
+    log = tmp_path / "crash.log"
+    log.write_text(
+        'Traceback (most recent call last):\n  File "tr\x9b31m\x08ain\u202e.py", line 3, in <module>\n'
+        + UNSCALED
+    )
+    shown = call("explain", log).output
+    assert r"your line: tr\x9b31m\x08ain\u202e.py:3" in shown
+    refused = call("explain", tmp_path / "a\x1b]0;x\x07\u202e.log").output
+    assert r"a\x1b]0;x\x07\u202e.log" in refused
+    assert not set("\x9b\x08\u202e\x1b\x07") & set(shown + refused)
 
 
 def test_a_text_that_nothing_fits_is_told_so():
@@ -183,10 +197,9 @@ def test_exec_without_a_program_is_wrong_usage():
 
 
 def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
-    from matrix.explain import execution as watch
-
     ran = []
-    monkeypatch.setattr(watch, "run", lambda command, those: ran.append(command) or (0, []))
+    ended = execution.Ended(0, [], interrupted=False)
+    monkeypatch.setattr(execution, "run", lambda command, _: ran.append(command) or ended)
     arguments = ["python", "train.py", "--json", "x", "--torch", "y", "--help", "--"]
     assert call("exec", *arguments).exit_code == 0
     assert call("exec", "--", *arguments).exit_code == 0
@@ -194,12 +207,11 @@ def test_exec_takes_no_option_of_the_program_for_its_own(tmp_path, monkeypatch):
 
 
 def test_exec_writes_the_json_of_explain(tmp_path, monkeypatch):
-    from matrix.explain import execution as watch
-
     def run(command, reproducers):
-        return 3, [answering.explaining.scan(UNSCALED, reproducers)]
+        scans = [answering.explaining.scan(UNSCALED, reproducers)]
+        return execution.Ended(3, scans, interrupted=False)
 
-    monkeypatch.setattr(watch, "run", run)
+    monkeypatch.setattr(execution, "run", run)
     result = call("exec", "--json", tmp_path / "x.json", "python", "train.py")
     assert result.exit_code == 3
     assert "amp/unscale_fp16_parameters" in result.output

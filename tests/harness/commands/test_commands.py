@@ -13,7 +13,7 @@ from helpers import RETURNS, call, plant
 
 from matrix import catalog, commands
 
-CLONE_ONLY = ("new", "headers", "lint", "grid", "site")
+CLONE_ONLY = ("new", "headers", "fixes", "lint", "grid", "site")
 
 
 @pytest.mark.parametrize("name", sorted(commands.main.places))
@@ -141,3 +141,25 @@ def test_what_the_output_s_encoding_lacks_is_escaped():
 
 def test_the_version_is_the_packages():
     assert re.search(r"\d+\.\d+\.\d+", call("--version").output)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("call", "status", "error"),
+    [
+        ("{} list >/dev/full", 3, "Error: the output cannot be written: No space left on device\n"),
+        ("{} list --json >/dev/full", 3, "Error: the output cannot be written: No space left"),
+        ("{} explain xyz 2>/dev/full >/dev/full", 3, ""),
+        ("{} list >&-", 3, "Error: standard output is closed\n"),
+        ("{} list 2>&-", 0, ""),
+        ("{{ {} list; echo $? >&2; }} | head -1", 0, "141\n"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_one_line_and_a_status(call, status, error):
+    if "/dev/full" in call and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    script = call.format(f'"{sys.executable}" -m matrix')
+    done = subprocess.run(script, shell=True, cwd=catalog.ROOT, capture_output=True, text=True)
+    assert done.returncode == status
+    assert done.stderr.startswith(error)
+    assert done.stderr.count("\n") <= 1

@@ -205,6 +205,12 @@ TOMORROW = datetime.date.today() + datetime.timedelta(days=1)
         pytest.param("seconds", 10**400, "is not a finite number of 0 or more", id="huge"),
         ("text", "\udc80", "text: '\\udc80' holds characters that cannot be printed"),
         ("detail", "\x1b[2J", "detail: '\\x1b[2J' holds characters that cannot be printed"),
+        ("text", "\u202e", "text: '\\u202e' holds characters that cannot be printed"),
+        ("text", "a\u2028b", "text: 'a\\u2028b' holds characters that cannot be printed"),
+        ("text", "a\u200bb", "text: 'a\\u200bb' holds characters that cannot be printed"),
+        pytest.param(
+            "text", "x" * 50_000_000, "is longer than 201000 characters", id="50 MB of text"
+        ),
         ("popular_fix", "\x00", "popular_fix: '\\x00' holds characters that cannot be printed"),
         ("seconds", float("nan"), "seconds: nan is not a finite number"),
         ("peak_mib", float("inf"), "peak_mib: inf is not a finite number"),
@@ -278,6 +284,14 @@ def test_a_key_that_cannot_be_printed_is_named_all_the_same(folder):
     path.write_text(path.read_text().replace("amp/one", "amp/\\udc80\\u001b"))
     (problem,), _ = problems_of(path)
     assert "amp/\\udc80\\x1b: 'amp/\\udc80\\x1b' is not an id" in problem
+
+
+def test_a_problem_is_one_line_whatever_an_id_holds(folder):
+    path = record().save(folder)
+    path.write_text(path.read_text().replace("amp/one", "a/b\\n::error"))
+    (problem,), _ = problems_of(path)
+    assert "\n" not in problem
+    assert r"a/b\n::error: 'a/b\n::error' is not an id" in problem
 
 
 @pytest.mark.parametrize("fact", [pytest.param(10**400, id="huge"), "\udc80", "\x07", 1.5, []])

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -9,9 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers import call
 from pasted import FP16
 
 from matrix import catalog
+from matrix.explain import execution
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and terminals of POSIX")
 EXEC = [sys.executable, "-m", "matrix", "exec", "--"]
@@ -128,15 +131,25 @@ def test_an_interrupted_program_has_the_status_of_its_signal():
 @POSIX
 def test_a_daemon_that_holds_the_pipe_is_not_waited_for():
     begun = time.monotonic()
-    done = run(
-        "import subprocess, sys; print('out', flush=True);"
-        "subprocess.Popen(['sleep', '30']); sys.stdout.flush()",
-        capture_output=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+    program = started(
+        "import subprocess; print('out', flush=True); subprocess.Popen(['sleep', '30'])"
     )
-    assert done.stdout == b"out\n"
+    assert program.wait(20) == 0
+    assert program.stdout.readline() == b"out\n"
     assert time.monotonic() - begun < 20
+
+
+@POSIX
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_child_that_the_program_leaves_behind_goes_on_and_may_go_on_printing(tmp_path, stream):
+    script = "(until [ -e go ]; do sleep 0.1; done; echo late; echo later; touch done) & exit 3"
+    script = script if stream == "stdout" else f"({script}) >&2"
+    code = f"import subprocess, sys; sys.exit(subprocess.call(['sh', '-c', {script!r}], cwd={str(tmp_path)!r}))"
+    program = started(code)
+    assert program.wait(30) == 3
+    (tmp_path / "go").touch()
+    assert getattr(program, stream).read().endswith(b"late\nlater\n")  # to the end of the child
+    assert (tmp_path / "done").exists()
 
 
 @POSIX
@@ -239,43 +252,200 @@ def test_a_program_in_a_terminal_has_one_as_wide_and_its_bytes_are_unchanged(str
     assert program.returncode == 0
 
 
+class Terminal:
+    """A program under exec in a terminal of its own: what it shows, what is typed."""
+
+    def __init__(self, *program):
+        import fcntl
+        import pty
+        import termios
+
+        self.ours, theirs = pty.openpty()
+        self.program = subprocess.Popen(
+            [*EXEC, *program],
+            **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+            cwd=catalog.ROOT,
+            env={**os.environ, "TERM": "xterm"},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(theirs)
+        self.shown = b""
+
+    def wait_for(self, text):
+        while text not in self.shown:
+            assert select.select([self.ours], [], [], 20)[0], self.shown
+            self.shown += os.read(self.ours, 1000)
+
+    def type(self, text):
+        os.write(self.ours, text)
+
+    @property
+    def echoes(self):
+        import termios
+
+        return bool(termios.tcgetattr(self.ours)[3] & termios.ECHO)
+
+    def wait_until(self, echoes):
+        deadline = time.monotonic() + 20
+        while self.echoes != echoes:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    def end(self):
+        status = self.program.wait(30)
+        os.close(self.ours)
+        return status
+
+
 @POSIX
 def test_ctrl_c_in_a_terminal_reaches_the_program_once():
-    import fcntl
-    import pty
-    import termios
-
-    ours, theirs = pty.openpty()
-    program = started(
+    terminal = Terminal(
+        sys.executable,
+        "-c",
         "import signal, time; signals = []; signal.signal(2, lambda *_: signals.append(2));"
         "print('ready', flush=True); time.sleep(1.5); print(f'{len(signals)} signal', flush=True)",
-        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )
-    os.close(theirs)
-    shown = b""
-    while b"ready" not in shown:
-        shown += os.read(ours, 100)
-    os.write(ours, b"\x03")
-    while b"signal" not in shown:
-        shown += os.read(ours, 100)
-    assert b"1 signal" in shown
-    assert program.wait(30) == 0
-    os.close(ours)
+    terminal.wait_for(b"ready")
+    terminal.type(b"\x03")
+    terminal.wait_for(b" signal")
+    assert b"1 signal" in terminal.shown
+    assert terminal.end() == 0
+
+
+@POSIX
+@pytest.mark.parametrize("descriptor", [0, 1, 2])
+def test_settings_that_a_program_makes_through_any_descriptor_reach_the_terminal(descriptor):
+    terminal = Terminal(
+        "sh",
+        "-c",
+        f"stty -echo <&{descriptor}; echo silent; read x; stty echo <&1; echo got $x; exit 3",
+    )
+    terminal.wait_for(b"silent")
+    terminal.wait_until(echoes=False)
+    time.sleep(0.3)  # nobody types sooner
+    terminal.type(b"secret\n")
+    terminal.wait_for(b"got secret")
+    assert terminal.shown.count(b"secret") == 1
+    terminal.wait_until(echoes=True)
+    assert terminal.end() == 3
+
+
+@POSIX
+def test_curses_reads_a_single_key():
+    terminal = Terminal(
+        sys.executable,
+        "-c",
+        "import curses\n"
+        "def main(screen): screen.addstr('ready'); screen.refresh(); return screen.getch()\n"
+        "print('key', curses.wrapper(main), flush=True)",
+    )
+    terminal.wait_for(b"ready")
+    terminal.wait_until(echoes=False)
+    terminal.type(b"q")
+    terminal.wait_for(b"key 113")
+    terminal.wait_until(echoes=True)
+    assert terminal.end() == 0
+
+
+@POSIX
+def test_settings_hold_again_after_a_stop_in_which_the_shell_made_its_own():
+    import termios
+
+    terminal = Terminal("sh", "-c", "stty -echo <&1; echo silent; read x")
+    terminal.wait_for(b"silent")
+    terminal.wait_until(echoes=False)
+    terminal.program.send_signal(signal.SIGSTOP)
+    settings = termios.tcgetattr(terminal.ours)
+    settings[3] |= termios.ECHO
+    termios.tcsetattr(terminal.ours, termios.TCSANOW, settings)
+    terminal.program.send_signal(signal.SIGCONT)
+    terminal.wait_until(echoes=False)
+    terminal.type(b"\n")
+    assert terminal.end() == 0
+
+
+@POSIX
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", ">/dev/full", ">&- 2>&-"])
+def test_an_output_that_cannot_be_written_never_changes_the_exit_status(redirection):
+    if "full" in redirection and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    program = "echo out; echo err >&2; sleep 0.2; echo out; echo err >&2; exit 4"
+    script = f'"$@" {redirection}'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *EXEC, "sh", "-c", program],
+        capture_output=True,
+        cwd=catalog.ROOT,
+    )
+    assert done.returncode == 4
+
+
+@POSIX
+def test_a_closed_output_is_closed_for_the_program_too(tmp_path):
+    code = "import os, sys; print(sys.stdout); sys.exit(7 if sys.stdout is None else 8)"
+    script = '"$@" >&-'
+    json_file = str(tmp_path / "x.json")  # which gets the number of standard output
+    words = [*EXEC[:-1], "--json", json_file, "--", sys.executable, "-c", code]
+    done = subprocess.run(["sh", "-c", script, "sh", *words], cwd=catalog.ROOT)
+    assert done.returncode == 7
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("handled", [True, False])
+def test_nothing_is_added_to_a_program_that_was_asked_to_end(name, handled):
+    number = getattr(signal, name)
+    handler = "lambda *_: sys.exit(1)" if handled else "signal.SIG_DFL"
+    program = started(
+        f"import signal, sys, time; signal.signal({int(number)}, {handler});"
+        "print('ready', flush=True); time.sleep(60)",
+        start_new_session=True,
+    )
+    assert program.stdout.readline() == b"ready\n"
+    program.send_signal(number)
+    assert program.communicate(timeout=30)[1] == b""
+    assert program.returncode == (1 if handled else 128 + number)
+
+
+@POSIX
+def test_a_signal_that_is_ignored_is_ignored_by_the_program_too():
+    program = started(
+        "print('ready', flush=True); import time; time.sleep(1); print('survived')",
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # as nohup does
+    )
+    assert program.stdout.readline() == b"ready\n"
+    program.send_signal(signal.SIGHUP)
+    assert program.communicate(timeout=30)[0] == b"survived\n"
+    assert program.returncode == 0
+
+
+@POSIX
+def test_a_signal_that_comes_before_the_program_is_there_is_handed_on(monkeypatch):
+    real = subprocess.Popen
+
+    def late(*arguments, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(execution.subprocess, "Popen", late)
+    ended = execution.run(["sleep", "20"], [])
+    assert (ended.status, ended.interrupted) == (128 + signal.SIGTERM, True)
+
+
+def test_a_name_with_a_nul_is_refused_in_words():
+    done = call("exec", "--", "a\0b")
+    assert done.exit_code == 126
+    assert done.output == "torch-repros exec: a\\x00b: embedded null byte\n"
 
 
 @POSIX
 def test_a_daemon_that_goes_on_printing_is_left_in_the_end(monkeypatch):
-    from matrix.explain import execution as watch
-
-    monkeypatch.setattr(watch, "SILENCE", 0.3)
-    monkeypatch.setattr(watch, "LONGEST", 0.6)
+    monkeypatch.setattr(execution, "LATE", 0.3)
     begun = time.monotonic()
-    status, scans = watch.run(
+    ended = execution.run(
         ["sh", "-c", "(for i in $(seq 100); do echo x; sleep 0.1; done) & exit 4"], []
     )
-    assert (status, len(scans)) == (4, 2)
+    assert (ended.status, len(ended.scans)) == (4, 2)
     assert time.monotonic() - begun < 8
 
 

@@ -82,7 +82,7 @@ def test_the_program_of_the_report_is_run_and_quoted(root, monkeypatch):
         "Traceback (most recent call last):",
     ]
     assert lines[4].startswith('  File "repro.py", line ')
-    assert lines[-1] == "RuntimeError: boom [31m"
+    assert lines[-1] == r"RuntimeError: boom \x1b[31m"
     assert seen.record == ""
 
 

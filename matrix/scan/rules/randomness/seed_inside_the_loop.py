@@ -16,7 +16,8 @@ from .. import needs
 
 SEEDS = ("manual_seed", "manual_seed_all", "seed_everything", "set_seed")
 DRAWS = frozenset(
-    "randn rand randint randperm normal bernoulli multinomial randn_like rand_like randint_like".split()
+    "randn rand randint randperm normal bernoulli multinomial randn_like rand_like"
+    " randint_like".split()
 )
 # What a loop that trains counts; a loop over seeds, folds or sizes is seeded on purpose.
 COUNTED = ("step", "epoch", "batch", "iter")

@@ -14,13 +14,14 @@ import click
 import filelock
 import pytest
 from helpers import AT_ONCE, call, processor_seconds
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matrix import catalog, vendoring
+from matrix import catalog
+from matrix.vendoring import copies, making, merging, originals, writing
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
-FAMILIES = vendoring.families()
+FAMILIES = originals.families()
 
 
 def contents(folder):
@@ -32,16 +33,24 @@ def contents(folder):
     }
 
 
+def know(origin, text):
+    """Lists a text of a file of our own upstream."""
+    with originals.TEXTS.open("a") as file:
+        file.write(f"{origin} {originals.digest(text)}\n")
+
+
 @pytest.fixture
 def upstream(tmp_path, monkeypatch):
     """An upstream of our own: upstream("amp", text) publishes."""
     folder = tmp_path / "upstream/reference_fixes"
     folder.mkdir(parents=True)
     (tmp_path / "upstream/tests/fixes").mkdir(parents=True)
-    monkeypatch.setattr(vendoring, "ROOT", tmp_path / "upstream")
+    monkeypatch.setattr(originals, "ROOT", tmp_path / "upstream")
+    monkeypatch.setattr(originals, "TEXTS", tmp_path / "upstream/fix_texts.txt")
 
     def publish(family, text):
         (folder / f"{family}.py").write_text(text)
+        know(f"reference_fixes/{family}.py", text)
 
     publish("amp", "one\ntwo\nthree\nfour\nfive\n")
     publish("loss", "a\nb\nc\n")
@@ -52,7 +61,7 @@ def upstream(tmp_path, monkeypatch):
 def folder(tmp_path, upstream):
     """Copies of both families."""
     target = tmp_path / "acme/_vendor"
-    vendoring.vendor(["amp", "loss"], target)
+    making.vendor(["amp", "loss"], target)
     return target
 
 
@@ -63,7 +72,7 @@ def edit(path, old, new):
 
 
 def states(folder):
-    return {copy.path.name: copy.state for copy in vendoring.read(folder)[0]}
+    return {copy.path.name: copy.state for copy in copies.read(folder)[0]}
 
 
 def test_what_a_newer_torch_does_itself_is_said(tmp_path, upstream):
@@ -72,7 +81,7 @@ def test_what_a_newer_torch_does_itself_is_said(tmp_path, upstream):
         'def old():\n    """Does.\n\n    Not needed from torch 2.3 on: its own does the same.\n    """\n\n\n'
         'def new():\n    """Not needed by all."""\n',
     )
-    vendoring.vendor(["amp"], tmp_path / "v")
+    making.vendor(["amp"], tmp_path / "v")
     done = call("vendored", tmp_path / "v")
     lines = done.output.splitlines()
     assert lines[1:] == ["  old() is not needed from torch 2.3 on: its own does the same."]
@@ -82,13 +91,11 @@ def test_what_a_newer_torch_does_itself_is_said(tmp_path, upstream):
 
 
 def test_a_copy_is_a_short_header_and_the_file():
-    from matrix import __version__
-
-    text = vendoring.upstream("reference_fixes/amp.py")
-    head = vendoring.render_header("reference_fixes/amp.py", text).splitlines()
-    assert head[0] == f"# Vendored from torch-repros {__version__}: reference_fixes/amp.py"
+    text = originals.upstream("reference_fixes/amp.py")
+    head = copies.render_header("reference_fixes/amp.py", text).splitlines()
+    assert head[0] == f"# Vendored from torch-repros {originals.version()}: reference_fixes/amp.py"
     assert "SPDX-License-Identifier: BSD-3-Clause" in head[1]
-    assert head[2].endswith(vendoring.digest(text))
+    assert head[2].endswith(originals.digest(text))
     assert text == (catalog.ROOT / "reference_fixes/amp.py").read_text()
 
 
@@ -139,7 +146,7 @@ def test_the_diff_shows_your_edits_and_upstreams_apart(folder, upstream):
 
 def test_vendoring_again_brings_an_unedited_copy_up_to_date(folder, upstream):
     upstream("amp", "new\n")
-    vendoring.vendor(["amp"], folder)
+    making.vendor(["amp"], folder)
     assert states(folder) == {"amp.py": "unchanged", "loss.py": "unchanged"}
     assert (folder / "amp.py").read_text().endswith("\nnew\n")
 
@@ -198,7 +205,7 @@ def test_an_update_merges_both_sides_and_keeps_the_text_from_before(folder, upst
     done = call("vendored", folder, "--update")
     assert done.exit_code == 0, done.output
     assert (folder / "amp.py").read_text().endswith("zero\none\ntwo, edited\nthree\nfour\nfive\n")
-    assert (folder / vendoring.KEPT / "amp.py.1.before").read_bytes() == before
+    assert (folder / copies.KEPT / "amp.py.1.before").read_bytes() == before
     assert states(folder) == {"amp.py": "you edited", "loss.py": "unchanged"}
     assert "nothing to merge" in call("vendored", folder, "--update").output
 
@@ -213,6 +220,7 @@ def test_conflicts_are_marked_as_git_marks_them_and_reported(folder, upstream):
     assert "one\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> torch-repros " in text
 
 
+@settings(deadline=None)  # it writes files
 @given(st.integers(5, 30), st.sets(st.integers(0, 29)), st.sets(st.integers(0, 29)))
 def test_edits_that_do_not_touch_are_both_in_the_merge(tmp_path_factory, count, mine, theirs):
     base = [f"line {number}\n" for number in range(count)]
@@ -229,14 +237,16 @@ def test_edits_that_do_not_touch_are_both_in_the_merge(tmp_path_factory, count, 
     both = [m if n in mine else t for n, (m, t) in enumerate(zip(*changed))]
     with pytest.MonkeyPatch.context() as patch:
         root = tmp_path_factory.mktemp("merge")
-        patch.setattr(vendoring, "ROOT", root)
+        patch.setattr(originals, "ROOT", root)
+        patch.setattr(originals, "TEXTS", root / "fix_texts.txt")
         (root / "reference_fixes").mkdir()
         origin = root / "reference_fixes/amp.py"
         origin.write_text("".join(base))
-        (copy,) = vendoring.vendor(["amp"], root / "v")
+        know("reference_fixes/amp.py", "".join(base))
+        (copy,) = making.vendor(["amp"], root / "v")
         copy.write_text("".join(copy.read_text().splitlines(True)[:3] + changed[0]))
         origin.write_text("".join(changed[1]))
-        assert not vendoring.update(root / "v").problems
+        assert not merging.update(root / "v").problems
         assert copy.read_text().splitlines(True)[3:] == both
 
 
@@ -244,7 +254,7 @@ def test_a_version_that_no_longer_exists_is_merged_from_the_text_kept_beside_the
     folder, upstream
 ):
     edit(folder / "amp.py", "two", "two, edited")
-    edit(folder / "amp.py", "torch-repros " + vendoring.__version__, "torch-repros 0.0.1")
+    edit(folder / "amp.py", "torch-repros " + originals.version(), "torch-repros 0.0.1")
     for generation in ("x\n", "y\n", "one\ntwo\nthree\nfour\nfive\nsix\n"):
         upstream("amp", generation)
     assert call("vendored", folder, "--update").exit_code == 0
@@ -254,7 +264,7 @@ def test_a_version_that_no_longer_exists_is_merged_from_the_text_kept_beside_the
 def test_where_that_text_was_deleted_it_says_so_and_the_copy_is_left_alone(folder, upstream):
     edit(folder / "amp.py", "two", "two, edited")
     upstream("amp", "x\n")
-    for kept in (folder / vendoring.KEPT).glob("*.orig"):
+    for kept in (folder / copies.KEPT).glob("*.orig"):
         kept.unlink()
     before = (folder / "amp.py").read_bytes()
     done = call("vendored", folder, "--update")
@@ -264,18 +274,18 @@ def test_where_that_text_was_deleted_it_says_so_and_the_copy_is_left_alone(folde
 
 
 def test_a_fix_that_upstream_dropped_is_said_to_be_gone(folder):
-    (vendoring.ROOT / "reference_fixes/amp.py").unlink()
+    (originals.ROOT / "reference_fixes/amp.py").unlink()
     done = call("vendored", folder)
     assert done.exit_code == 8
     assert "amp.py: gone upstream" in done.output
 
 
-@pytest.mark.parametrize("name", ["amp.py", vendoring.KEPT])
+@pytest.mark.parametrize("name", ["amp.py", copies.KEPT])
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path, upstream, name):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "precious.py").write_text(
-        vendoring.render_header("reference_fixes/amp.py", "") if name == "amp.py" else ""
+        copies.render_header("reference_fixes/amp.py", "") if name == "amp.py" else ""
     )
     target = tmp_path / "v"
     target.mkdir()
@@ -285,6 +295,26 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path, upstream, name):
     assert done.exit_code == 1
     assert "is a symbolic link and might point outside" in done.output
     assert contents(outside) == before
+
+
+def test_a_linked_folder_of_tests_is_not_followed(tmp_path, upstream):
+    test = originals.ROOT / "tests/fixes/test_amp.py"
+    for path in (test, originals.ROOT / originals.CONFTEST):
+        path.write_text("one\n")
+        know(path.relative_to(originals.ROOT).as_posix(), "one\n")
+    making.vendor(["amp"], tmp_path / "elsewhere", tests=True)
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v/tests").symlink_to(tmp_path / "elsewhere/tests")
+    test.write_text("one\ntwo\n")
+    before = contents(tmp_path / "elsewhere")
+    problem = f"{tmp_path / 'v/tests'} is a symbolic link and might point outside"
+    for arguments in (
+        ("vendor", "amp", "--tests", "--into", tmp_path / "v"),
+        ("vendored", tmp_path / "v", "--update"),
+    ):
+        done = call(*arguments)
+        assert (done.exit_code, problem in done.output) == (1, True)
+        assert contents(tmp_path / "elsewhere") == before
 
 
 @pytest.mark.parametrize("name", ["../amp", "/etc/passwd", "amp.py", "", "apm"])
@@ -376,9 +406,10 @@ def test_a_write_that_fails_in_the_middle_takes_everything_back(
 KILLED = """
 import os, sys
 from pathlib import Path
-from matrix import vendoring
+from matrix.vendoring import merging, originals
 
-vendoring.ROOT = Path({upstream!r})
+originals.ROOT = Path({upstream!r})
+originals.TEXTS = originals.ROOT / "fix_texts.txt"
 real, left = os.replace, [{number}]
 
 def replace(*arguments):
@@ -388,7 +419,7 @@ def replace(*arguments):
     return real(*arguments)
 
 os.replace = replace
-vendoring.update(Path({folder!r}))
+merging.update(Path({folder!r}))
 """
 
 
@@ -398,11 +429,11 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
     upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
     upstream("loss", "a\nb\nc\nd\n")
     old = {name: (folder / name).read_bytes() for name in ("amp.py", "loss.py")}
-    code = KILLED.format(upstream=str(vendoring.ROOT), folder=str(folder), number=number)
+    code = KILLED.format(upstream=str(originals.ROOT), folder=str(folder), number=number)
     assert subprocess.run([sys.executable, "-c", code], cwd=catalog.ROOT).returncode == 9
     new = MERGED
-    assert {path.name for path in folder.iterdir()} == {"amp.py", "loss.py", vendoring.KEPT}
-    kept = folder / vendoring.KEPT
+    assert {path.name for path in folder.iterdir()} == {"amp.py", "loss.py", copies.KEPT}
+    kept = folder / copies.KEPT
     for name in old:
         raw = (folder / name).read_bytes()
         assert raw == old[name] or raw.endswith(new[name])
@@ -413,12 +444,12 @@ def test_killed_halfway_each_file_is_whole_and_the_next_call_finishes(folder, up
     assert call("vendored", folder, "--update").exit_code == 0
     assert all((folder / name).read_bytes().endswith(new[name]) for name in new)
     assert states(folder) == {"amp.py": "you edited", "loss.py": "unchanged"}
-    assert not (folder / vendoring.KEPT / vendoring.SCRATCH).exists()
+    assert not (folder / copies.KEPT / writing.SCRATCH).exists()
 
 
 def test_what_a_killed_run_left_is_never_taken_for_a_file_to_restore(folder, upstream, monkeypatch):
     upstream("rnn", "r\n")
-    scratch = folder / vendoring.KEPT / vendoring.SCRATCH
+    scratch = folder / copies.KEPT / writing.SCRATCH
     scratch.mkdir()
     for number in range(9):
         (scratch / f"{number}.old").write_text("stale\n")
@@ -494,8 +525,8 @@ def test_a_damaged_copy_is_named_and_the_others_are_updated(moved, damage, probl
     "damage", [Path.unlink, lambda kept: kept.write_text("formatted\n")], ids=["missing", "changed"]
 )
 def test_a_lost_base_is_a_problem_of_one_copy_alone(moved, damage):
-    sha = next(copy.sha for copy in vendoring.read(moved)[0] if copy.path.name == "amp.py")
-    damage(moved / vendoring.KEPT / f"{sha}.orig")
+    sha = next(copy.sha for copy in copies.read(moved)[0] if copy.path.name == "amp.py")
+    damage(moved / copies.KEPT / f"{sha}.orig")
     assert_amp_is_a_problem_and_loss_is_updated(
         moved, f"is missing or damaged: restore .torch-repros/{sha}.orig"
     )
@@ -503,7 +534,7 @@ def test_a_lost_base_is_a_problem_of_one_copy_alone(moved, damage):
 
 def test_a_base_that_was_lost_is_kept_again_while_it_is_still_known(folder, upstream):
     edit(folder / "amp.py", "two", "two, edited")
-    for kept in (folder / vendoring.KEPT).glob("*.orig"):
+    for kept in (folder / copies.KEPT).glob("*.orig"):
         kept.unlink()
     assert call("vendored", folder, "--update").output == "nothing to merge\n"
     upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
@@ -562,9 +593,9 @@ def test_neighbours_of_every_kind_are_none_of_its_business(moved):
 
 def test_neighbours_are_not_read_whole(moved):
     (moved / "large.py").write_bytes(b"# data\n" * (1 << 20))
-    vendoring.read(moved)
+    copies.read(moved)
     tracemalloc.start()
-    vendoring.read(moved)
+    copies.read(moved)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2 << 20
@@ -593,7 +624,7 @@ def test_vendoring_again_keeps_what_is_above_the_header(folder, upstream):
     path = folder / "amp.py"
     path.write_bytes(b"# -*- coding: utf-8 -*-\n" + path.read_bytes())
     upstream("amp", "new\n")
-    vendoring.vendor(["amp"], folder)
+    making.vendor(["amp"], folder)
     assert re.fullmatch(
         r"# -\*- coding: utf-8 -\*-\n# Vendored .*\n# .*\n# sha256 .*\nnew\n", path.read_text()
     )
@@ -601,28 +632,23 @@ def test_vendoring_again_keeps_what_is_above_the_header(folder, upstream):
 
 @pytest.fixture
 def newer(folder, upstream):
-    """amp.py as a later version of the tool left it, with an edit."""
-    (folder / "amp.py").write_text(
-        vendoring.render_header("reference_fixes/amp.py", "later\n").replace(
-            "torch-repros " + vendoring.__version__, "torch-repros 999.0"
-        )
-        + "later\n"
-    )
+    """amp.py as a later revision left it, with the same version."""
+    text = copies.render_header("reference_fixes/amp.py", "later\n") + "later\n"
+    (folder / "amp.py").write_text(text)
     upstream("loss", "a\nb\nc\nd\n")
     return folder
 
 
 @pytest.mark.parametrize("edited", [False, True])
 @pytest.mark.parametrize("gone", [False, True])
-def test_an_older_tool_leaves_a_newer_copy_alone(newer, edited, gone):
+def test_an_older_checkout_leaves_a_newer_copy_alone(newer, edited, gone):
     if edited:
         edit(newer / "amp.py", "\nlater\n", "\nlater, edited\n")
-    if gone:  # the copy is of a file that this version does not have yet
-        (vendoring.ROOT / "reference_fixes/amp.py").unlink()
+    if gone:  # the copy is of a file that this revision does not have yet
+        (originals.ROOT / "reference_fixes/amp.py").unlink()
     before = (newer / "amp.py").read_bytes()
-    problem = (
-        f"amp.py: is from torch-repros 999.0, and this is {vendoring.__version__}: update the tool"
-    )
+    version = originals.version()
+    problem = f"amp.py: is from torch-repros {version}, whose text {version} does not know: update"
     done = call("vendored", newer)
     assert done.exit_code == 1
     assert problem in done.output
@@ -634,7 +660,7 @@ def test_an_older_tool_leaves_a_newer_copy_alone(newer, edited, gone):
     assert (newer / "amp.py").read_bytes() == before
 
 
-def test_an_older_tool_does_not_vendor_over_a_newer_copy(newer):
+def test_an_older_checkout_does_not_vendor_over_a_newer_copy(newer):
     before = contents(newer)
     done = call("vendor", "amp", "--into", newer)
     assert done.exit_code == 1
@@ -643,15 +669,18 @@ def test_an_older_tool_does_not_vendor_over_a_newer_copy(newer):
     assert contents(newer) == before
 
 
-def test_a_newer_version_of_the_same_text_is_no_problem(folder):
-    edit(folder / "amp.py", "torch-repros " + vendoring.__version__, "torch-repros 999.0")
-    assert call("vendored", folder).exit_code == 0
-
-
-def test_a_version_that_is_none_is_taken_for_an_older_one(moved):
-    edit(moved / "amp.py", "torch-repros " + vendoring.__version__, "torch-repros main")
+@pytest.mark.parametrize("version", ["999.0", "main", "0.1.0", "0.1.0+g0123456789"])
+def test_the_text_and_not_the_version_says_which_of_two_is_older(moved, version):
+    edit(moved / "amp.py", "torch-repros " + originals.version(), "torch-repros " + version)
     assert call("vendored", moved, "--update").exit_code == 0
     assert_updated(moved, "amp.py")
+
+
+def test_vendoring_the_same_text_again_changes_nothing(folder):
+    edit(folder / "amp.py", "torch-repros " + originals.version(), "torch-repros 0.0.1")
+    before = contents(folder)
+    making.vendor(["amp", "loss"], folder)
+    assert contents(folder) == before
 
 
 # --- your own files ---
@@ -670,21 +699,21 @@ def test_a_file_where_a_folder_has_to_be_is_named(tmp_path, upstream):
     for name in ("v", "w"):
         (tmp_path / name).mkdir()
     (tmp_path / "v/tests").touch()
-    (vendoring.ROOT / "tests/fixes/test_amp.py").touch()
-    (vendoring.ROOT / vendoring.CONFTEST).touch()
+    (originals.ROOT / "tests/fixes/test_amp.py").touch()
+    (originals.ROOT / originals.CONFTEST).touch()
     done = call("vendor", "amp", "--tests", "--into", tmp_path / "v")
     assert (done.exit_code, f"{tmp_path / 'v/tests'}: is not a folder" in done.output) == (1, True)
     assert [path.name for path in tmp_path.joinpath("v").iterdir()] == ["tests"]
-    (tmp_path / "w" / vendoring.KEPT).touch()
+    (tmp_path / "w" / copies.KEPT).touch()
     done = call("vendor", "amp", "--into", tmp_path / "w")
     assert done.exit_code == 1
-    assert f"{tmp_path / 'w' / vendoring.KEPT}: File exists; nothing was written" in done.output
+    assert f"{tmp_path / 'w' / copies.KEPT}: File exists; nothing was written" in done.output
 
 
 def test_your_own_file_is_never_taken_for_a_damaged_copy(tmp_path, upstream):
     (tmp_path / "v").mkdir()
     (tmp_path / "v/loss.py").write_text("mine\n")
-    vendoring.vendor(["amp"], tmp_path / "v")
+    making.vendor(["amp"], tmp_path / "v")
     assert call("vendor", "loss", "--into", tmp_path / "v").exit_code == 1
     for options in ((), ("--update",)):
         done = call("vendored", tmp_path / "v", *options)
@@ -696,7 +725,7 @@ def test_a_copy_that_you_made_your_own_can_be_taken_off_the_record(folder):
     (folder / "amp.py").write_text("mine now\n")
     assert call("vendored", folder).exit_code == 1
     assert call("vendored", folder, "--update").exit_code == 1
-    listed = folder / vendoring.KEPT / vendoring.COPIES
+    listed = folder / copies.KEPT / copies.COPIES
     edit(listed, "amp.py\n", "")
     assert call("vendored", folder).exit_code == 0
     assert call("vendored", folder, "--update").exit_code == 0
@@ -732,7 +761,7 @@ def test_a_copy_of_any_name_is_updated(moved, name):
     assert call("vendored", moved).exit_code == 12
     assert call("vendored", moved, "--update").exit_code == 0
     assert path.read_bytes().endswith(MERGED["amp.py"])
-    listed = (moved / vendoring.KEPT / vendoring.COPIES).read_bytes()
+    listed = (moved / copies.KEPT / copies.COPIES).read_bytes()
     assert listed == (b"" if b"\n" in name else name + b"\n") + b"loss.py\n"
     assert call("vendored", moved).exit_code == 4
     path.write_bytes(b"lost its header\n")
@@ -746,7 +775,7 @@ def test_a_name_that_cannot_be_printed_is_printed_all_the_same(moved):
         command = [sys.executable, "-m", "matrix", "vendored", str(moved), *options]
         done = subprocess.run(command, cwd=catalog.ROOT, capture_output=True)
         assert b"Traceback" not in done.stderr
-        assert b"amp" in done.stdout
+        assert b"amp" in done.stdout + done.stderr
 
 
 # --- what is kept ---
@@ -768,20 +797,20 @@ def test_a_formatter_of_the_whole_project_does_not_stop_a_merge(folder, upstream
 
 
 def test_a_base_under_its_old_name_is_read_and_kept_under_the_new_one(moved):
-    kept = moved / vendoring.KEPT
+    kept = moved / copies.KEPT
     bases = list(kept.glob("*.orig"))
     for base in bases:
         base.rename(base.with_suffix(".py"))
-    (kept / vendoring.COPIES).unlink()
+    (kept / copies.COPIES).unlink()
     assert call("vendored", moved, "--update").exit_code == 0
     assert_updated(moved, "amp.py", "loss.py")
     assert all(base.is_file() for base in bases)
-    assert (kept / vendoring.COPIES).read_text() == "amp.py\nloss.py\n"
+    assert (kept / copies.COPIES).read_text() == "amp.py\nloss.py\n"
 
 
 def test_git_leaves_the_line_ends_of_the_kept_texts_alone(folder):
     subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
-    base = next((folder / vendoring.KEPT).glob("*.orig")).relative_to(folder).as_posix()
+    base = next((folder / copies.KEPT).glob("*.orig")).relative_to(folder).as_posix()
     done = subprocess.run(
         ["git", "check-attr", "text", base], cwd=folder, check=True, capture_output=True, text=True
     )
@@ -790,12 +819,12 @@ def test_git_leaves_the_line_ends_of_the_kept_texts_alone(folder):
 
 def test_git_keeps_what_a_merge_needs_whatever_it_ignores_elsewhere(tmp_path, folder):
     (tmp_path / ".gitignore").write_text("*.orig\n*.txt\n")
-    (folder / vendoring.KEPT / vendoring.SCRATCH).mkdir()
-    (folder / vendoring.KEPT / vendoring.SCRATCH / "0.new").touch()
-    (folder / vendoring.KEPT / "lock").touch()
+    (folder / copies.KEPT / writing.SCRATCH).mkdir()
+    (folder / copies.KEPT / writing.SCRATCH / "0.new").touch()
+    (folder / copies.KEPT / "lock").touch()
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     done = subprocess.run(
-        ["git", "ls-files", "--others", "--exclude-standard", vendoring.KEPT],
+        ["git", "ls-files", "--others", "--exclude-standard", copies.KEPT],
         cwd=folder,
         check=True,
         capture_output=True,
@@ -804,21 +833,21 @@ def test_git_keeps_what_a_merge_needs_whatever_it_ignores_elsewhere(tmp_path, fo
     names = {Path(line).name for line in done.stdout.splitlines()}
     bases = {path.name for path in folder.rglob("*.orig")}
     assert len(bases) == 2
-    assert names == bases | {vendoring.COPIES, ".gitattributes", ".gitignore"}
+    assert names == bases | {copies.COPIES, ".gitattributes", ".gitignore"}
 
 
 def test_your_own_settings_for_git_are_kept(folder, upstream):
     for name in (".gitattributes", ".gitignore"):
-        (folder / vendoring.KEPT / name).write_text("# mine\n")
+        (folder / copies.KEPT / name).write_text("# mine\n")
     upstream("amp", "new\n")
     assert call("vendored", folder, "--update").exit_code == 0
     for name in (".gitattributes", ".gitignore"):
-        assert (folder / vendoring.KEPT / name).read_text() == "# mine\n"
+        assert (folder / copies.KEPT / name).read_text() == "# mine\n"
 
 
 @pytest.mark.parametrize("name", ["tests", "sub"])
 def test_the_base_is_found_whatever_the_folder_is_called(tmp_path, upstream, name):
-    vendoring.vendor(["amp"], tmp_path / "p" / name)
+    making.vendor(["amp"], tmp_path / "p" / name)
     edit(tmp_path / "p" / name / "amp.py", "two", "two, edited")
     upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
     done = call("vendored", tmp_path / "p" / name, "--update")
@@ -827,8 +856,8 @@ def test_the_base_is_found_whatever_the_folder_is_called(tmp_path, upstream, nam
 
 
 def test_the_base_is_found_two_folders_above(tmp_path, upstream):
-    (path,) = vendoring.vendor(["amp"], tmp_path / "p/q/tests")
-    (path.parent / vendoring.KEPT).rename(tmp_path / "p" / vendoring.KEPT)
+    (path,) = making.vendor(["amp"], tmp_path / "p/q/tests")
+    (path.parent / copies.KEPT).rename(tmp_path / "p" / copies.KEPT)
     edit(path, "two", "two, edited")
     upstream("amp", "zero\none\ntwo\nthree\nfour\nfive\n")
     assert call("vendored", path.parent, "--update").exit_code == 0
@@ -836,7 +865,7 @@ def test_the_base_is_found_two_folders_above(tmp_path, upstream):
 
 
 def test_a_folder_called_tests_inside_another_keeps_its_own_record(folder, upstream):
-    vendoring.vendor(["amp"], folder / "tests")
+    making.vendor(["amp"], folder / "tests")
     (folder / "tests/amp.py").write_text("lost its header\n")
     done = call("vendored", folder)
     assert done.exit_code == 1
@@ -845,22 +874,23 @@ def test_a_folder_called_tests_inside_another_keeps_its_own_record(folder, upstr
 
 
 def test_the_folder_of_vendored_tests_can_be_updated_alone(tmp_path, upstream, monkeypatch):
-    test = vendoring.ROOT / "tests/fixes/test_amp.py"
+    test = originals.ROOT / "tests/fixes/test_amp.py"
     test.write_text("one\ntwo\nthree\nfour\n")
-    (vendoring.ROOT / vendoring.CONFTEST).write_text("conftest\n")
-    vendoring.vendor(["amp"], tmp_path / "v", tests=True)
+    know("tests/fixes/test_amp.py", test.read_text())
+    (originals.ROOT / originals.CONFTEST).write_text("conftest\n")
+    making.vendor(["amp"], tmp_path / "v", tests=True)
     edit(tmp_path / "v/tests/test_amp.py", "four", "four, edited")
     test.write_text("zero\none\ntwo\nthree\nfour\n")
     monkeypatch.chdir(tmp_path / "v/tests")
     assert call("vendored", ".", "--update").exit_code == 0
     assert Path("test_amp.py").read_text().endswith("zero\none\ntwo\nthree\nfour, edited\n")
-    assert not Path(vendoring.KEPT).exists()
+    assert not Path(copies.KEPT).exists()
     assert (tmp_path / "v/.torch-repros/test_amp.py.1.before").is_file()
     Path("conftest.py").write_text("lost its header\n")
     done = call("vendored", ".")
     assert (done.exit_code, "conftest.py: the torch-repros header" in done.output) == (1, True)
     Path("conftest.py").write_text(
-        vendoring.render_header(vendoring.CONFTEST, "conftest\n") + "conftest\n"
+        copies.render_header(originals.CONFTEST, "conftest\n") + "conftest\n"
     )
     monkeypatch.undo()
     assert set(states(tmp_path / "v")) == {"amp.py", "test_amp.py", "conftest.py"}
@@ -870,19 +900,19 @@ def test_the_folder_of_vendored_tests_can_be_updated_alone(tmp_path, upstream, m
 
 
 def test_a_folder_named_by_its_way_up_is_the_same_folder(tmp_path, upstream):
-    vendoring.vendor(["amp"], tmp_path / "v")
-    vendoring.vendor(["amp"], tmp_path / "v/sub")
+    making.vendor(["amp"], tmp_path / "v")
+    making.vendor(["amp"], tmp_path / "v/sub")
     (tmp_path / "v/amp.py").write_text("lost its header\n")
     assert call("vendored", tmp_path / "v/sub/..").exit_code == 1
     assert call("vendored", tmp_path / "v/sub/../sub", "--update").exit_code == 0
-    assert (tmp_path / "v" / vendoring.KEPT / vendoring.COPIES).read_text() == "amp.py\n"
+    assert (tmp_path / "v" / copies.KEPT / copies.COPIES).read_text() == "amp.py\n"
 
 
 def test_a_folder_below_is_never_taken_for_the_one_above(tmp_path, upstream):
-    vendoring.vendor(["amp"], tmp_path / "v/sub")
+    making.vendor(["amp"], tmp_path / "v/sub")
     (tmp_path / "v/sub/amp.py").rename(tmp_path / "v/amp.py")
     assert call("vendored", tmp_path / "v/sub/..", "--update").exit_code == 0
-    assert (tmp_path / "v" / vendoring.KEPT / vendoring.COPIES).read_text() == "amp.py\n"
+    assert (tmp_path / "v" / copies.KEPT / copies.COPIES).read_text() == "amp.py\n"
 
 
 # --- conflicts ---
@@ -957,11 +987,11 @@ def test_a_marker_above_the_header_is_one_too(folder):
 
 def test_no_file_of_upstreams_looks_like_a_conflict():
     for path in [*catalog.ROOT.glob("reference_fixes/*.py"), *catalog.TESTS.glob("*.py")]:
-        assert not vendoring.CONFLICT_PATTERN.search(path.read_text()), path
+        assert not copies.CONFLICT_PATTERN.search(path.read_text()), path
 
 
 def test_the_text_from_before_an_update_is_never_overwritten(conflicting, upstream):
-    path, kept = conflicting / "amp.py", conflicting / vendoring.KEPT
+    path, kept = conflicting / "amp.py", conflicting / copies.KEPT
     path.write_text(re.sub(r"<{7}.*?\n|={7}.*>{7}.*?\n", "", path.read_text(), flags=re.S))
     resolved = path.read_bytes()
     upstream("amp", "one\ntheirs\nthree\nfour\nfive\nsix\n")
@@ -997,7 +1027,7 @@ def test_a_single_plain_line_end_changes_no_line_of_a_windows_file(moved):
     assert path.read_bytes().endswith(b"\r\nzero\r\none\r\ntwo, edited\r\nthree\nfour\r\nfive\r\n")
     assert path.read_bytes().startswith(
         b"# Vendored from torch-repros "
-        + vendoring.__version__.encode()
+        + originals.version().encode()
         + b": reference_fixes/amp.py\r\n"
     )
 
@@ -1006,7 +1036,7 @@ def test_mixed_line_ends_are_kept_in_a_long_file_of_blank_lines():
     lines = [line for number in range(3000) for line in (f"line {number}\r\n", "\r\n", "\r\n")]
     lines[4] = "\n"
     before = time.process_time()
-    text = vendoring._with_line_ends_of("".join(lines), "new\n" + "".join(lines).replace("\r", ""))
+    text = writing.with_line_ends_of("".join(lines), "new\n" + "".join(lines).replace("\r", ""))
     assert (
         time.process_time() - before < 1
     )  # seconds, where every blank line is compared with every other
@@ -1036,7 +1066,7 @@ def test_an_update_keeps_the_mode_of_the_file(moved, mode):
     ],
 )
 def test_a_header_may_name_nothing_but_what_is_vendored(moved, origin):
-    (vendoring.ROOT / "secret.py").write_text("secret\n")
+    (originals.ROOT / "secret.py").write_text("secret\n")
     edit(moved / "amp.py", "reference_fixes/amp.py", origin)
     assert_amp_is_a_problem_and_loss_is_updated(
         moved, f"its header names {origin!r}, which is not a file that torch-repros vendors"
@@ -1060,15 +1090,16 @@ def test_a_blank_at_the_end_of_a_header_line_is_no_damage(moved):
 def test_headers_with_the_old_names_of_tests_follow_the_new_ones(folder, old, new):
     (folder / "tests").mkdir()
     path = folder / "tests/copy.py"
-    path.write_text(vendoring.render_header(old, "one\n") + "one\n")
-    (vendoring.ROOT / new).write_text("one\ntwo\n")
+    path.write_text(copies.render_header(old, "one\n") + "one\n")
+    know(new, "one\n")
+    (originals.ROOT / new).write_text("one\ntwo\n")
     assert states(folder)["copy.py"] == "upstream moved on"
     assert call("vendored", folder, "--update").exit_code == 0
-    assert path.read_text() == vendoring.render_header(new, "one\ntwo\n") + "one\ntwo\n"
+    assert path.read_text() == copies.render_header(new, "one\ntwo\n") + "one\ntwo\n"
 
 
 def test_a_fix_without_tests_upstream_is_an_error_and_nothing_is_written(tmp_path, upstream):
-    (vendoring.ROOT / vendoring.CONFTEST).write_text("conftest\n")
+    (originals.ROOT / originals.CONFTEST).write_text("conftest\n")
     done = call("vendor", "amp", "--tests", "--into", tmp_path / "v")
     assert done.exit_code == 1
     assert "nothing was written: torch-repros " in done.output
@@ -1097,10 +1128,10 @@ def test_the_diff_is_coloured_on_a_terminal_only(moved):
 
 def test_two_at_once_wait_for_each_other(folder, upstream):
     upstream("amp", "new\n")
-    held = filelock.FileLock(folder / vendoring.KEPT / "lock")
+    held = filelock.FileLock(folder / copies.KEPT / "lock")
     done = []
     with held:
-        other = threading.Thread(target=lambda: done.append(vendoring.vendor(["amp"], folder)))
+        other = threading.Thread(target=lambda: done.append(making.vendor(["amp"], folder)))
         other.start()
         time.sleep(0.3)
         assert not done
@@ -1121,5 +1152,5 @@ def test_many_processes_at_once_leave_one_good_copy(tmp_path):
 
 @pytest.mark.parametrize("command", [["vendor", "amp", "--into"], ["vendored"]])
 def test_it_answers_at_once_without_torch(tmp_path, command):
-    vendoring.vendor(["amp"], tmp_path / "v")
+    making.vendor(["amp"], tmp_path / "v")
     assert processor_seconds(*command, str(tmp_path / "v")) < AT_ONCE

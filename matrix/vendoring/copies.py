@@ -1,0 +1,242 @@
+"""A copy as it is: what its header says, what you and what upstream changed since."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import difflib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .originals import digest, known, known_origin, normalised, read_text, upstream, version
+
+KEPT = ".torch-repros"
+COPIES = "copies.txt"
+BASE_ENDINGS = (".orig", ".py")  # ".py" is what 0.1.0 wrote, until formatters rewrote such files
+HEADER_WITHIN = 20  # lines: others may put a byte order mark, an encoding or a licence above it
+HEADER_WITHIN_BYTES = 1 << 16
+HEADER_PATTERN = re.compile(
+    r"(?:^|(?<=\ufeff))# Vendored from torch-repros (?P<version>\S+): (?P<origin>[^\n]+?)[ \t]*\n"
+    r"# Copyright \(c\) \d+, the torch-repros authors\. "
+    r"SPDX-License-Identifier: BSD-3-Clause[ \t]*\n"
+    r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})[ \t]*\n",
+    re.M,
+)
+# What is left of a conflict. "=======" below a title of its length is a heading, which would block
+# every update; a marker that this misses is a syntax error anywhere but in a string.
+CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w\n)={7}$)", re.M)
+_UNNEEDED = re.compile(r"^Not needed from (torch \d+\.\d+ on: .+)$", re.M)
+
+
+class VendorError(Exception):
+    """The operation failed; any partial writes were rolled back. One line per problem."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One vendored file."""
+
+    path: Path
+    origin: str  # its path upstream, such as "reference_fixes/amp.py"
+    version: str  # that it was made from
+    sha: str  # of the upstream text that it was made from
+    raw: str  # all of its text, with its own line ends
+    above: str  # what stands above the header, lines ended by \n
+    mine: str  # what follows the header, lines ended by \n
+    theirs: str | None  # upstream's text now; None when upstream has no such file any more
+
+    @property
+    def edited(self) -> bool:
+        return digest(self.mine) != self.sha
+
+    @property
+    def moved(self) -> bool:
+        return self.theirs is not None and digest(self.theirs) != self.sha
+
+    @property
+    def newer(self) -> bool:
+        """True if it is of a text that this revision does not know, and so of a later one."""
+        return self.sha not in known() and (self.theirs is None or self.moved)
+
+    @property
+    def marker(self) -> int:
+        """The line of the file that has the first conflict marker, 0 where none has."""
+        text = normalised(self.raw)
+        found = CONFLICT_PATTERN.search(text)
+        return text.count("\n", 0, found.start()) + 1 if found else 0
+
+    @property
+    def state(self) -> str:
+        if self.marker:
+            return "conflicts to resolve"
+        if self.newer:
+            return "newer than this tool" + (", you edited" if self.edited else "")
+        if self.theirs is None:
+            return "gone upstream" + (", you edited" if self.edited else "")
+        if self.edited:
+            return "both" if self.moved else "you edited"
+        return "upstream moved on" if self.moved else "unchanged"
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be merged into it, "" when it can."""
+        if self.marker:
+            return (
+                f"{self.path}: line {self.marker} is a conflict marker; "
+                "resolve the conflict before the next update"
+            )
+        if self.newer:
+            return (
+                f"{self.path}: is from torch-repros {self.version}, "
+                f"whose text {version()} does not know: update the tool"
+            )
+        try:
+            self.base  # noqa: B018
+        except VendorError as error:
+            return str(error)
+        return ""
+
+    @property
+    def unneeded(self) -> list[str]:
+        """What its docstrings say of the torch from which on they can be done without."""
+        try:
+            nodes = ast.parse(self.mine).body
+        except (SyntaxError, ValueError):  # the copy's own business
+            return []
+        return [
+            f"{node.name}() is not needed from {found[1]}"
+            for node in nodes
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            and (found := _UNNEEDED.search(ast.get_docstring(node) or ""))
+        ]
+
+    @property
+    def base(self) -> str:
+        """The upstream text that it was made from. Raises VendorError when it cannot be found."""
+        if not self.edited:
+            return self.mine
+        if self.theirs is not None and not self.moved:
+            return self.theirs
+        # Its folder, the one above for a vendored test, and one more for a folder that was moved.
+        homes = absolute(self.path).parents[:3]
+        for kept in (home / KEPT / f"{self.sha}{end}" for home in homes for end in BASE_ENDINGS):
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                text = read_text(kept)
+                if digest(text) == self.sha:
+                    return text
+        raise VendorError(
+            f"{self.path}: the text it was made from (torch-repros {self.version}) is missing or "
+            f"damaged: restore {KEPT}/{self.sha}.orig from version control, or compare by hand"
+        )
+
+
+def render_header(origin: str, text: str) -> str:
+    return (
+        f"# Vendored from torch-repros {version()}: {origin}\n"
+        "# Copyright (c) 2026, the torch-repros authors. SPDX-License-Identifier: BSD-3-Clause\n"
+        f"# sha256 of what follows: {digest(text)}\n"
+    )
+
+
+def read(folder: Path) -> tuple[list[Copy], list[str]]:
+    """Every copy in the folder that can be read, and one line per problem of the others.
+
+    Raises VendorError when there are none at all.
+    """
+    copies, problems = [], []
+    recorded = _recorded(folder)
+    for path in sorted([*folder.glob("*.py"), *folder.glob("tests/*.py")]):
+        try:
+            copy = read_copy(path, absolute(path) in recorded)
+        except VendorError as error:
+            problems.append(str(error))
+        else:
+            copies += [copy] if copy else []
+    if not copies and not problems:
+        hint = f"`torch-repros vendor FAMILY --into {folder}` makes some"
+        raise VendorError(f"{folder}: no vendored files here; {hint}")
+    return copies, problems
+
+
+def read_copy(path: Path, recorded: bool = False) -> Copy | None:
+    """The copy; None for a file that neither has a header nor is on record, and so is not ours.
+
+    Raises VendorError for a copy of which nothing can be told.
+    """
+    try:
+        if not path.is_file():
+            raise OSError(0, "not a file")
+        with path.open("rb") as file:
+            content = file.read(HEADER_WITHIN_BYTES)
+            if _header(content):  # else it is not read whole: a neighbour may be of any size
+                content += file.read()
+    except OSError as error:
+        if not recorded:
+            return None
+        raise VendorError(f"{path}: cannot be read: {error.strerror}") from None
+    found = _header(content)
+    if found is None:
+        if not recorded:
+            return None
+        raise VendorError(
+            f"{path}: the torch-repros header (its first three lines) is missing or damaged; "
+            f"restore it from version control, or, if the file is your own now, remove its line "
+            f"from {KEPT}/{COPIES}"
+        )
+    try:
+        raw = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise VendorError(f"{path}: not UTF-8 (byte {error.start}); convert it") from None
+    origin = known_origin(found["origin"])
+    if origin is None:
+        raise VendorError(
+            f"{path}: its header names {found['origin']!r}, which is not a file that torch-repros "
+            "vendors (reference_fixes/<name>.py, tests/fixes/test_<name>.py)"
+        )
+    above, mine = found.string[: found.start()], found.string[found.end() :]
+    return Copy(path, origin, found["version"], found["sha"], raw, above, mine, upstream(origin))
+
+
+def _header(content: bytes) -> re.Match[str] | None:
+    text = normalised(content.decode("utf-8", "replace"))
+    found = HEADER_PATTERN.search(text)
+    return found if found and text.count("\n", 0, found.start()) < HEADER_WITHIN else None
+
+
+def _recorded(folder: Path) -> set[Path]:
+    """The files that were vendored into the folder, its tests/, or the folder above it."""
+    folder = absolute(folder)
+    homes = (folder / "tests", folder, folder.parent)
+    return {home / name for home in homes for name in listed(home)}
+
+
+def absolute(path: Path) -> Path:
+    """Without "..", whose parent is not the folder above, and without following links."""
+    return Path(os.path.abspath(path))
+
+
+def listed(home: Path) -> list[str]:
+    try:
+        return normalised(os.fsdecode((home / KEPT / COPIES).read_bytes())).split("\n")
+    except OSError:
+        return []
+
+
+def lines_of(text: str) -> list[str]:
+    """With their ends. Not splitlines(), to which a form feed or a lone \\r ends a line too."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def differences(copy: Copy) -> tuple[str, str]:
+    """(your edits, upstream's), each a diff from the text that the copy was made from."""
+    base = lines_of(copy.base)
+
+    def diff(after: str, name: str) -> str:
+        lines = difflib.unified_diff(base, lines_of(after), f"torch-repros {copy.version}", name)
+        no_newline = "\n\\ No newline at end of file\n"
+        return "".join(line if line.endswith("\n") else line + no_newline for line in lines)
+
+    theirs = diff(copy.theirs, f"torch-repros {version()}") if copy.theirs is not None else ""
+    return diff(copy.mine, "yours"), theirs

@@ -1,0 +1,71 @@
+"""Merges what upstream has changed into copies that may have been edited."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import merge3
+
+from .copies import KEPT, absolute, lines_of, read
+from .originals import version
+from .writing import leads_out, locked, render, write
+
+
+@dataclass(frozen=True)
+class Update:
+    """What an update did."""
+
+    conflicts: dict[Path, int]  # updated file -> conflicts in it
+    problems: list[str]  # of the copies that were left as they are, one line each
+    kept: Path  # the folder that holds the texts from before
+
+
+def update(folder: Path) -> Update:
+    """Merges upstream's changes into every copy that upstream has left behind.
+
+    A three-way merge; where both sides changed the same lines, both are in the file between the
+    markers that git uses. A copy that cannot be updated is named, and the others are.
+    """
+    read(folder)  # where there is nothing to update, nothing is left behind
+    home = _home(folder)
+    with locked(home):
+        copies, problems = read(folder)
+        files: dict[Path, bytes] = {}
+        bases, conflicts = [], {}
+        for copy in copies:
+            if problem := copy.problem or (copy.moved and leads_out(copy.path, folder)):
+                problems.append(problem)
+                continue
+            bases.append(copy.base)  # again, should it be lost or have its name of 0.1.0
+            if copy.theirs is not None and copy.moved:
+                bases.append(copy.theirs)
+                merged, conflicts[copy.path] = _merge(copy.base, copy.mine, copy.theirs)
+                files[_before(copy.path, home, files)] = copy.raw.encode()
+                files[copy.path] = render(copy.origin, copy.theirs, merged, copy)
+        write(home, files, bases, [copy.path for copy in copies])
+    return Update(conflicts, problems, home / KEPT)
+
+
+def _home(folder: Path) -> Path:
+    """Where .torch-repros is: in the folder, or else above it, which is so for vendored tests."""
+    above = absolute(folder).parent
+    return above if not (folder / KEPT).is_dir() and (above / KEPT).is_dir() else folder
+
+
+def _before(path: Path, home: Path, taken: dict[Path, bytes]) -> Path:
+    """A new name for the text from before: an earlier one may be the only clean copy of an edit."""
+    names = (home / KEPT / f"{path.name}.{number}.before" for number in itertools.count(1))
+    return next(name for name in names if name not in taken and not os.path.lexists(name))
+
+
+def _merge(base: str, mine: str, theirs: str) -> tuple[str, int]:
+    """(merged text, conflicts in it)."""
+    # A last line without an end would run into the marker that follows it.
+    lines = [lines_of(re.sub(r"(?<=[^\n])\Z", "\n", text)) for text in (base, mine, theirs)]
+    merge = merge3.Merge3(lines[0], lines[1], lines[2])
+    merged = "".join(merge.merge_lines(name_a="yours", name_b=f"torch-repros {version()}"))
+    return merged, sum(group[0] == "conflict" for group in merge.merge_groups())

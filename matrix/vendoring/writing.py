@@ -1,0 +1,138 @@
+"""Writes copies and what is kept beside them: all of it or nothing, one writer at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import filelock
+
+from .copies import (
+    COPIES,
+    KEPT,
+    Copy,
+    VendorError,
+    lines_of,
+    listed,
+    render_header,
+)
+from .originals import digest, normalised
+
+SCRATCH = "tmp"
+SETTINGS = {
+    ".gitattributes": b"* -text\n",  # git leaves their line ends alone
+    # Many projects ignore *.orig, without which nothing can be merged.
+    ".gitignore": f"!*.orig\n!{COPIES}\nlock\n{SCRATCH}/\n".encode(),
+}
+
+
+def render(origin: str, upstream_text: str, body: str, old: Copy | None) -> bytes:
+    """The whole file, with the lines above the header and the line ends of the one it replaces."""
+    text = render_header(origin, upstream_text) + body
+    return (with_line_ends_of(old.raw, old.above + text) if old else text).encode()
+
+
+def with_line_ends_of(raw: str, text: str) -> str:
+    """The text, each line ended as the same line is in `raw`, a new one as most lines there are."""
+    if "\r\n" not in raw:
+        return text
+    old, new = lines_of(raw), lines_of(text)
+    crlf = [line.endswith("\r\n") for line in old]
+    ends = [2 * sum(crlf) > len(crlf)] * len(new)
+    matcher = difflib.SequenceMatcher(None, [*map(normalised, old)], new)
+    for start, target, size in matcher.get_matching_blocks():
+        ends[target : target + size] = crlf[start : start + size]
+    return "".join(
+        f"{line[:-1]}\r\n" if end and line.endswith("\n") else line for line, end in zip(new, ends)
+    )
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One writer at a time; the lock of a process that was killed is free again."""
+    kept = folder / KEPT
+    for path in (kept, kept / "lock", kept / SCRATCH):
+        if path.is_symlink():
+            raise VendorError(leads_out(path, folder))
+    try:
+        kept.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(kept / "lock", timeout=10):
+            shutil.rmtree(kept / SCRATCH, ignore_errors=True)  # of a process that was killed
+            yield
+    except filelock.Timeout:
+        raise VendorError(f"another torch-repros is writing to {folder}") from None
+    except OSError as error:
+        where = error.filename2 or error.filename or folder
+        raise VendorError(f"{where}: {error.strerror or error}; nothing was written") from None
+
+
+def leads_out(path: Path, folder: Path) -> str:
+    """The problem of a path that is, or goes through, a symbolic link below the folder; else ""."""
+    for link in (path, path.parent):
+        if link != folder and link.is_symlink():
+            return f"{link} is a symbolic link and might point outside {folder}"
+    return ""
+
+
+def write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[Path]) -> None:
+    """Writes all the files, or leaves all as they were; `copies` are recorded beside them.
+
+    Killed halfway, each file is whole, old or new, with its base kept.
+    """
+    kept = home / KEPT
+    # In this order: whichever header is in place at a kill, the text it speaks of is there, and so
+    # is the text from before.
+    everything = {kept / f"{digest(text)}.orig": text.encode() for text in bases}
+    everything[kept / COPIES] = _record(home, copies)
+    for name, content in SETTINGS.items():
+        if not (kept / name).exists():
+            everything[kept / name] = content
+    everything |= files
+    changed = [item for item in everything.items() if not _holds(*item)]
+    scratch = kept / SCRATCH
+    done: list[tuple[Path, Path]] = []
+    try:
+        staged = [
+            (path, *_stage(path, content, scratch / str(number)))
+            for number, (path, content) in enumerate(changed)
+        ]
+        # From here on only renames, which need no space: what fails can be taken back.
+        for path, new, old in staged:
+            os.replace(new, path)
+            done.append((path, old))
+    except BaseException:
+        for path, old in reversed(done):
+            os.replace(old, path) if old.exists() else path.unlink()
+        raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def _record(home: Path, copies: list[Path]) -> bytes:
+    """copies.txt: what it lists and is still there, and these."""
+    names = {name for name in listed(home) if name and (home / name).is_file()}
+    names |= {os.path.relpath(path, home).replace(os.sep, "/") for path in copies}
+    return os.fsencode("".join(f"{name}\n" for name in sorted(names) if "\n" not in name))
+
+
+def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:
+    """(file with the new content, file with the old one, which is there only if `path` is)."""
+    new, old = scratch.with_suffix(".new"), scratch.with_suffix(".old")
+    scratch.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True)
+    new.write_bytes(content)
+    if path.exists():
+        shutil.copymode(path, new)
+        try:
+            os.link(path, old)
+        except OSError:  # a file system without hard links
+            shutil.copy2(path, old)
+    return new, old
