@@ -12,7 +12,7 @@ import inspect
 import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -165,6 +165,11 @@ class Reproducer:
     def header(self) -> dict[str, Any]:
         """What the header states, with the defaults of what it leaves out."""
         return {key: value for key, value in asdict(self).items() if key in HEADER_KEYS}
+
+    @property
+    def is_current(self) -> bool:
+        """Only these are run, found and listed; a retired reproducer keeps its file and its page."""
+        return not self.retired
 
     @property
     def family(self) -> str:
@@ -485,6 +490,10 @@ def _when(table: dict[str, Any]) -> list[str]:
     return [] if "rule" in table else ["without `rule` nothing reads it"]
 
 
+def _retired(table: dict[str, Any]) -> list[str]:
+    return ["`rule` is still there; delete it, its rule and its cases"] if "rule" in table else []
+
+
 def _affected(table: dict[str, Any]) -> list[str]:
     wrong = [] if table["affected"] else [f"empty; name at least one of {', '.join(DEVICES)}"]
     for device, value in table["affected"].items():
@@ -555,6 +564,7 @@ _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "requires": _requires,
     "requires_on": _requires_on,
     "stand_in": _stand_in,
+    "retired": _retired,
 }
 
 
@@ -578,6 +588,11 @@ def _is_specifier(text: str) -> bool:
 # --- choosing -------------------------------------------------------------------------------------
 
 
+def ruled(reproducers: Iterable[Reproducer]) -> list[Reproducer]:
+    """Those that `scan` looks for."""
+    return [reproducer for reproducer in reproducers if reproducer.rule and reproducer.is_current]
+
+
 def families(repros: Path = REPROS) -> list[str]:
     """The folders that hold reproducers."""
     return sorted({path.parent.name for path in repros.glob("*/*.py")})
@@ -593,7 +608,7 @@ def select(reproducers: list[Reproducer], names: tuple[str, ...]) -> list[Reprod
     named.
     """
     if not names:
-        return [reproducer for reproducer in reproducers if not reproducer.retired]
+        return [reproducer for reproducer in reproducers if reproducer.is_current]
     wanted = set(names)
     known = {name for reproducer in reproducers for name in (reproducer.id, reproducer.family)}
     if unknown := [name for name in names if name not in known]:

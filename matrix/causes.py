@@ -27,7 +27,7 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
     several reproducers share outside of a group.
     """
     wrong = []
-    reproducers = [reproducer for reproducer in reproducers if not reproducer.retired]
+    reproducers = [reproducer for reproducer in reproducers if reproducer.is_current]
     known = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, str] = {}
     for group in load():

@@ -133,7 +133,7 @@ def _snippets(reproducers: list[Reproducer]) -> list[str]:
 def _rules(reproducers: list[Reproducer]) -> list[str]:
     """Each rule has a function, which finds the `wrong` lines and nothing in the `right` ones."""
     problems = []
-    for rule, one in zip(scanning.rules(reproducers), [one for one in reproducers if one.rule]):
+    for rule, one in zip(scanning.rules(reproducers), catalog.ruled(reproducers)):
         where = f"{one.path}:{one.line_of('rule')}: rule"
         try:
             found, right = (

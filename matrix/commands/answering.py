@@ -360,7 +360,7 @@ def cite(
         _list_unreported(measured)
         return
     reproducer = options.select_one(id)
-    if reproducer.retired:
+    if not reproducer.is_current:
         raise click.ClickException(f"{reproducer.id} is retired: {reproducer.retired}")
     if device and device not in reproducer.affected:
         concerns = ", ".join(reproducer.devices)

@@ -75,7 +75,7 @@ class Rules(click.ParamType):  # type: ignore[type-arg]
     ) -> list[CompletionItem]:
         before, comma, begun = incomplete.rpartition(",")
         repros = context.find_root().params.get("repros") or catalog.REPROS
-        ruled = [one for one in catalog.read(repros, values=False)[0] if one.rule]
+        ruled = catalog.ruled(catalog.read(repros, values=False)[0])
         items = {one.family: f"all rules of {one.family}" for one in ruled}
         items |= {one.id: one.title for one in ruled}
         return [

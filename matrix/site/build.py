@@ -93,7 +93,7 @@ def pages(
     groups = [Group(group, by_id) for group in causes.load()]
     groups = [group for group in groups if group.reproducers]
     failures = [Failure(one, measured, groups) for one in reproducers]
-    shown = [one for one in failures if not one.retired]  # the others keep their pages
+    shown = [one for one in failures if one.reproducer.is_current]  # the others keep their pages
     environment = _environment(failures, measured.minors, records, url)
     written: list[str] = []
 

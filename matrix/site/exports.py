@@ -31,13 +31,14 @@ def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
 
 
 def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
-    """Every cell, one after the other."""
+    """Every cell of the current reproducers, one after the other."""
     return {
         "format": FORMAT,
         "releases": measured.minors,
         "verdicts": [
             {"id": reproducer.id, "device": device, "release": minor, **cell}
             for reproducer in reproducers
+            if reproducer.is_current
             for device, row in verdicts(reproducer, measured).items()
             for minor, cell in row.items()
         ],

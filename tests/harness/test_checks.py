@@ -50,6 +50,17 @@ def test_the_project_itself_has_no_problems():
     assert checks.lint() == []
 
 
+def test_a_retired_reproducer_that_keeps_its_rule_is_a_problem(project):
+    id = "loss/softmax_before_cross_entropy"
+    source = (catalog.REPROS / f"{id}.py").read_text(encoding="utf-8")
+    planted = project.repros / f"{id}.py"
+    planted.parent.mkdir()
+    planted.write_text(source.replace("# rule =", '# retired = "why"\n# rule ='), encoding="utf-8")
+    (problem,) = project.lint()
+    assert f"{id}.py:" in problem
+    assert problem.endswith("retired: `rule` is still there; delete it, its rule and its cases")
+
+
 def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):
     project.ids.write_text("amp/renamed\n")
     lost, new = project.lint()

@@ -48,6 +48,18 @@ def test_a_folder_that_no_build_wrote_is_refused_and_left_alone(root, tmp_path):
     ]
 
 
+def test_a_retired_reproducer_has_a_page_and_is_in_no_list(root, tmp_path):
+    plant(root, "amp/live", RETURNS.format("boom"))
+    plant(root, "amp/gone", RETURNS.format("boom"), retired='"why"')
+    assert call("--repros", root, "site", "--into", tmp_path / "site").exit_code == 0
+    for name in ("index.html", "data.js", "grid.json"):
+        text = (tmp_path / "site" / name).read_text(encoding="utf-8")
+        assert "amp/live" in text, name
+        assert "amp/gone" not in text, name
+    page = (tmp_path / "site/bugs/amp/gone.html").read_text(encoding="utf-8")
+    assert "retired: why" in page
+
+
 def test_a_rebuild_deletes_what_the_last_one_wrote_and_nothing_else(root, tmp_path):
     folder = tmp_path / "site"
     plant(root, "amp/one", RETURNS.format("boom"))
