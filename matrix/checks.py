@@ -11,7 +11,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from . import advice, catalog, causes, toml, torches
+from . import advice, catalog, causes, torches
 from .catalog import Reproducer
 from .devices import DEVICES
 from .evidence import headers, records
@@ -74,10 +74,7 @@ def lint(
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
     if repros == catalog.REPROS:
-        try:
-            problems += causes.problems(reproducers)
-        except toml.TOMLDecodeError as error:
-            problems.append(f"{causes.CAUSES}:1: not TOML: {error}")
+        problems += causes.problems(reproducers)
     return problems
 
 

@@ -232,8 +232,8 @@ def search(words: tuple[str, ...], limit: int) -> None:
         if not one.causes:
             options.say([f"  {one.title}", f"  fix: {text.fix(one.reproducers[0])}"])
         for cause in one.causes:
-            see = f" ({cause['see']})" if "see" in cause else ""
-            options.say(f"  - {cause['cause']}{see}")
+            see = f" ({cause.see})" if cause.see else ""
+            options.say(f"  - {cause.cause}{see}")
     if not found:
         options.say("Nothing here is close to these words. `torch-repros list` names all there is.")
         sys.exit(options.FINDINGS)

@@ -159,7 +159,7 @@ def pages(
                 f"messages/{group.slug}.html",
                 f"{group.title} - torch-repros",
                 f"{group.title}: {len(group.causes)} possible causes, each with a check. "
-                + "; ".join(cause["cause"] for cause in group.causes),
+                + "; ".join(cause.cause for cause in group.causes),
                 group=group,
                 by_id=failure_of,
             ),
@@ -276,9 +276,9 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
         ],
         "causes": [
             {
-                "title": group["title"],
-                "causes": group["causes"],
-                "slug": slugs.get(group["title"], ""),
+                "title": group.title,
+                "causes": [cause.as_json() for cause in group.causes],
+                "slug": slugs.get(group.title, ""),
             }
             for group in causes.load()
         ],

@@ -11,7 +11,17 @@ from matrix.evidence import states
 
 PACKAGE = catalog.PACKAGE
 MODULES = sorted(PACKAGE.rglob("*.py"))
-GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
+GROUND = {
+    "__init__",
+    "catalog",
+    "torches",
+    "devices",
+    "verdicts",
+    "causes",
+    "toml",
+    "program",
+    "checked",
+}
 # Each may use those before it.
 ORDER = ["ground", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
 BESIDE = {"vendoring", "advice", "checks", "skeleton"}  # single modules that the commands call

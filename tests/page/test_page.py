@@ -128,7 +128,7 @@ def test_several_causes_are_listed_in_order_and_nothing_is_guessed(open_page):
         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
     )
     assert tab.locator("#answers li b").all_inner_texts() == [
-        cause["cause"] for cause in causes.load()[0]["causes"]
+        cause.cause for cause in causes.load()[0].causes
     ]
     tab.locator("#paste").fill("RuntimeError: nothing that anybody has met")
     assert "No known failure matches this text." in tab.locator("#answers").inner_text()
@@ -493,7 +493,7 @@ def test_a_message_of_several_causes_is_reached_from_its_answer_and_leads_to_eac
     )
     tab.locator("#answers").get_by_role("link", name="all its causes").click()
     group = causes.load()[0]
-    assert tab.locator("h1").inner_text() == group["title"]
-    assert tab.locator(".causes h3").all_inner_texts() == [one["cause"] for one in group["causes"]]
+    assert tab.locator("h1").inner_text() == group.title
+    assert tab.locator(".causes h3").all_inner_texts() == [one.cause for one in group.causes]
     tab.locator(".causes a").first.click()
     assert tab.locator("h1").inner_text() in {one.title for one in REPRODUCERS}
