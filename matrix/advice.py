@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from .catalog import Reproducer
-from .evidence.records import Record
+from .evidence.schema import Record
 from .explain import wording
 
 _EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two

@@ -15,7 +15,7 @@ from . import advice, catalog, causes, torches
 from .catalog import Reproducer
 from .devices import DEVICES
 from .evidence import headers, records
-from .evidence.records import Record
+from .evidence.schema import Record
 from .evidence.states import States
 from .explain import explain
 from .scan import scanning

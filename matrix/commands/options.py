@@ -22,7 +22,7 @@ from ..devices import DEVICES
 from ..explain import wrapping
 
 if TYPE_CHECKING:
-    from ..evidence.records import Record
+    from ..evidence.schema import Record
 
 OK, FINDINGS, UNUSABLE = 0, 1, 3  # 2 is click's, for wrong usage
 SHOWN = 5  # problems of reproducers; a new one has twenty

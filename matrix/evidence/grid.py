@@ -13,7 +13,7 @@ from .. import torches
 from ..catalog import RECORDS, ROOT, Reproducer, select
 from ..devices import DEVICES
 from . import headers
-from .records import Measurement, Record
+from .schema import Measurement, Record
 from .states import BY_NAME, ROWS, States
 
 PAGE = Path("docs/grid.md")  # below the clone, like README.md

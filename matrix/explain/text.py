@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from .. import torches
 from ..catalog import ORIGINS, Reproducer
-from ..evidence.records import Record
+from ..evidence.schema import Record
 from ..evidence.states import EXPECTED, Standing, States
 from .explain import Answer, Explanation
 from .search import Found

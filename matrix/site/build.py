@@ -19,7 +19,7 @@ from markupsafe import Markup
 from .. import HOME, __version__, causes, torches
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
-from ..evidence.records import Measurement, Record
+from ..evidence.schema import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
 from ..explain import compare, explain
 from . import exports, markup

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .. import causes, torches
 from ..catalog import FIXES, ORIGINS, Reproducer
-from ..evidence.records import Measurement, Record
+from ..evidence.schema import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED
 from ..explain import ranges, wording
 from ..explain.text import Measured

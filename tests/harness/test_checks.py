@@ -6,6 +6,7 @@ from helpers import RETURNS, call, plant
 from recorded import measurement, record
 
 from matrix import catalog, causes, checks
+from matrix.evidence import store
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def project(root, tmp_path):
     names = tmp_path / "fixes.txt"
     names.write_text("amp.fix\n")
     hash = catalog.load(root)[0].hash
-    record("2.9.1", {"amp/one": measurement(hash=hash)}).save(folders["records"])
+    store.save(record("2.9.1", {"amp/one": measurement(hash=hash)}), folders["records"])
 
     class Project:
         pass
@@ -233,8 +234,9 @@ def test_a_header_that_differs_is_a_problem_with_the_command_that_fixes_it(proje
 
 
 def test_a_record_that_is_inconclusive_is_a_problem(project):
-    record("2.8.1", {"amp/one": measurement("flaky", hash=project.hash)}).save(
-        project.folders["records"]
+    store.save(
+        record("2.8.1", {"amp/one": measurement("flaky", hash=project.hash)}),
+        project.folders["records"],
     )
     (problem,) = project.lint()
     assert problem.endswith("torch 2.8: flaky; investigate: this record is inconclusive")
@@ -242,8 +244,8 @@ def test_a_record_that_is_inconclusive_is_a_problem(project):
 
 def test_stale_orphaned_and_unreadable_measurements_are_problems_at_their_line(project):
     records = project.folders["records"]
-    record("2.8.1", {"amp/one": measurement(hash="1" * 16)}).save(records)
-    record("2.7.1", {"amp/gone": measurement()}).save(records)
+    store.save(record("2.8.1", {"amp/one": measurement(hash="1" * 16)}), records)
+    store.save(record("2.7.1", {"amp/gone": measurement()}), records)
     (records / "cpu_x.json").write_text('{"device": "cpu"')
     problems = sorted(project.lint(), key=lambda line: (": stale:" in line, "amp/gone" in line))
     unreadable, orphan, stale = problems

@@ -13,6 +13,7 @@ from helpers import RETURNS, call, plant
 from recorded import measurement, record
 
 from matrix import catalog, commands
+from matrix.evidence import store
 
 CLONE_ONLY = ("new", "headers", "lint", "grid", "site")
 
@@ -40,7 +41,7 @@ def test_a_retired_reproducer_is_in_no_answer(root, tmp_path):
     plant(root, "amp/gone", RETURNS.format("boom"), messages='["boom goes it"]', retired='"why"')
     measured = {one.id: measurement(hash=one.hash) for one in catalog.load(root)}
     for release in ("2.4.1", "2.5.1"):
-        record(release, measured).save(tmp_path / "records")
+        store.save(record(release, measured), tmp_path / "records")
     for answer in (
         ("list",),
         ("list", "--json"),
