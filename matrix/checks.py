@@ -14,7 +14,7 @@ from pathlib import Path
 from . import advice, catalog, causes, torches
 from .catalog import Reproducer
 from .devices import DEVICES
-from .evidence import headers, records
+from .evidence import grid, headers, records
 from .evidence.schema import Record
 from .evidence.states import States
 from .explain import explain
@@ -48,6 +48,7 @@ def lint(
     tests: Path = catalog.TESTS,
     releases: Path = torches.TORCHES,
     names: Path = NAMES,
+    page: Path = catalog.ROOT / grid.PAGE,
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
@@ -69,8 +70,13 @@ def lint(
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
     problems += _public_names(fixes, names)
-    problems += _records(reproducers, folder)
-    problems += advice.problems(reproducers, records.read_all(folder)[0])
+    measured, wrong = records.read_all(folder)
+    problems += wrong
+    for record in measured:
+        problems += _measurements(record, reproducers, record.path(folder))
+    problems += _differences(reproducers, measured)
+    problems += _releases(known, measured, releases, page)
+    problems += advice.problems(reproducers, measured)
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
     if repros == catalog.REPROS:
@@ -300,11 +306,20 @@ def _public_names(fixes: Path, names: Path) -> list[str]:
     return lost + new
 
 
-def _records(reproducers: list[Reproducer], folder: Path) -> list[str]:
-    measured, problems = records.read_all(folder)
-    for record in measured:
-        problems += _measurements(record, reproducers, record.path(folder))
-    return problems + _differences(reproducers, measured)
+def _releases(
+    known: list[torches.Torch], measured: list[Record], releases: Path, page: Path
+) -> list[str]:
+    """What a new entry of torches.toml still lacks."""
+    recorded = {record.minor for record in measured}
+    header = page.read_text(encoding="utf-8").partition("| affected |")[0]
+    problems = []
+    for torch in known:
+        where = f"{releases}:{torches.line_of(releases, torch)}: torch {torch.minor} is not"
+        if torch.minor not in recorded:
+            problems.append(f"{where} measured; run: torch-repros record {torch.minor}")
+        if f"| {torch.minor} " not in header:
+            problems.append(f"{where} in {page.name}; run: torch-repros grid")
+    return problems
 
 
 def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> list[str]:

@@ -104,6 +104,12 @@ def _parse(path: Path, number: int, entry: dict[str, Any]) -> Torch:
     return torch
 
 
+def line_of(path: Path, torch: Torch) -> int:
+    """The line of the file that states the version."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if f'"{torch.version}"' in line)
+
+
 def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
     """The releases that are named, as "2.4" or "2.4.1", in order of age; all of them when none is
     named.
