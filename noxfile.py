@@ -160,6 +160,24 @@ def texts(session: nox.Session) -> None:
     session.run("python", "-m", "tests.trials.texts", *session.posargs)
 
 
+@nox.session(name="next-release", python=NEWEST.interpreter())
+def next_release(session: nox.Session) -> None:
+    """Test the harness in a copy, as committed, whose torches.toml has two more releases."""
+    session.install("-e", ".[test]")
+    copy = Path(session.create_tmp(), "project").absolute()
+    shutil.rmtree(copy, ignore_errors=True)
+    session.run("git", "clone", "--quiet", ".", str(copy), external=True)
+    major, minor = map(int, NEWEST.minor.split("."))
+    with (copy / "matrix/torches.toml").open("a", encoding="utf-8") as file:
+        for version in (f"{major}.{minor + 1}.0", f"{major + 1}.0.0"):
+            file.write(f'\n[[torch]]\nversion = "{version}"\npython = "{NEWEST.python}"\n')
+    session.chdir(copy)
+    # no release changes what these take minutes for
+    slow = "not megabyte and not killed_ten_times and not marked_is_found and not found_no_more"
+    command = ("python", "-m", "pytest", "-n", "auto", "-k", slow, "tests/harness")
+    session.run(*command, *session.posargs)
+
+
 @nox.session
 def record(session: nox.Session) -> None:
     """Measure every release and keep the records: `nox -s record -- 2.4 2.5`."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from .catalog import Reproducer
-from .evidence.records import Record
+from .evidence.schema import Record
 from .explain import wording
 
 _EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two
@@ -22,7 +22,7 @@ _ROLES = ("control", "right")  # that may hold the lines under `right`
 
 
 def problems(reproducers: list[Reproducer], records: list[Record]) -> list[str]:
-    live = [one for one in reproducers if not one.retired]
+    live = [one for one in reproducers if one.is_current]
     return [problem for one in live for problem in (*_lines(one), *_messages(one, records))]
 
 

@@ -12,15 +12,16 @@ import inspect
 import os
 import re
 import warnings
-from collections.abc import Callable
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier
 
-from . import program, toml
+from . import checked, program, toml
+from .checked import Check, Problems, key, string, strings
 from .devices import DEVICES
 from .torches import satisfies, specifier_set
 
@@ -75,30 +76,15 @@ class CatalogError(Exception):
 
 
 # --- what a header may hold -----------------------------------------------------------------------
-# Each check returns what is wrong with a value, as the end of "KEY: VALUE ...", or None.
-
-
-def _text(value: object) -> str | None:
-    return None if isinstance(value, str) and value.strip() else "is not a string"
-
-
-def _texts(value: object) -> str | None:
-    return (
-        None
-        if isinstance(value, list) and not any(map(_text, value))
-        else "is not a list of strings"
-    )
 
 
 def _table(value: object) -> str | None:
-    if isinstance(value, dict) and not any(map(_text, value.values())):
+    if isinstance(value, dict) and not any(map(string, value.values())):
         return None
     return "is not a table of strings"
 
 
-def _between(
-    low: float, high: float, unit: str, whole: bool = False
-) -> Callable[[object], str | None]:
+def _between(low: float, high: float, unit: str, whole: bool = False) -> Check:
     def check(value: object) -> str | None:
         types = int if whole else (int, float)
         if isinstance(value, types) and not isinstance(value, bool) and low <= value <= high:
@@ -108,61 +94,61 @@ def _between(
     return check
 
 
-def _key(check: Callable[[object], str | None], page: bool = False, **default: Any) -> Any:
-    """`page`: the script of the site reads it too."""
-    return field(metadata={"check": check, "page": page}, **default)
-
-
 @dataclass(eq=False, kw_only=True)
 class Reproducer:
-    """One file of repros/. The fields made by _key are the keys of its header; those without a
-    default are required.
+    """One file of repros/. The fields made by key() are the keys of its header; those without a
+    default are required, and with `page` the script of the site reads them too.
     """
 
     id: str  # "amp/unscale_before_scale": the path without its ending
     path: Path
     source: str = field(repr=False)
 
-    title: str = _key(_text, page=True)
-    kind: str = _key(_text, page=True)
-    symptom: str = _key(_text, page=True)  # regex, matched against what reproduce() returns
+    title: str = key(string, page=True)
+    kind: str = key(string, page=True)
+    symptom: str = key(string, page=True)  # regex, matched against what reproduce() returns
     # regexes of what users see: each was raised by reproduce() or messages() in a run
-    messages: tuple[str, ...] = _key(_texts, page=True, default=())
+    messages: tuple[str, ...] = key(strings, page=True, default=())
     # the same of other devices, older releases and other programs, which no run has raised
-    elsewhere: tuple[str, ...] = _key(_texts, default=())
-    origin: str = _key(_text, page=True)  # one of ORIGINS
+    elsewhere: tuple[str, ...] = key(strings, default=())
+    origin: str = key(string, page=True)  # one of ORIGINS
     # threads in which someone meets this very failure
-    reports: tuple[str, ...] = _key(_texts, default=())
+    reports: tuple[str, ...] = key(strings, default=())
     # where cause or cure is stated: documentation, source, the pull request that fixed it
-    documents: tuple[str, ...] = _key(_texts, default=())
-    fixed_by: str = _key(_text, default="")  # "pytorch#165068": the change that ended it
-    upstream: str = _key(_text, default="")  # "unreported": nobody has reported it to PyTorch
-    wrong: str = _key(_text, page=True)  # the few lines that a user wrote
+    documents: tuple[str, ...] = key(strings, default=())
+    fixed_by: str = key(string, default="")  # "pytorch#165068": the change that ended it
+    upstream: str = key(string, default="")  # "unreported": nobody has reported it to PyTorch
+    wrong: str = key(string, page=True)  # the few lines that a user wrote
     # what to write instead, where lines can say it: torch and the standard library only
-    right: str = _key(_text, page=True, default="")
-    right_requires: str = _key(_text, page=True, default="")  # the torch that `right` needs
+    right: str = key(string, page=True, default="")
+    right_requires: str = key(string, page=True, default="")  # the torch that `right` needs
     # "module.function" of reference_fixes, or "upgrade"; none where `right` says it all
-    fix: str = _key(_text, page=True, default="")
-    use: str = _key(_text, page=True, default="")  # the lines that call the fix, with its import
-    choice: str = _key(_text, page=True, default="")  # `right` or the fix: which to take, and why
+    fix: str = key(string, page=True, default="")
+    use: str = key(string, page=True, default="")  # the lines that call the fix, with its import
+    choice: str = key(string, page=True, default="")  # `right` or the fix: which to take, and why
     # how much it matters that `scan` finds it in code: one of LEVELS; none where it cannot tell
-    rule: str = _key(_text, default="")
-    when: str = _key(_text, default="")  # what else must be so for what `scan` found to fail
-    requires: str = _key(_text, default="")  # the torch that has the API at all
+    rule: str = key(string, default="")
+    when: str = key(string, default="")  # what else must be so for what `scan` found to fail
+    requires: str = key(string, default="")  # the torch that has the API at all
     # device -> the same where only one device lacks it; the failure may be older on another
-    requires_on: dict[str, str] = _key(_table, default_factory=dict)
-    affected: dict[str, str] = _key(_table)  # device -> PEP 440 specifier of torch, or "never"
-    stand_in: dict[str, str] = _key(_table, default_factory=dict)  # device -> what plays its part
-    platform: str = _key(_text, default="")  # sys.platform it needs, where it needs one
-    timeout: float = _key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
+    requires_on: dict[str, str] = key(_table, default_factory=dict)
+    affected: dict[str, str] = key(_table)  # device -> PEP 440 specifier of torch, or "never"
+    stand_in: dict[str, str] = key(_table, default_factory=dict)  # device -> what plays its part
+    platform: str = key(string, default="")  # sys.platform it needs, where it needs one
+    timeout: float = key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
     # MiB above what the interpreter holds after `import torch`
-    memory: int = _key(_between(1, MAX_MEMORY, "MiB", whole=True), default=1024)
-    retired: str = _key(_text, default="")
+    memory: int = key(_between(1, MAX_MEMORY, "MiB", whole=True), default=1024)
+    retired: str = key(string, default="")
 
     @property
     def header(self) -> dict[str, Any]:
         """What the header states, with the defaults of what it leaves out."""
         return {key: value for key, value in asdict(self).items() if key in HEADER_KEYS}
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is run, found and listed; a retired one keeps its file and its page."""
+        return not self.retired
 
     @property
     def family(self) -> str:
@@ -282,12 +268,8 @@ class Reproducer:
         return _line_of(self.source, key)
 
 
-HEADER_KEYS = {item.name: item for item in fields(Reproducer) if "check" in item.metadata}
-PAGE_KEYS = [name for name, item in HEADER_KEYS.items() if item.metadata["page"]]
-REQUIRED = [
-    name for name, item in HEADER_KEYS.items() if item.default is item.default_factory is MISSING
-]
-_TYPES = {name: item.metadata["check"] for name, item in HEADER_KEYS.items()}
+HEADER_KEYS = checked.keys(Reproducer)
+PAGE_KEYS = [name for name, item in HEADER_KEYS.items() if item.metadata.get("page")]
 
 
 def promised(specifier: str, torch_version: str) -> str:
@@ -391,14 +373,9 @@ def _line_of(source: str, key: str, otherwise: int = 1) -> int:
     return next((number for number, line in lines if line.startswith(f"# {key} =")), otherwise)
 
 
-def _problems(table: dict[str, Any], values: bool) -> list[tuple[str, str]]:
+def _problems(table: dict[str, Any], values: bool) -> Problems:
     """(key, what is wrong with it), of types first: values are looked at once they are right."""
-    found = [(key, "missing") for key in REQUIRED if key not in table]
-    for key, value in table.items():
-        if key not in _TYPES:
-            found.append((key, f"unknown key; expected one of {', '.join(_TYPES)}"))
-        elif wrong := _TYPES[key](value):
-            found.append((key, f"{value!r} {wrong}"))
+    found = checked.problems(Reproducer, table)
     if not {"fix", "right"} & set(table):
         found.append(("fix", "missing; only lines under `right` may stand in its place"))
     if found or not values:
@@ -483,6 +460,10 @@ def _when(table: dict[str, Any]) -> list[str]:
     return [] if "rule" in table else ["without `rule` nothing reads it"]
 
 
+def _retired(table: dict[str, Any]) -> list[str]:
+    return ["`rule` is still there; delete it, its rule and its cases"] if "rule" in table else []
+
+
 def _affected(table: dict[str, Any]) -> list[str]:
     wrong = [] if table["affected"] else [f"empty; name at least one of {', '.join(DEVICES)}"]
     for device, value in table["affected"].items():
@@ -553,6 +534,7 @@ _VALUES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "requires": _requires,
     "requires_on": _requires_on,
     "stand_in": _stand_in,
+    "retired": _retired,
 }
 
 
@@ -576,6 +558,11 @@ def _is_specifier(text: str) -> bool:
 # --- choosing -------------------------------------------------------------------------------------
 
 
+def ruled(reproducers: Iterable[Reproducer]) -> list[Reproducer]:
+    """Those that `scan` looks for."""
+    return [reproducer for reproducer in reproducers if reproducer.rule and reproducer.is_current]
+
+
 def families(repros: Path = REPROS) -> list[str]:
     """The folders that hold reproducers."""
     return sorted({path.parent.name for path in repros.glob("*/*.py")})
@@ -591,7 +578,7 @@ def select(reproducers: list[Reproducer], names: tuple[str, ...]) -> list[Reprod
     named.
     """
     if not names:
-        return [reproducer for reproducer in reproducers if not reproducer.retired]
+        return [reproducer for reproducer in reproducers if reproducer.is_current]
     wanted = set(names)
     known = {name for reproducer in reproducers for name in (reproducer.id, reproducer.family)}
     if unknown := [name for name in names if name not in known]:

@@ -11,11 +11,11 @@ import re
 import textwrap
 from pathlib import Path
 
-from . import advice, catalog, causes, toml, torches
+from . import advice, catalog, causes, torches
 from .catalog import Reproducer
 from .devices import DEVICES
-from .evidence import headers, records
-from .evidence.records import Record
+from .evidence import grid, headers, records
+from .evidence.schema import Record
 from .evidence.states import States
 from .explain import explain, search
 from .scan import scanning
@@ -49,6 +49,7 @@ def lint(
     tests: Path = catalog.TESTS,
     releases: Path = torches.TORCHES,
     names: Path = NAMES,
+    page: Path = catalog.ROOT / grid.PAGE,
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
@@ -71,16 +72,18 @@ def lint(
     problems += _fixes(reproducers, fixes, tests)
     problems += _public_names(fixes, names)
     problems += originals.problems() if fixes == catalog.FIXES else []
-    problems += _records(reproducers, folder)
-    problems += advice.problems(reproducers, records.read_all(folder)[0])
+    measured, wrong = records.read_all(folder)
+    problems += wrong
+    for record in measured:
+        problems += _measurements(record, reproducers, record.path(folder))
+    problems += _differences(reproducers, measured)
+    problems += _releases(known, measured, releases, page)
+    problems += advice.problems(reproducers, measured)
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
     if repros == catalog.REPROS:
         problems += search.problems({reproducer.id for reproducer in reproducers})
-        try:
-            problems += causes.problems(reproducers)
-        except toml.TOMLDecodeError as error:
-            problems.append(f"{causes.CAUSES}:1: not TOML: {error}")
+        problems += causes.problems(reproducers)
     return problems
 
 
@@ -136,7 +139,7 @@ def _snippets(reproducers: list[Reproducer]) -> list[str]:
 def _rules(reproducers: list[Reproducer]) -> list[str]:
     """Each rule has a function, which finds the `wrong` lines and nothing in the `right` ones."""
     problems = []
-    for rule, one in zip(scanning.rules(reproducers), [one for one in reproducers if one.rule]):
+    for rule, one in zip(scanning.rules(reproducers), catalog.ruled(reproducers)):
         where = f"{one.path}:{one.line_of('rule')}: rule"
         try:
             found, right = (
@@ -306,11 +309,20 @@ def _public_names(fixes: Path, names: Path) -> list[str]:
     return lost + new
 
 
-def _records(reproducers: list[Reproducer], folder: Path) -> list[str]:
-    measured, problems = records.read_all(folder)
-    for record in measured:
-        problems += _measurements(record, reproducers, record.path(folder))
-    return problems + _differences(reproducers, measured)
+def _releases(
+    known: list[torches.Torch], measured: list[Record], releases: Path, page: Path
+) -> list[str]:
+    """What a new entry of torches.toml still lacks."""
+    recorded = {record.minor for record in measured}
+    header = page.read_text(encoding="utf-8").partition("| affected |")[0]
+    problems = []
+    for torch in known:
+        where = f"{releases}:{torches.line_of(releases, torch)}: torch {torch.minor} is not"
+        if torch.minor not in recorded:
+            problems.append(f"{where} measured; run: torch-repros record {torch.minor}")
+        if f"| {torch.minor} " not in header:
+            problems.append(f"{where} in {page.name}; run: torch-repros grid")
+    return problems
 
 
 def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> list[str]:

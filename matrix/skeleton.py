@@ -9,7 +9,7 @@ from pathlib import Path
 from . import catalog, checks
 from .catalog import FILL_IN, KINDS, MAX_LINES, ORIGINS, UNREPORTED
 from .devices import DEVICES
-from .evidence.records import write_whole
+from .evidence.store import write_whole
 
 _AFFECTED = ", ".join(f'{device} = ">=1.13"' for device in DEVICES)
 # In a header `#` begins a comment of TOML; a line of it that is not needed is deleted.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
-from . import toml
+from . import checked, toml
+from .checked import key
 
 TORCHES = Path(__file__).with_name("torches.toml")
 INTERPRETERS = [f"3.{minor}" for minor in range(30, 5, -1)]  # newest first, with some to come
@@ -23,10 +25,10 @@ class TorchesError(Exception):
 
 @dataclass(frozen=True)
 class Torch:
-    version: str  # "2.4.1"
-    python: str  # interpreters that have wheels of it
-    numpy: str = ""
-    setuptools: str = ""
+    version: str = key(checked.version)  # "2.4.1"
+    python: str = key(checked.specifier)  # interpreters that have wheels of it
+    numpy: str = key(checked.specifier, default="")
+    setuptools: str = key(checked.specifier, default="")
 
     @property
     def minor(self) -> str:
@@ -90,26 +92,22 @@ def load(path: Path = TORCHES) -> list[Torch]:
     return torches
 
 
-def _parse(path: Path, number: int, entry: dict[str, object]) -> Torch:
+def _parse(path: Path, number: int, entry: dict[str, Any]) -> Torch:
     where = f"{path}: entry {number} ({entry.get('version', 'no version')})"
-    known = {field.name: field for field in fields(Torch)}
-    for key, field in known.items():
-        if field.default is MISSING and key not in entry:
-            raise TorchesError(f"{where}: {key} is missing")
-    for key, value in entry.items():
-        if key not in known:
-            raise TorchesError(f"{where}: unknown key {key!r}; expected {', '.join(sorted(known))}")
-        kind, parse = ("version", Version) if key == "version" else ("specifier", SpecifierSet)
-        try:
-            parse(str(value))
-        except (InvalidVersion, InvalidSpecifier):
-            raise TorchesError(f"{where}: {key} = {value!r} is not a PEP 440 {kind}") from None
-    torch = Torch(**{key: str(value) for key, value in entry.items()})
+    if wrong := checked.sentences(Torch, entry):
+        raise TorchesError("\n".join(f"{where}: {sentence}" for sentence in wrong))
+    torch = Torch(**entry)
     try:
         torch.interpreter()
     except StopIteration:
         raise TorchesError(f"{where}: python = {torch.python!r} admits no interpreter") from None
     return torch
+
+
+def line_of(path: Path, torch: Torch) -> int:
+    """The line of the file that states the version."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if f'"{torch.version}"' in line)
 
 
 def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:

@@ -197,6 +197,6 @@ def test_what_is_shown_as_wrong_and_right_has_been_run(reproducer, device, resul
     in_all, in_right = traced[reproducer.id]
     assert checks.not_run(reproducer, Ran(in_all).visit(ast.parse(reproducer.source))) == []
     runs = reproducer.runs("right", metadata.version("torch"))
-    if reproducer.right and runs and not reproducer.retired:
+    if reproducer.right and runs and reproducer.is_current:
         found = advice.standing(reproducer.right, reproducer.tree, ("control", "right"))
         assert any(all(map(Ran(in_right).any_line_of, nodes)) for nodes in found)

@@ -254,8 +254,8 @@ def search(words: tuple[str, ...], limit: int) -> None:
         if not one.causes:
             options.say([f"  {one.title}", f"  fix: {text.fix(one.reproducers[0])}"])
         for cause in one.causes:
-            see = f" ({cause['see']})" if "see" in cause else ""
-            options.say(f"  - {cause['cause']}{see}")
+            see = f" ({cause.see})" if cause.see else ""
+            options.say(f"  - {cause.cause}{see}")
     if not found:
         options.say("Nothing here is close to these words. `torch-repros list` names all there is.")
         sys.exit(options.FINDINGS)
@@ -382,7 +382,7 @@ def cite(
         _list_unreported(measured)
         return
     reproducer = options.select_one(id)
-    if reproducer.retired:
+    if not reproducer.is_current:
         raise click.ClickException(f"{reproducer.id} is retired: {reproducer.retired}")
     if device and device not in reproducer.affected:
         concerns = ", ".join(reproducer.devices)

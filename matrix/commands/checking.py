@@ -10,7 +10,7 @@ import click
 
 from .. import catalog, checks
 from ..evidence import headers as comparing
-from ..evidence import records
+from ..evidence import store
 from ..evidence.states import States
 from ..explain.wrapping import Code
 from . import options
@@ -119,7 +119,7 @@ def _write(files: dict[Path, str]) -> int:
     failed = 0
     for path, text in files.items():
         try:
-            records.write_whole(path, text)
+            store.write_whole(path, text)
         except OSError as error:
             options.say(f"{path}: not written: {error.strerror}", err=True)
             failed += 1

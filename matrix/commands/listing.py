@@ -9,7 +9,7 @@ from itertools import groupby
 import click
 
 from .. import devices
-from ..catalog import Reproducer
+from ..catalog import Reproducer, ruled
 from . import options
 
 
@@ -40,7 +40,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
         return
     reproducers = options.select(names, values=False)
     if rules:
-        reproducers = [one for one in reproducers if one.rule]
+        reproducers = ruled(reproducers)
     if as_json:
         from ..explain import text  # here: the list alone does without them
         from ..site import exports
@@ -59,7 +59,7 @@ def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> Non
         for one in shown:
             about = f"{one.rule:7}" if rules else f"{one.kind:6}"
             options.say(f"  {one.id:{width}}  {about}  {_affected(one)}")
-            retired = "  [retired]" if one.retired else ""
+            retired = "" if one.is_current else "  [retired]"
             options.say(f"    {one.title}{retired}", dim=True)
     count = options.plural(len(reproducers), "reproducer")
     options.say(f"\n{count}. `torch-repros show ID` explains one.")

@@ -15,8 +15,8 @@ from click.core import ParameterSource
 from .. import catalog, devices
 from .. import torches as axis
 from ..catalog import Reproducer
-from ..evidence import records
-from ..evidence.records import Measurement, Record
+from ..evidence import records, schema, store
+from ..evidence.schema import Measurement, Record
 from ..torches import Torch
 from . import options
 
@@ -24,14 +24,14 @@ LOCAL = ("python", "folder", "envs", "keep")  # parameters that say nothing abou
 
 SOURCE = click.option(
     "--source",
-    type=click.Choice(records.KINDS),
+    type=click.Choice(schema.KINDS),
     default="user",
     show_default=True,
     help="A hosted CI machine, the project's own, or yours.",
 )
 REPEAT = click.option(
     "--repeat",
-    type=click.IntRange(1, records.MAX_RUNS),
+    type=click.IntRange(1, schema.MAX_RUNS),
     default=5,
     show_default=True,
     help="Runs of each role.",
@@ -115,7 +115,7 @@ class Recording:
         from ..run import environments
 
         if count := self._lacking(torch):
-            records.check_writable(self.folder)
+            store.check_writable(self.folder)
             options.say(f"{title}: up to {count} to measure; making its environment", err=True)
             with environments.environment(torch, self.device, envs, keep) as python:
                 self.interpreter(python, title, torch.version)
@@ -144,7 +144,7 @@ class Recording:
         except (
             runner.RunnerError,
             environments.EnvironmentFailed,
-            records.RecordsError,
+            schema.RecordsError,
             OSError,
         ) as error:
             self.failures.append(title)
@@ -270,7 +270,7 @@ class Looks:
             options.say(f"Error: {reason}", err=True)
             raise bisection.Stopped
         try:
-            records.check_writable(self.folder)
+            store.check_writable(self.folder)
             options.say(f"torch {torch.version}: making its environment", err=True)
             with environments.environment(torch, self.device, self.envs, self.keep) as python:
                 record, _ = measure.record(
@@ -289,7 +289,7 @@ class Looks:
             if not self.measured:
                 raise bisection.Stopped from None
             return "not measurable"
-        except (records.RecordsError, OSError) as error:
+        except (schema.RecordsError, OSError) as error:
             options.say(f"Error: torch {torch.version}: {_why(error)}", err=True)
             raise bisection.Stopped from None
         self.measured += 1
@@ -396,11 +396,11 @@ class Merging:
     contradictions: list[str] = field(default_factory=list)
 
     def choose(self, old: Record) -> dict[str, Measurement]:
-        for id in records.contradictions(old, self.record):
+        for id in store.contradictions(old, self.record):
             stays, other = old.measurements[id], self.record.measurements[id]
             both = f"{stays} stays; {self.source} has {other}"
             self.contradictions.append(f"{old.name}: {id}: {both}")
-        self.updates = records.updates(old, self.record, self.current, self.changes_only)
+        self.updates = store.updates(old, self.record, self.current, self.changes_only)
         return self.updates
 
 
@@ -433,7 +433,7 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     """
     _refuse_the_packages_own(folder)
     try:
-        records.check_writable(folder)
+        store.check_writable(folder)
     except OSError as error:
         raise click.UsageError(f"--records: {_why(error)}") from None
     current = {reproducer.id: reproducer for reproducer in options.load()}
@@ -447,8 +447,8 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
             known.add(record.name)
             merging = Merging(record, source, current, changes_only)
             try:
-                record.save(folder, merging.choose)
-            except (records.RecordsError, OSError) as error:
+                store.save(record, folder, merging.choose)
+            except (schema.RecordsError, OSError) as error:
                 problems.append(f"{source / record.name} was not merged: {error}")
             else:
                 problems += merging.contradictions

@@ -25,7 +25,7 @@ from ..explain import wrapping
 from ..printing import printable_line
 
 if TYPE_CHECKING:
-    from ..evidence.records import Record
+    from ..evidence.schema import Record
 
 OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # 2 is click's, for wrong usage
 BROKEN_PIPE = 141  # as shells report SIGPIPE: `torch-repros list | head -1`
@@ -79,7 +79,7 @@ class Rules(click.ParamType):  # type: ignore[type-arg]
     ) -> list[CompletionItem]:
         before, comma, begun = incomplete.rpartition(",")
         repros = context.find_root().params.get("repros") or catalog.REPROS
-        ruled = [one for one in catalog.read(repros, values=False)[0] if one.rule]
+        ruled = catalog.ruled(catalog.read(repros, values=False)[0])
         items = {one.family: f"all rules of {one.family}" for one in ruled}
         items |= {one.id: one.title for one in ruled}
         return [

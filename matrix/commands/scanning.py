@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ..catalog import LEVELS, Reproducer
+from ..catalog import LEVELS, Reproducer, ruled
 from ..explain.text import Measured
 from ..printing import printable_line
 from ..scan import changed, files, fixing, formats, scanning, settings
@@ -154,12 +154,12 @@ def _rules(
 ) -> list[scanning.Rule]:
     """Those that were chosen. Raises click.BadParameter for a name that no rule has."""
     ranks = list(LEVELS)
-    ruled = [one for one in reproducers if one.rule]
-    chosen = [one for one in ruled if ranks.index(one.rule) <= ranks.index(level)]
+    known = ruled(reproducers)
+    chosen = [one for one in known if ranks.index(one.rule) <= ranks.index(level)]
     for names, kept in ((_names(select), True), (_names(ignore), False)):
         for name in names:
-            if not any(name in (one.id, one.family) for one in ruled):
-                hint = options.did_you_mean(name, ruled) or "`torch-repros list --rules`"
+            if not any(name in (one.id, one.family) for one in known):
+                hint = options.did_you_mean(name, known) or "`torch-repros list --rules`"
                 raise click.BadParameter(f"no rule or family of rules {name!r}; {hint}")
         if names:
             chosen = [one for one in chosen if (bool({one.id, one.family} & set(names))) is kept]

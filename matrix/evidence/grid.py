@@ -13,12 +13,13 @@ from .. import torches
 from ..catalog import RECORDS, ROOT, Reproducer, select
 from ..devices import DEVICES
 from . import headers
-from .records import Measurement, Record
+from .schema import Measurement, Record
 from .states import BY_NAME, ROWS, States
 
 PAGE = Path("docs/grid.md")  # below the clone, like README.md
 FOLDER = f"../{RECORDS.relative_to(ROOT).as_posix()}"  # as a link on that page
 BLOCK = "grid"  # of README.md
+SPAN = re.compile(r"(?<=run on torch )[\d.]+\d to [\d.]+\d")  # of its first paragraph
 # what calls for a look stands out
 SIGNS = {
     row.name: f"**{row.sign}**" if row.sign.isalpha() and row.sign.isupper() else row.sign
@@ -162,9 +163,11 @@ def insert(readme: str, name: str, block: str) -> str:
 def outputs(root: Path, reproducers: list[Reproducer], records: list[Record]) -> dict[Path, str]:
     """File -> what it should hold. Retired reproducers are not shown."""
     reproducers, states = select(reproducers, ()), States(records)
-    facts = (reproducers, torches.load(), records, states)
+    releases = torches.load()
+    facts = (reproducers, releases, records, states)
     readme = root / "README.md"
-    return {
-        root / PAGE: markdown(*facts),
-        readme: insert(readme.read_text(encoding="utf-8"), BLOCK, summary(*facts)),
-    }
+    span = f"{releases[0].minor} to {releases[-1].minor}"
+    text, count = SPAN.subn(span, readme.read_text(encoding="utf-8"))
+    if count != 1:
+        raise ValueError(f"expected 'run on torch {span}' once, found it {count} times")
+    return {root / PAGE: markdown(*facts), readme: insert(text, BLOCK, summary(*facts))}

@@ -13,7 +13,7 @@ from packaging.version import Version
 from .. import verdicts
 from ..catalog import Reproducer, promised
 from ..torches import Torch, satisfies
-from . import records
+from .schema import Measurement, Record
 
 # Of a cell that was measured on several machines, or on none. Same columns as the verdicts.
 ROWS = (
@@ -58,10 +58,10 @@ def _expected(requires: str, affected: str, minors: tuple[str, ...]) -> list[str
 class States:
     """The states of every cell, each looked up once: (reproducer, device, release) -> state."""
 
-    def __init__(self, measured: list[records.Record]) -> None:
+    def __init__(self, measured: list[Record]) -> None:
         # what was measured at all
         self.minors = sorted({record.minor for record in measured}, key=Version)
-        self._found: dict[tuple[str, str, str], list[records.Measurement]] = {}
+        self._found: dict[tuple[str, str, str], list[Measurement]] = {}
         for record in measured:
             for id, measurement in record.measurements.items():
                 self._found.setdefault((id, record.device, record.minor), []).append(measurement)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ..catalog import Reproducer
 from ..evidence.bisection import History
-from ..evidence.records import Record, fresh
+from ..evidence.records import fresh
+from ..evidence.schema import Record
 from ..evidence.states import States
 from ..torches import Torch
 

@@ -27,6 +27,7 @@ from typing import BinaryIO, NamedTuple
 
 from .. import causes
 from ..catalog import Reproducer
+from ..causes import Cause
 from .readings import READINGS, read_out
 
 # The page's script gets these too (JS_DATA): the patterns work in Python and in JavaScript.
@@ -109,7 +110,7 @@ class Answer:
 
     matched: str  # the part of the text
     reproducers: list[Reproducer]
-    causes: list[dict[str, str]]  # cause, check, see; empty when there is only one
+    causes: list[Cause]  # empty when there is only one
     title: str  # of the list of causes, else of the reproducer
     line: str = ""  # of the user's own code, "train.py:12", where the text has a traceback
     # id -> what else the text says that only this cause says: it is the first of the causes then
@@ -118,7 +119,7 @@ class Answer:
     @property
     def ids(self) -> list[str]:
         if self.causes:
-            return [cause["see"] for cause in self.causes if "see" in cause]
+            return [cause.see for cause in self.causes if cause.see]
         return [one.id for one in self.reproducers]
 
 
@@ -429,36 +430,35 @@ def _answers(
     best: dict[str, Match], found: dict[str, Match], reproducers: list[Reproducer]
 ) -> list[Answer]:
     by_id = {one.id: one for one in reproducers}
-    group_of = {cause.get("see"): group for group in causes.load() for cause in group["causes"]}
+    group_of = {cause.see: group for group in causes.load() for cause in group.causes}
     answers: list[Answer] = []
-    seen: set[str] = set()
+    answered: set[str] = set()
     for id in sorted(best, key=lambda id: (best[id][:3], id)):
-        if id in seen:
+        if id in answered:
             continue
         match, group = best[id], group_of.get(id)
-        those = [
-            by_id[cause["see"]]
-            for cause in (group["causes"] if group else ())
-            if cause.get("see") in by_id
-        ]
-        named = _named(those, found, group["title"]) if group else {}
-        alone = [one.id for one in those if one.id in best] == [id] and match.warning
-        if group is None or (alone and id in named):  # a warning that names its cause
+        candidates = group.reproducers(by_id) if group else []
+        named = _named(candidates, found, group.title) if group else {}
+        is_only_candidate = [one.id for one in candidates if one.id in best] == [id]
+        # a warning that names its cause
+        if group is None or (is_only_candidate and match.warning and id in named):
             answers.append(Answer(match.text, [by_id[id]], [], by_id[id].title, match.line))
             continue
-        first = sorted(group["causes"], key=lambda cause: cause.get("see") not in named)
-        those.sort(key=lambda one: one.id not in named)
+        causes_named_first = sorted(group.causes, key=lambda cause: cause.see not in named)
+        candidates.sort(key=lambda candidate: candidate.id not in named)
         texts = {id: match.text for id, match in named.items()}
-        answers.append(Answer(match.text, those, first, group["title"], match.line, texts))
-        seen.update(one.id for one in those)
+        answers.append(
+            Answer(match.text, candidates, causes_named_first, group.title, match.line, texts)
+        )
+        answered.update(candidate.id for candidate in candidates)
     return answers
 
 
-def _named(those: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
+def _named(candidates: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
     """Id -> match, for the causes of one error that the text itself names: by a warning that is
     not the title's and that none of the others has. (Several errors may be parts of one message.)
     """
-    matched = [(one.id, pattern) for one in those for pattern in one.texts if pattern in found]
+    matched = [(one.id, pattern) for one in candidates for pattern in one.texts if pattern in found]
     named: dict[str, Match] = {}
     for id, pattern in matched:
         match, others = found[pattern], [its for other, its in matched if other != id]

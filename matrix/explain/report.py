@@ -16,7 +16,8 @@ from packaging.version import Version
 from .. import __version__, torches
 from ..catalog import CLONE, ORIGINS, UNREPORTED, Reproducer
 from ..evidence.observation import NothingObserved, Observation, versions_of
-from ..evidence.records import Record, fresh
+from ..evidence.records import fresh
+from ..evidence.schema import Record
 from ..evidence.states import States
 from .text import Measured
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .. import causes
 from ..catalog import Reproducer
+from ..causes import Cause
 
 STOP_WORDS = frozenset(
     "a about after all also although am an and any are as at be because been but by"
@@ -67,7 +68,7 @@ class Found:
 
     title: str
     reproducers: list[Reproducer]
-    causes: list[dict[str, str]]  # cause, check, see; empty for a reproducer
+    causes: tuple[Cause, ...]  # none for a reproducer
 
     @property
     def ids(self) -> list[str]:
@@ -166,13 +167,12 @@ def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tupl
         text = " ".join([one.symptom, *one.texts])
         phrases = phrases_of(one.id)
         page = (one.title, phrases, name, one.doc, text)
-        entries.append((Found(one.title, [one], []), [one.title, *phrases, name], page))
+        entries.append((Found(one.title, [one], ()), [one.title, *phrases, name], page))
     for group in causes.load():
-        if words := group.get("keywords"):
-            seen = [by_id[cause["see"]] for cause in group["causes"] if cause.get("see") in by_id]
-            text = " ".join(f"{cause['cause']} {cause['check']}" for cause in group["causes"])
-            found = Found(group["title"], seen, group["causes"])
-            entries.append((found, [found.title, *words], (found.title, words, "", text, "")))
+        if words := group.keywords:
+            text = " ".join(f"{cause.cause} {cause.check}" for cause in group.causes)
+            found = Found(group.title, group.reproducers(by_id), group.causes)
+            entries.append((found, [found.title, *words], (found.title, list(words), "", text, "")))
     return [
         (
             found,

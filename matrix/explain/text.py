@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from .. import torches
 from ..catalog import ORIGINS, Reproducer
-from ..evidence.records import Record
+from ..evidence.schema import Record
 from ..evidence.states import EXPECTED, Standing, States
 from .explain import Answer, Explanation
 from .search import Found
@@ -125,8 +125,8 @@ def causes(answer: Answer, measured: Measured, version: str | None) -> list[str]
     lines = ["", "This message has several possible causes. Check these, most likely first:"]
     by_id = {one.id: one for one in answer.reproducers}
     for position, cause in enumerate(answer.causes, 1):
-        lines += ["", f" {position}. {cause['cause']}", f"    {cause['check']}"]
-        see = cause.get("see", "")
+        lines += ["", f" {position}. {cause.cause}", f"    {cause.check}"]
+        see = cause.see
         if see in answer.named:
             lines.append(f"    the text points to this one: {answer.named[see]}")
         if see in by_id:
@@ -228,8 +228,7 @@ def as_json(
                 "line": answer.line,
                 "ids": answer.ids,
                 "causes": [
-                    {key: cause.get(key, "") for key in ("cause", "check", "see")}
-                    | {"named_by": answer.named.get(cause.get("see", ""), "")}
+                    cause.as_json() | {"named_by": answer.named.get(cause.see, "")}
                     for cause in answer.causes
                 ],
                 "reproducers": [

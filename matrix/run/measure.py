@@ -14,8 +14,8 @@ from packaging.version import Version
 
 from ..catalog import Reproducer
 from ..devices import unusable
-from ..evidence import records
-from ..evidence.records import Measurement, Record, RecordsError, Source
+from ..evidence import records, schema, store
+from ..evidence.schema import Measurement, Record, RecordsError, Source
 from ..printing import printable
 from ..verdicts import BY_NAME, Result
 from . import runner
@@ -80,7 +80,7 @@ def describe(
         kind=kind,
         harness=__version__,
         command=command,
-        build={key: build[key] for key in records.BUILD},
+        build={key: build[key] for key in schema.BUILD},
         hardware=hardware,
     )
 
@@ -114,7 +114,7 @@ def record(
 
         def keep(result: Result) -> None:
             measurement = Measurement.of(result, by_id[result.id], source, today())
-            replace(empty, measurements={result.id: measurement}).append(folder)
+            store.append(replace(empty, measurements={result.id: measurement}), folder)
 
         have = _saved(empty, folder).measurements
         wanted = lacking(reproducers, device, have, repeat, again)
@@ -123,13 +123,13 @@ def record(
                 wanted, worker, (device,), repeat, progress=progress, on_result=keep
             )
         finally:
-            empty.save(folder)
+            store.save(empty, folder)
     return _saved(empty, folder), report.results
 
 
 def _saved(empty: Record, folder: Path) -> Record:
     """The record as it is in the folder, with what a run that was killed left in its journal."""
-    saved, problems = records.read(empty.save(folder))
+    saved, problems = records.read(store.save(empty, folder))
     if problems:
         raise RecordsError("\n".join(problems))
     return saved or empty

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..catalog import Reproducer
+from ..catalog import Reproducer, ruled
 from . import files
 from .code import Code, Edit, Hit, TooLong, end, place
 from .training import DEFINITIONS
@@ -75,7 +75,7 @@ Result = tuple[Path, "list[Finding]", str]  # of a file; why it, or a part, was 
 
 
 def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
-    return [Rule(one.id, one.rule, one.when) for one in reproducers if one.rule]
+    return [Rule(one.id, one.rule, one.when) for one in ruled(reproducers)]
 
 
 def scan(

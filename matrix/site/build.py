@@ -19,7 +19,7 @@ from markupsafe import Markup
 from .. import HOME, __version__, causes, torches
 from ..catalog import KINDS, ORIGINS, PAGE_KEYS, Reproducer
 from ..devices import DEVICES
-from ..evidence.records import Measurement, Record
+from ..evidence.schema import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED, ROWS
 from ..explain import compare, explain
 from . import exports, markup
@@ -93,7 +93,7 @@ def pages(
     groups = [Group(group, by_id) for group in causes.load()]
     groups = [group for group in groups if group.reproducers]
     failures = [Failure(one, measured, groups) for one in reproducers]
-    shown = [one for one in failures if not one.retired]  # the others keep their pages
+    shown = [one for one in failures if one.reproducer.is_current]  # the others keep their pages
     environment = _environment(failures, measured.minors, records, url)
     written: list[str] = []
 
@@ -159,7 +159,7 @@ def pages(
                 f"messages/{group.slug}.html",
                 f"{group.title} - torch-repros",
                 f"{group.title}: {len(group.causes)} possible causes, each with a check. "
-                + "; ".join(cause["cause"] for cause in group.causes),
+                + "; ".join(cause.cause for cause in group.causes),
                 group=group,
                 by_id=failure_of,
             ),
@@ -276,9 +276,9 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
         ],
         "causes": [
             {
-                "title": group["title"],
-                "causes": group["causes"],
-                "slug": slugs.get(group["title"], ""),
+                "title": group.title,
+                "causes": [cause.as_json() for cause in group.causes],
+                "slug": slugs.get(group.title, ""),
             }
             for group in causes.load()
         ],

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ..catalog import HEADER_KEYS, KINDS, ORIGINS, Reproducer
+from .. import checked
+from ..catalog import KINDS, ORIGINS, Reproducer
 from ..devices import DEVICES
 from ..evidence.states import BY_NAME, EXPECTED, Standing
 from ..explain import compare, ranges, wording
@@ -31,13 +32,14 @@ def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
 
 
 def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
-    """Every cell, one after the other."""
+    """Every cell of the current reproducers, one after the other."""
     return {
         "format": FORMAT,
         "releases": measured.minors,
         "verdicts": [
             {"id": reproducer.id, "device": device, "release": minor, **cell}
             for reproducer in reproducers
+            if reproducer.is_current
             for device, row in verdicts(reproducer, measured).items()
             for minor, cell in row.items()
         ],
@@ -79,14 +81,6 @@ def schema() -> dict[str, Any]:
     place = {"id": {"type": "string", "pattern": "^[a-z0-9_]+/[a-z0-9_]+$"}}
     device = {"enum": list(DEVICES)}
     version = {"const": FORMAT}
-    types = {
-        "str": text,
-        "tuple[str, ...]": texts,
-        "dict[str, str]": {"type": "object", "additionalProperties": text},
-        "float": {"type": "number"},
-        "int": {"type": "integer"},
-    }
-    header = {name: types[str(item.type)] for name, item in HEADER_KEYS.items()}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "grid.json, or bugs/FAMILY/NAME.json",
@@ -106,7 +100,7 @@ def schema() -> dict[str, Any]:
                 {
                     "format": version,
                     **place,
-                    **header,
+                    **checked.json_schema(Reproducer),
                     "kind": {"enum": list(KINDS)},
                     "origin": {"enum": list(ORIGINS), "description": str(ORIGINS)},
                     "why": text,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from .. import torches
+from .. import causes, torches
 from ..catalog import FIXES, ORIGINS, Reproducer
-from ..evidence.records import Measurement, Record
+from ..evidence.schema import Measurement, Record
 from ..evidence.states import BY_NAME, EXPECTED
 from ..explain import ranges, wording
 from ..explain.text import Measured
@@ -25,16 +26,14 @@ _OF_ONE_RUN = re.compile(r"0x[0-9a-f]+|(?<=line )\d+|\d{4,}", re.IGNORECASE)
 class Group:
     """A message that has several causes."""
 
-    def __init__(self, group: dict[str, Any], by_id: dict[str, Reproducer]) -> None:
-        self.title = group["title"]
+    def __init__(self, group: causes.Group, by_id: dict[str, Reproducer]) -> None:
+        self.title = group.title
         plain = re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
         self.slug = plain[:60].rpartition("-")[0] if len(plain) > 60 else plain
-        sees = [cause.get("see", "") for cause in group["causes"]]
         self.causes = [
-            {**cause, "see": see if see in by_id else ""}
-            for see, cause in zip(sees, group["causes"])
+            cause if cause.see in by_id else replace(cause, see="") for cause in group.causes
         ]
-        self.reproducers = [by_id[see] for see in sees if see in by_id]
+        self.reproducers = group.reproducers(by_id)
 
     @property
     def messages(self) -> list[str]:

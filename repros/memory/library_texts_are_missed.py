@@ -17,7 +17,6 @@
 # if "out of memory" in str(error): ...  # try a smaller batch
 # '''
 # fix = "memory.is_out_of_memory"
-# rule = "note"
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "the texts as public reports print them, raised by hand" }
 # retired = "it raises texts by hand; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from matrix import torches
+from matrix.torches import Torch
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # for `helpers` and `recorded`
 
@@ -16,6 +19,14 @@ def stub_of_torch():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(HERE / "stub"), str(HERE.parents[1])]))
         yield
+
+
+@pytest.fixture
+def axis(monkeypatch):
+    """Five releases in place of those of torches.toml: no text that a test expects changes with the next."""
+    releases = [Torch(f"{minor}.0", ">=3.10") for minor in ("2.2", "2.3", "2.4", "2.5", "2.6")]
+    monkeypatch.setattr(torches, "load", lambda path=torches.TORCHES: releases)
+    return releases
 
 
 @pytest.fixture

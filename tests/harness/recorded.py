@@ -1,6 +1,6 @@
 """Records to test with."""
 
-from matrix.evidence.records import Measurement, Record, Source
+from matrix.evidence.schema import Measurement, Record, Source
 
 
 def source(kind="self", **changed):

@@ -12,7 +12,7 @@ from matrix.evidence import states
 PACKAGE = catalog.PACKAGE
 MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
-GROUND |= {"printing"}
+GROUND |= {"checked", "printing"}
 # Each may use those before it.
 ORDER = ["ground", "vendoring", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
 BESIDE = {"advice", "checks", "skeleton"}  # single modules that the commands call

@@ -7,7 +7,7 @@ from helpers import plant
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrix import catalog
+from matrix import catalog, checked
 
 CODE = "def reproduce(device):\n    return None\n"
 
@@ -76,7 +76,8 @@ def test_requirements_give_a_reason(root):
         ({"messages": '["["]'}, 14, "messages: '[' is not a regular expression"),
         ({"messages": '"text"'}, 14, "messages: 'text' is not a list of strings"),
         ({"title": "3"}, 6, "title: 3 is not a string"),
-        ({"title": '" "'}, 6, "title: ' ' is not a string"),
+        ({"title": '" "'}, 6, "title: ' ' is blank"),
+        ({"retired": '"why"', "rule": '"note"'}, 14, "retired: `rule` is still there; delete it"),
         ({"timeout": "0"}, 14, "timeout: 0 is not a number of seconds from 0.001 to 600"),
         ({"timeout": "true"}, 14, "timeout: True is not a number of seconds"),
         ({"timeout": "inf"}, 14, "timeout: inf is not a number of seconds"),
@@ -242,7 +243,14 @@ def test_a_relative_folder_gives_absolute_paths(root, monkeypatch):
 
 
 def test_a_new_header_key_is_one_field_of_the_dataclass():
-    assert catalog.REQUIRED == ["title", "kind", "symptom", "origin", "wrong", "affected"]
+    assert checked.required(catalog.Reproducer) == [
+        "title",
+        "kind",
+        "symptom",
+        "origin",
+        "wrong",
+        "affected",
+    ]
     (reproducer, *_) = catalog.load()
     assert set(reproducer.header) == set(catalog.HEADER_KEYS)
 

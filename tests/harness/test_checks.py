@@ -6,6 +6,9 @@ from helpers import RETURNS, call, plant
 from recorded import measurement, record
 
 from matrix import catalog, causes, checks
+from matrix.evidence import store
+
+RELEASE = '[[torch]]\nversion = "{}"\npython = ">=3.10"\n\n'
 
 
 @pytest.fixture
@@ -30,24 +33,45 @@ def project(root, tmp_path):
     names = tmp_path / "fixes.txt"
     names.write_text("amp.fix\n")
     hash = catalog.load(root)[0].hash
-    record("2.9.1", {"amp/one": measurement(hash=hash)}).save(folders["records"])
+    for version, verdict in (("2.9.1", "reproduced"), ("2.10.0", "absent")):
+        held = {"amp/one": measurement(verdict, hash=hash)}
+        store.save(record(version, held), folders["records"])
+    releases, page = tmp_path / "torches.toml", tmp_path / "grid.md"
+    releases.write_text(RELEASE.format("2.9.1") + RELEASE.format("2.10.0"))
+    page.write_text("| reproducer | device | 2.9 | 2.10 | affected |\n")
 
     class Project:
         pass
 
     Project.repros, Project.ids, Project.names, Project.folders = root, ids, names, folders
-    Project.hash = hash
+    Project.hash, Project.releases = hash, releases
     Project.lint = staticmethod(
         lambda: checks.lint(
-            root, folders["records"], ids, folders["fixes"], folders["tests"], names=names
+            root, folders["records"], ids, folders["fixes"], folders["tests"], releases, names, page
         )
     )
     assert Project.lint() == []
     return Project
 
 
-def test_the_project_itself_has_no_problems():
-    assert checks.lint() == []
+def test_a_release_that_is_not_measured_or_not_in_the_grid_is_a_problem_at_its_line(project):
+    with project.releases.open("a") as file:
+        file.write(RELEASE.format("2.11.0"))
+    record, grid = project.lint()
+    where = f"{project.releases}:10: torch 2.11 is not"
+    assert record == f"{where} measured; run: torch-repros record 2.11"
+    assert grid == f"{where} in grid.md; run: torch-repros grid"
+
+
+def test_a_retired_reproducer_that_keeps_its_rule_is_a_problem(project):
+    id = "loss/softmax_before_cross_entropy"
+    source = (catalog.REPROS / f"{id}.py").read_text(encoding="utf-8")
+    planted = project.repros / f"{id}.py"
+    planted.parent.mkdir()
+    planted.write_text(source.replace("# rule =", '# retired = "why"\n# rule ='), encoding="utf-8")
+    (problem,) = project.lint()
+    assert f"{id}.py:" in problem
+    assert problem.endswith("retired: `rule` is still there; delete it, its rule and its cases")
 
 
 def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):
@@ -200,8 +224,8 @@ def test_a_number_in_the_docstring_that_the_header_does_not_link_to_is_a_problem
             "",
             "13: affected: ends with '<2.10'; `fixed_by` says by what",
         ),
-        ('cpu = "<2.10"', 'cpu = ">=2.9"', "15: fixed_by: torch 2.15 is still affected"),
-        ('cpu = "<2.10"', 'cpu = "never"', "15: fixed_by: torch 2.15 is still affected"),
+        ('cpu = "<2.10"', 'cpu = ">=2.9"', "15: fixed_by: torch 2.10 is still affected"),
+        ('cpu = "<2.10"', 'cpu = "never"', "15: fixed_by: torch 2.10 is still affected"),
     ],
 )
 def test_what_ended_is_fixed_by_a_change_and_what_did_not_is_not(project, before, after, problem):
@@ -218,12 +242,13 @@ def test_a_header_that_differs_is_a_problem_with_the_command_that_fixes_it(proje
     assert re.search(
         r"one.py:13: affected: cpu: 'never' but measured torch 2.9 reproduced; ", problem
     )
-    assert problem.endswith("to fix, run: torch-repros headers --write (writes '>=2.9')")
+    assert problem.endswith("to fix, run: torch-repros headers --write (writes '<2.10')")
 
 
 def test_a_record_that_is_inconclusive_is_a_problem(project):
-    record("2.8.1", {"amp/one": measurement("flaky", hash=project.hash)}).save(
-        project.folders["records"]
+    store.save(
+        record("2.8.1", {"amp/one": measurement("flaky", hash=project.hash)}),
+        project.folders["records"],
     )
     (problem,) = project.lint()
     assert problem.endswith("torch 2.8: flaky; investigate: this record is inconclusive")
@@ -231,8 +256,8 @@ def test_a_record_that_is_inconclusive_is_a_problem(project):
 
 def test_stale_orphaned_and_unreadable_measurements_are_problems_at_their_line(project):
     records = project.folders["records"]
-    record("2.8.1", {"amp/one": measurement(hash="1" * 16)}).save(records)
-    record("2.7.1", {"amp/gone": measurement()}).save(records)
+    store.save(record("2.8.1", {"amp/one": measurement(hash="1" * 16)}), records)
+    store.save(record("2.7.1", {"amp/gone": measurement()}), records)
     (records / "cpu_x.json").write_text('{"device": "cpu"')
     problems = sorted(project.lint(), key=lambda line: (": stale:" in line, "amp/gone" in line))
     unreadable, orphan, stale = problems

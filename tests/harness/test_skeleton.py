@@ -3,7 +3,7 @@ import stat
 import pytest
 from helpers import call
 
-from matrix import catalog, checks, skeleton
+from matrix import catalog, checked, checks, skeleton
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def test_the_file_has_every_key_and_role_and_says_what_is_to_be_written(root, id
     path = skeleton.create("amp/two", root, ids)
     text = path.read_text()
     assert ids.read_text() == "amp/one\namp/two\nloss/two\n"
-    keys = [key for key in catalog.REQUIRED if f"\n# {key} = " not in text]
+    keys = [key for key in checked.required(catalog.Reproducer) if f"\n# {key} = " not in text]
     assert keys == []
     assert text.endswith(checks.MAIN.format(roles=", ".join(catalog.ROLES)))
     lines = text.splitlines()

@@ -46,20 +46,20 @@ def test_the_projects_own_releases_are_in_order():
     [
         ("[[torch]\n", "not TOML"),
         ("", "no [[torch]] entry"),
-        ('[[torch]]\npython = ">=3.8"\n', "entry 1 (no version): version is missing"),
-        ('[[torch]]\nversion = "2.4.1"\n', "entry 1 (2.4.1): python is missing"),
+        ('[[torch]]\npython = ">=3.8"\n', "entry 1 (no version): version: missing"),
+        ('[[torch]]\nversion = "2.4.1"\n', "entry 1 (2.4.1): python: missing"),
         (
             '[[torch]]\nversion = "two"\npython = ">=3.8"\n',
-            "version = 'two' is not a PEP 440 version",
+            "version: 'two' is not a PEP 440 version",
         ),
         (
             '[[torch]]\nversion = "2.4.1"\npython = "3.8 on"\n',
-            "python = '3.8 on' is not a PEP 440 specifier",
+            "python: '3.8 on' is not a PEP 440 specifier",
         ),
         ('[[torch]]\nversion = "2.4.1"\npython = ">=9"\n', "python = '>=9' admits no interpreter"),
         (
             '[[torch]]\nversion = "2.4.1"\npython = ">=3.8"\nnunpy = "<2"\n',
-            "unknown key 'nunpy'; expected numpy, python",
+            "nunpy: unknown key; expected one of version, python, numpy",
         ),
         (
             GOOD + '[[torch]]\nversion = "2.9.0"\npython = ">=3.8"\n',

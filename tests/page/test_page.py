@@ -128,7 +128,7 @@ def test_several_causes_are_listed_in_order_and_nothing_is_guessed(open_page):
         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
     )
     assert tab.locator("#answers li b").all_inner_texts() == [
-        cause["cause"] for cause in causes.load()[0]["causes"]
+        cause.cause for cause in causes.load()[0].causes
     ]
     tab.locator("#paste").fill("RuntimeError: nothing that anybody has met")
     assert "No known failure matches this text." in tab.locator("#answers").inner_text()
@@ -206,7 +206,7 @@ def test_a_person_finds_out_whether_a_torch_is_affected(open_page):
 
 
 def test_a_retired_reproducer_has_a_page_and_no_row(open_page):
-    retired = next(one for one in catalog.load() if one.retired)
+    retired = next(one for one in catalog.load() if not one.is_current)
     assert retired.id not in visible(open_page())
     shown = open_page(f"bugs/{retired.id}.html").locator("main").inner_text()
     assert f"retired: {retired.retired}" in shown
@@ -493,7 +493,7 @@ def test_a_message_of_several_causes_is_reached_from_its_answer_and_leads_to_eac
     )
     tab.locator("#answers").get_by_role("link", name="all its causes").click()
     group = causes.load()[0]
-    assert tab.locator("h1").inner_text() == group["title"]
-    assert tab.locator(".causes h3").all_inner_texts() == [one["cause"] for one in group["causes"]]
+    assert tab.locator("h1").inner_text() == group.title
+    assert tab.locator(".causes h3").all_inner_texts() == [one.cause for one in group.causes]
     tab.locator(".causes a").first.click()
     assert tab.locator("h1").inner_text() in {one.title for one in REPRODUCERS}

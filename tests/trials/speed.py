@@ -30,7 +30,7 @@ import torch
 from torch import nn
 
 from matrix.devices import BY_NAME, DEVICES
-from matrix.evidence.records import write_whole
+from matrix.evidence.store import write_whole
 from reference_fixes import amp, data_loading, memory, numerics, rnn
 from tests.trials.shared import DOCS, finish, table, use, write
 

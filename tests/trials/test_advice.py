@@ -21,7 +21,7 @@ def unmet(pasted: list[Pasted], folder: Path) -> list[str]:
 
 
 def test_every_advice_has_its_place() -> None:
-    given = {one.id for one in BY_ID.values() if (one.right or one.use) and not one.retired}
+    given = {one.id for one in BY_ID.values() if (one.right or one.use) and one.is_current}
     placed = {place.id for place in PLACES}
     assert placed <= set(BY_ID)
     assert sorted(given - placed) == sorted(pasting.NO_PLACE)
@@ -29,7 +29,7 @@ def test_every_advice_has_its_place() -> None:
 
 def test_every_reproducer_was_tried_by_a_reader_and_none_is_below_grade_a() -> None:
     read = readings.load()
-    assert set(read) == {one.id for one in BY_ID.values() if not one.retired}
+    assert set(read) == {one.id for one in BY_ID.values() if one.is_current}
     assert [
         id for id, one in read.items() if one["grade"] not in ("A", "A*") or not one["readers"]
     ] == []

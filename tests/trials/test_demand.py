@@ -27,7 +27,7 @@ def test_every_thread_has_a_class_and_something_to_go_by(file: str) -> None:
 
 
 def test_classes_are_answered_by_reproducers_that_exist() -> None:
-    ids = {one.id for one in REPRODUCERS if not one.retired}
+    ids = {one.id for one in REPRODUCERS if one.is_current}
     assert set().union(*(one.answers for one in demand.classes().values())) <= ids
 
 
@@ -71,7 +71,7 @@ def test_what_misses_its_share_is_a_problem() -> None:
 
 
 def test_the_table_in_the_docs_is_what_is_answered_now() -> None:
-    known, live = demand.classes(), [one for one in REPRODUCERS if not one.retired]
+    known, live = demand.classes(), [one for one in REPRODUCERS if one.is_current]
     found = {file: demand.measure(file, known, live) for file in demand.SETS}
     explained, near = demand.unrelated(live)
     strangers = len((demand.HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())

@@ -12,7 +12,7 @@ from tests.trials.scan_labels import __main__ as trial
 from tests.trials.scan_labels.__main__ import FALSE, HARMLESS, TRUE, Label
 from tests.trials.shared import NotMeasured
 
-RULED = [one for one in catalog.load() if one.rule]
+RULED = catalog.ruled(catalog.load())
 CLIP, WINDOW = "amp/clip_before_unscale", "amp/last_window_is_dropped"
 BAD = """\
 import torch

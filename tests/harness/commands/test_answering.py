@@ -16,7 +16,7 @@ def test_a_message_with_several_causes_gets_a_list_of_checks_in_its_order():
     text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
     result = call("explain", text, "--torch", "2.4.1")
     assert result.exit_code == 0
-    places = [result.output.index(cause["cause"]) for cause in causes.load()[0]["causes"]]
+    places = [result.output.index(cause.cause) for cause in causes.load()[0].causes]
     assert places == sorted(places)
     assert (
         "This message has several possible causes. Check these, most likely first:" in result.output

@@ -10,8 +10,10 @@ from pathlib import Path
 import click
 import pytest
 from helpers import RETURNS, call, plant
+from recorded import measurement, record
 
 from matrix import catalog, commands
+from matrix.evidence import store
 
 CLONE_ONLY = ("new", "headers", "fixes", "lint", "grid", "site")
 
@@ -32,6 +34,24 @@ def test_every_help_has_an_example_and_the_exit_statuses_and_fits_80_columns(nam
     assert f"\n  torch-repros {name} " in help + " " or f"\n  torch-repros {name}\n" in help
     assert "Exit status: 0" in help or (name == "exec" and "Exit status: the program's own" in help)
     assert max(map(len, help.splitlines())) <= (85 if name == "scan" else 80)
+
+
+def test_a_retired_reproducer_is_in_no_answer(root, tmp_path):
+    plant(root, "amp/live", RETURNS.format("boom"), messages='["boom goes the live"]')
+    plant(root, "amp/gone", RETURNS.format("boom"), messages='["boom goes it"]', retired='"why"')
+    measured = {one.id: measurement(hash=one.hash) for one in catalog.load(root)}
+    for release in ("2.4.1", "2.5.1"):
+        store.save(record(release, measured), tmp_path / "records")
+    for answer in (
+        ("list",),
+        ("list", "--json"),
+        ("search", "planted"),
+        ("explain", "RuntimeError: boom goes it. RuntimeError: boom goes the live"),
+        ("compare", "2.4", "2.5", "--all", "--records", tmp_path / "records"),
+    ):
+        output = call("--repros", root, *answer).output
+        assert "amp/live" in output, answer
+        assert "amp/gone" not in output, answer
 
 
 def test_the_help_teaches_in_the_order_in_which_one_needs_it():

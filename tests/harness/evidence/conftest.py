@@ -3,7 +3,7 @@ from helpers import RETURNS, plant
 from recorded import counts, measurement, record
 
 from matrix import catalog
-from matrix.evidence import records
+from matrix.evidence import records, store
 
 MINORS = ["1.13", "2.0", "2.1", "2.2", "2.9", "2.10", "2.11"]
 
@@ -16,7 +16,7 @@ def project(root, tmp_path):
     hash = catalog.load(root)[0].hash
     for minor in MINORS:
         verdict = "reproduced" if minor in MINORS[:5] else "absent"
-        record(f"{minor}.1+cu121", {"amp/one": measurement(verdict, hash=hash)}).save(folder)
+        store.save(record(f"{minor}.1+cu121", {"amp/one": measurement(verdict, hash=hash)}), folder)
     return root, folder
 
 
@@ -31,6 +31,6 @@ def change(project):
             vars(found).update(
                 **(counts(changed["verdict"]) if "verdict" in changed else {}), **changed
             )
-        one.save(folder)
+        store.save(one, folder)
 
     return change

@@ -12,7 +12,7 @@ from packaging.specifiers import SpecifierSet
 from recorded import measurement, record
 
 from matrix import catalog
-from matrix.evidence import headers, records
+from matrix.evidence import headers, records, store
 from matrix.evidence.states import States
 
 MINORS = ["1.13", "2.0", "2.1", "2.2", "2.9", "2.10", "2.11"]
@@ -152,8 +152,10 @@ def test_two_devices_of_one_header_are_rewritten_together(project):
     path = root / "amp/one.py"
     good = path.read_text()
     hash = catalog.load(root)[0].hash
-    record("2.0.1+cu117", {"amp/one": measurement(hash=hash)}, "cuda").save(folder)
-    record("1.13.1+cu117", {"amp/one": measurement("absent", hash=hash)}, "cuda").save(folder)
+    store.save(record("2.0.1+cu117", {"amp/one": measurement(hash=hash)}, "cuda"), folder)
+    store.save(
+        record("1.13.1+cu117", {"amp/one": measurement("absent", hash=hash)}, "cuda"), folder
+    )
     path.write_text(good.replace('"<2.10"', '"never"').replace('">=2.0"', '"never"'))
     assert write(project).exit_code == 0
     assert path.read_text() == good

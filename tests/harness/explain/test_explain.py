@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pasted import CHECKPOINT, CURLY, INFERENCE, LAYOUTS, NAMED, NO_GRAD, TRACEBACKS, WRAPPED
 
 from matrix import catalog, causes, toml
+from matrix.causes import Cause, Group
 from matrix.evidence import records
 from matrix.explain import explain
 
@@ -136,8 +137,8 @@ def test_several_causes_are_named_in_their_order():
         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
         REPRODUCERS,
     )[0]
-    assert answer.causes == causes.load()[0]["causes"]
-    assert answer.ids == [cause["see"] for cause in answer.causes if "see" in cause]
+    assert answer.causes == list(causes.load()[0].causes)
+    assert answer.ids == [cause.see for cause in answer.causes if cause.see]
     assert [one.id for one in answer.reproducers] == answer.ids
 
 
@@ -158,9 +159,9 @@ def test_a_cause_that_a_warning_names_comes_first_and_is_marked(text):
     (answer,) = explain.find(text, REPRODUCERS)
     assert answer.title == NO_GRAD
     assert answer.matched == NO_GRAD
-    assert answer.causes[0]["see"] == answer.ids[0] == answer.reproducers[0].id == REENTRANT
+    assert answer.causes[0].see == answer.ids[0] == answer.reproducers[0].id == REENTRANT
     assert answer.named == {REENTRANT: CHECKPOINT}
-    rest = [cause for cause in causes.load()[0]["causes"] if cause.get("see") != REENTRANT]
+    rest = [cause for cause in causes.load()[0].causes if cause.see != REENTRANT]
     assert answer.causes[1:] == rest
 
 
@@ -188,8 +189,9 @@ def test_a_cause_is_named_only_by_a_warning_of_its_own(monkeypatch, messages, te
         type(one)(path=one.path, source=one.source, id=one.id, **{**one.header, "messages": its})
         for one, its in zip(two, messages)
     ]
-    listed = [{"cause": "x", "check": "y", "see": one.id} for one in planted]
-    monkeypatch.setattr(causes, "load", lambda: [{"title": "Listed trouble", "causes": listed}])
+    listed = tuple(Cause(cause="x", check="y", see=one.id, line=1) for one in planted)
+    group = Group(title="Listed trouble", causes=listed, line=1)
+    monkeypatch.setattr(causes, "load", lambda: [group])
     (answer,) = explain.find(text, planted)
     assert list(answer.named) == [planted[at].id for at in named]
     assert answer.ids == sorted(answer.ids, key=lambda id: id not in answer.named)

@@ -59,16 +59,15 @@ def test_a_text_of_another_cause_does_not_lead_to_this_one(text, id):
 
 
 def test_causes_name_no_cause_for_a_machine_that_hides_its_card():
-    groups = [group for group in causes.load() if "is_available" in group["title"]]
+    groups = [group for group in causes.load() if "is_available" in group.title]
     assert groups
-    assert all(
-        cause.get("see") != "devices/gpu_is_missing" for g in groups for cause in g["causes"]
-    )
+    sees = [cause.see for group in groups for cause in group.causes]
+    assert "devices/gpu_is_missing" not in sees
 
 
 def test_a_float_without_backward_is_first_of_all_an_item():
     text = "AttributeError: 'float' object has no attribute 'backward'"
     (answer,) = explain.look_up(iter([text]), REPRODUCERS).answers
     first, *others = answer.causes
-    assert "item()" in first["cause"] + first["check"]
-    assert first.get("see") != "loss/python_zero_has_no_backward"
+    assert "item()" in first.cause + first.check
+    assert first.see != "loss/python_zero_has_no_backward"

@@ -1,22 +1,25 @@
 import time
+from dataclasses import replace
 
 import pytest
 
 from matrix import catalog, causes
+from matrix.causes import Cause, Group
 from matrix.explain import search
 from matrix.explain.search import SYNONYMS, Index
 
 REPRODUCERS = catalog.load()
 INDEX = Index(REPRODUCERS)
 SEE = "amp/unscale_twice"
-GROUP = {
-    "title": "Wilting",
-    "keywords": ["aubergines wilt"],
-    "causes": [
-        {"cause": "no water", "check": "look", "see": SEE},
-        {"cause": "sun", "check": "look"},
-    ],
-}
+GROUP = Group(
+    title="Wilting",
+    keywords=("aubergines wilt",),
+    causes=(
+        Cause(cause="no water", check="look", see=SEE, line=1),
+        Cause(cause="sun", check="look", line=2),
+    ),
+    line=1,
+)
 SYMPTOMS = {
     "loss stays constant": "loss/mismatch_zero_is_silent",
     "validation loss 0.0000": "loss/empty_validation_is_zero",
@@ -98,8 +101,8 @@ def test_a_symptom_is_not_asked_for_as_many_words_as_a_question():
 def test_a_list_of_causes_is_found_by_its_keywords(monkeypatch):
     monkeypatch.setattr(causes, "load", lambda: [GROUP])
     (found, *_) = Index(REPRODUCERS).search("the aubergines wilt overnight")
-    assert (found.title, found.ids, found.causes) == (GROUP["title"], [SEE], GROUP["causes"])
-    monkeypatch.setitem(GROUP, "keywords", [])
+    assert (found.title, found.ids, found.causes) == (GROUP.title, [SEE], GROUP.causes)
+    monkeypatch.setattr(causes, "load", lambda: [replace(GROUP, keywords=())])
     assert Index(REPRODUCERS).search("the aubergines wilt overnight") == []
 
 

@@ -102,7 +102,7 @@ def test_what_is_shown_of_every_reproducer_fits_80_columns_and_loses_no_word():
 
 def test_every_list_of_causes_fits_80_columns():
     every, measured = catalog.load(), text.Measured.load(records.load())
-    for entry in causes.load():
-        answer = Answer("", every, entry["causes"], "title")
+    for group in causes.load():
+        answer = Answer("", every, list(group.causes), "title")
         shown = wrapping.wrap(text.causes(answer, measured, None), 80)
         assert too_long(shown.splitlines(), every) == []

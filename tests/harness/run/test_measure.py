@@ -12,7 +12,7 @@ from helpers import RETURNS, plant
 from recorded import measurement, record
 
 from matrix import catalog
-from matrix.evidence import records
+from matrix.evidence import records, schema, store
 from matrix.run import measure, runner
 
 BUILD = {
@@ -118,9 +118,9 @@ def test_the_file_is_written_once_for_many_reproducers(root, folder, monkeypatch
     for number in range(12):
         plant(root, f"amp/r{number}", RETURNS.format("boom"))
     written = []
-    whole = records._write
+    whole = store._write
     monkeypatch.setattr(
-        records, "_write", lambda path, text: (written.append(len(text)), whole(path, text))
+        store, "_write", lambda path, text: (written.append(len(text)), whole(path, text))
     )
     found, ids = measured(root, folder)
     assert len(found.measurements) == len(ids) == 12
@@ -154,7 +154,7 @@ def test_a_record_that_cannot_be_read_is_an_error_and_stays(root, folder):
     (path,) = folder.glob("*.json")
     path.write_text(path.read_text().replace('"reproduced"', '"slow"'))
     spoiled = path.read_text()
-    with pytest.raises(records.RecordsError, match="'slow' is not one of"):
+    with pytest.raises(schema.RecordsError, match="'slow' is not one of"):
         measured(root, folder, again=True)
     assert path.read_text() == spoiled
 

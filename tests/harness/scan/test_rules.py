@@ -13,7 +13,7 @@ from matrix.scan import rules as folder
 from matrix.scan.code import Code
 
 HERE = Path(__file__).parent
-RULED = [one for one in catalog.load() if one.rule]
+RULED = catalog.ruled(catalog.load())
 RULES = scanning.rules(RULED)
 # FAMILY/NAME/ has what needs a file of its own: a rule may look at the whole file.
 FILES = sorted(HERE.glob("*/**/*.py"))

@@ -54,6 +54,11 @@ def test_a_finding_says_where_what_and_when(tmp_path):
     assert line.endswith(f"(when {found.when}) [{ID}]")
 
 
+def test_a_retired_reproducer_has_no_rule():
+    assert scanning.rules([BY_ID[ID]])
+    assert scanning.rules([dataclasses.replace(BY_ID[ID], retired="why")]) == []
+
+
 def test_columns_are_counted_in_characters():
     text = BAD.replace("    torch.nn", "    'äöü'; torch.nn")
     (found,) = scanning.scan_text(text, RULES)

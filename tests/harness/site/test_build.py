@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 from helpers import RETURNS, call, plant
+from packaging.version import Version
 from recorded import measurement, record
 
 pytest.importorskip("jinja2", reason="the extra `site` brings it")
@@ -46,6 +47,18 @@ def test_a_folder_that_no_build_wrote_is_refused_and_left_alone(root, tmp_path):
         "app.txt",
         "page.js",
     ]
+
+
+def test_a_retired_reproducer_has_a_page_and_is_in_no_list(root, tmp_path):
+    plant(root, "amp/live", RETURNS.format("boom"))
+    plant(root, "amp/gone", RETURNS.format("boom"), retired='"why"')
+    assert call("--repros", root, "site", "--into", tmp_path / "site").exit_code == 0
+    for name in ("index.html", "data.js", "grid.json"):
+        text = (tmp_path / "site" / name).read_text(encoding="utf-8")
+        assert "amp/live" in text, name
+        assert "amp/gone" not in text, name
+    page = (tmp_path / "site/bugs/amp/gone.html").read_text(encoding="utf-8")
+    assert "retired: why" in page
 
 
 def test_a_rebuild_deletes_what_the_last_one_wrote_and_nothing_else(root, tmp_path):
@@ -222,7 +235,7 @@ def test_every_file_of_data_is_as_its_schema_says(whole):
 def test_the_data_of_the_grid_are_the_records_and_the_headers(whole):
     cells = json.loads((whole / "grid.json").read_text(encoding="utf-8"))["verdicts"]
     measured = text.Measured.load(records.load())
-    reproducers = catalog.load()
+    reproducers = catalog.select(catalog.load(), ())
     assert len(cells) == sum(len(one.devices) for one in reproducers) * len(measured.minors)
     by_id = {one.id: one for one in reproducers}
     for cell in cells[::31]:
@@ -272,7 +285,9 @@ def test_the_feed_the_sitemap_and_every_address_are_whole(whole):
     atom = "{http://www.w3.org/2005/Atom}"
     entries = feed.findall(f"{atom}entry")
     assert len({entry.findtext(f"{atom}id") for entry in entries}) == len(entries) > 5
-    assert entries[0].findtext(f"{atom}title").startswith("torch 2.15: ")
+    titles = [entry.findtext(f"{atom}title") for entry in entries]
+    minors = [re.match(r"torch ([\d.]+): ", title)[1] for title in titles]
+    assert minors == sorted(minors, key=Version, reverse=True)
     assert "https://example.org/repros/bugs/" in entries[0].findtext(f"{atom}content")
     listed = re.findall("<loc>(.*?)</loc>", (whole / "sitemap.xml").read_text(encoding="utf-8"))
     pages = [path.relative_to(whole).as_posix() for path in whole.rglob("*.html")]
@@ -311,7 +326,7 @@ def test_every_message_of_several_causes_has_a_page_that_its_failures_link_to(wh
             continue
         page = (whole / f"messages/{group.slug}.html").read_text(encoding="utf-8")
         named = re.findall(r"<h3>(.*?)</h3>", page)
-        assert [html.unescape(one) for one in named] == [one["cause"] for one in group.causes]
+        assert [html.unescape(one) for one in named] == [one.cause for one in group.causes]
         for one in group.reproducers:
             its = (whole / f"bugs/{one.id}.html").read_text(encoding="utf-8")
             assert f'href="../../messages/{group.slug}.html"' in its

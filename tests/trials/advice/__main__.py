@@ -27,7 +27,7 @@ def main(names: tuple[str, ...], setting: str | None, verbose: bool) -> None:
     import torch
 
     version = torch.__version__
-    by_id = {one.id: one for one in catalog.load() if not one.retired}
+    by_id = {one.id: one for one in catalog.load() if one.is_current}
     chosen = [
         place
         for place in pasting.places()

@@ -35,7 +35,7 @@ def page() -> str:
     readings, old = load(), pasting.harmful()
     places = {place.id: place for place in pasting.places()}
     reproducers = catalog.load()
-    live = [one for one in reproducers if not one.retired]
+    live = [one for one in reproducers if one.is_current]
     rows = []
     for one in live:
         place = places.get(one.id)
@@ -51,7 +51,7 @@ def page() -> str:
                 reading["reports"].replace("|", "\\|"),
             )
         )
-    retired = [(f"`{one.id}`", one.retired) for one in reproducers if one.retired]
+    retired = [(f"`{one.id}`", one.retired) for one in reproducers if not one.is_current]
     header = (
         "reproducer",
         "grade",

@@ -186,7 +186,7 @@ def figure(found: dict[str, list[Asked]], explained: int, strangers: int) -> str
 @click.command(help=__doc__)
 @click.option("--verbose", is_flag=True, help="Print what was not answered, or wrongly.")
 def main(verbose: bool) -> None:
-    reproducers, known = [one for one in catalog.load() if not one.retired], classes()
+    reproducers, known = [one for one in catalog.load() if one.is_current], classes()
     found = {file: measure(file, known, reproducers) for file in SETS if (HERE / file).exists()}
     explained, near = unrelated(reproducers)
     if verbose:

@@ -327,7 +327,7 @@ def found_in_code(
 )
 @click.option("--verbose", is_flag=True, help="Print what is wrong, missed or was not read.")
 def main(mirrors: Path | None, cache: Path, verbose: bool) -> None:
-    reproducers = [one for one in catalog.load() if one.rule]
+    reproducers = catalog.ruled(catalog.load())
     every = [label for label in labels() if label.id in {one.id for one in reproducers}]
     found = scanned(every, scanning.rules(reproducers), mirrors, cache)
     sets = {name: [label for label in every if label.set == name] for name in PRECISE}

@@ -25,7 +25,7 @@ import click
 
 from matrix import catalog, toml
 from matrix.devices import DEVICES, unusable
-from matrix.evidence.records import write_whole
+from matrix.evidence.store import write_whole
 from matrix.run import observe
 from matrix.run.worker import probe
 from tests.trials.shared import NotMeasured, finish

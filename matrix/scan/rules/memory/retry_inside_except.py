@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from ...code import Code, Hit, constant, last_name, path, source
 from ...training import in_a_test
 from .. import needs
-from .shared import OUT_OF_MEMORY
 
 SMALL = (
     "len", "str", "int", "range", "isinstance", "append", "zero_grad", "update", "info",
@@ -43,7 +42,7 @@ def _is_for_memory(handler: ast.ExceptHandler) -> bool:
     if not any(last_name(one) == "RuntimeError" for one in parts):
         return False
     return any(
-        (isinstance(one, ast.Constant) and OUT_OF_MEMORY in str(one.value).lower())
+        (isinstance(one, ast.Constant) and "out of memory" in str(one.value).lower())
         or (isinstance(one, ast.Call) and last_name(one.func) == "empty_cache")
         for statement in handler.body
         for one in ast.walk(statement)

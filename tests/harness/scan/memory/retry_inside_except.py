@@ -21,5 +21,5 @@ def tries_on_the_cpu(step, batch):
 def tries_half(step, batch):
     try:
         return step(batch)
-    except torch.cuda.OutOfMemoryError:  # finds library_texts_are_missed
+    except torch.cuda.OutOfMemoryError:
         return step(batch[::2])  # finds retry_inside_except

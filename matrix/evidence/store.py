@@ -1,0 +1,161 @@
+"""Writes records: a journal, a lock, files that are whole or not there, and merging.
+
+A kill at any moment loses the measurement under way and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..catalog import Reproducer
+from . import records
+from .records import journal_of
+from .schema import Measurement, Record, RecordsError, parse
+
+LOCK_TIMEOUT = 60.0  # seconds; a lock is held while one file is written
+
+
+def _readable(record: Record) -> dict[str, Any]:
+    """The record as JSON, after the checks that reading makes."""
+    raw = record.to_json()
+    _, problems = parse(raw, record.name)
+    if problems:
+        raise RecordsError("\n".join(f"{record.name}: {problem}" for _, problem in problems))
+    return raw
+
+
+def append(record: Record, folder: Path) -> None:
+    """Adds the measurements to the journal, at a cost that does not grow with the record.
+
+    Raises RecordsError for what could not be read again, as save() does.
+    """
+    path = record.path(folder)
+    line = json.dumps(_readable(record)).encode() + b"\n"
+    with _locked(path), open(journal_of(path), "ab+") as journal:
+        if journal.tell():
+            journal.seek(-1, os.SEEK_END)
+            if journal.read() != b"\n":  # a kill or a full disk cut the last line off
+                line = b"\n" + line
+        journal.write(line)
+
+
+def save(
+    record: Record,
+    folder: Path,
+    choose: Callable[[Record], dict[str, Measurement]] | None = None,
+) -> Path:
+    """Joins the measurements with those in the file and in its journal, and writes the file.
+
+    `choose` takes the record that is there and returns the measurements that belong in it; no
+    other process writes between. The file is written whole or not at all. Raises RecordsError
+    when what is there cannot be read, or what is new could not be read again.
+    """
+    path = record.path(folder)
+    with _locked(path):
+        journal = journal_of(path)
+        if record.measurements or journal.exists():
+            there, problems = records.read(path)
+            if problems:
+                raise RecordsError("\n".join(problems))
+            there = there or replace(record, measurements={})
+            new = choose(there) if choose else record.measurements
+            whole = replace(record, measurements={**there.measurements, **new})
+            if whole.measurements and (new or journal.exists()):
+                _write(path, json.dumps(_readable(whole), indent=1) + "\n")
+            journal.unlink(missing_ok=True)
+    return path
+
+
+def _hidden(folder: Path) -> Path:
+    """The folder of journals and locks, made where it is not there."""
+    hidden = folder / ".journal"
+    hidden.mkdir(parents=True, exist_ok=True)
+    ignore = hidden / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return hidden
+
+
+def check_writable(folder: Path) -> None:
+    """Raises OSError where no record can be written: ask before work that takes long."""
+    for place in (_hidden(folder), folder):
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"x")
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """For one process at a time. The lock ends with the process, however that ends."""
+    import filelock  # here: reading does without it
+
+    folder = _hidden(path.parent)
+    with filelock.FileLock(folder / f"{path.name}.lock", timeout=LOCK_TIMEOUT):
+        yield
+
+
+def _write(path: Path, text: str) -> None:
+    write_whole(path, text, journal_of(path).with_name(f"{path.name}.tmp"))
+
+
+def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
+    """Writes a file whole or not at all. It keeps its mode, and a link stays one."""
+    target = path.resolve()
+    if scratch is None or path.is_symlink():  # what is linked to may be on another disk
+        scratch = target.with_name(f".{target.name}.tmp")
+    try:
+        scratch.write_text(text, encoding="utf-8", newline="")
+        if target.exists():
+            shutil.copymode(target, scratch)
+        os.replace(scratch, target)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+# --- merging --------------------------------------------------------------------------------------
+
+
+def contradictions(left: Record, right: Record) -> list[str]:
+    """The ids of which two records of one name report different verdicts on the same code."""
+    return [
+        id
+        for id in sorted(left.measurements.keys() & right.measurements.keys())
+        if left.measurements[id].hash == right.measurements[id].hash
+        and left.measurements[id].verdict != right.measurements[id].verdict
+    ]
+
+
+def updates(
+    old: Record, new: Record, current: dict[str, Reproducer], changes_only: bool = False
+) -> dict[str, Measurement]:
+    """What of `new` belongs in `old`: what is not there, is about the code as it is now, or newer.
+
+    Never where the two contradict each other, and with `changes_only` not where they agree. Of two
+    that are of one day, the content decides: merging in another order gives the same.
+    """
+
+    def rank(id: str, measurement: Measurement) -> tuple[bool, str, str]:
+        is_current = id in current and not measurement.is_stale(current[id])
+        return is_current, measurement.date, repr(measurement)
+
+    contradicting = contradictions(old, new)
+
+    def replaces(id: str, measurement: Measurement) -> bool:
+        if id not in old.measurements:
+            return True
+        there = old.measurements[id]
+        if id in contradicting or (changes_only and measurement.agrees_with(there)):
+            return False
+        return rank(id, measurement) > rank(id, there)
+
+    return {
+        id: measurement for id, measurement in new.measurements.items() if replaces(id, measurement)
+    }
