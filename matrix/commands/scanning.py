@@ -193,7 +193,7 @@ def _scan(
 
 
 def _show(
-    found: list[Finding],
+    findings: list[Finding],
     passed: list[PassedOver],
     by_id: dict[str, Reproducer],
     form: str,
@@ -201,27 +201,27 @@ def _show(
     folder: Path,
 ) -> None:
     if form == "github":
-        for line in formats.github(found):
+        for line in formats.github(findings):
             click.echo(line)
         return
     measured = Measured.load(options.records(folder))
     if form != "text":
         render = formats.as_json if form == "json" else formats.sarif
-        click.echo(json.dumps(render(found, passed, by_id, measured, version), indent=1))
+        click.echo(json.dumps(render(findings, passed, by_id, measured, version), indent=1))
         return
-    for line in formats.lines(found):
+    for line in formats.lines(findings):
         options.say(line)
-    for id in sorted({one.id for one in found}):
+    for id in sorted({finding.id for finding in findings}):
         options.say(["", *formats.about(by_id[id], measured, version)])
     counts = ", ".join(
         options.plural(count, level)
         for level in LEVELS
-        if (count := sum(one.level == level for one in found))
+        if (count := sum(finding.level == level for finding in findings))
     )
-    fixable = sum(bool(one.edits) for one in found)
+    fixable = sum(bool(finding.edits) for finding in findings)
     hint = f"; `--fix` shows edits for {fixable}" if fixable else ""
     nothing = f"nothing found{' in what was read' if passed else ''}"
-    options.say(["", f"{counts}{hint}"] if found else nothing)
+    options.say(["", f"{counts}{hint}"] if findings else nothing)
 
 
 def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:

@@ -127,8 +127,8 @@ def _before(
     for branch in branches:
         with TemporaryDirectory() as folder:
             copies = branch.copies(paths, Path(folder))
-            found, _ = scanning.scan(copies, rules, jobs)
-            findings += [replace(finding, path=copies[finding.path]) for finding in found]
+            former, _ = scanning.scan(copies, rules, jobs)
+            findings += [replace(finding, path=copies[finding.path]) for finding in former]
     return findings
 
 

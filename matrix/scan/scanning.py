@@ -208,7 +208,7 @@ def _hits(rule: Rule, code: Code) -> Iterator[Hit]:
 
 
 def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:
-    """Whether the text has one of each group of words that the rule needs."""
+    """True if the text has one of each group of words that the rule needs."""
     groups: list[list[str]] = getattr(rule, "words", [])
     return all(any(word in text for word in group) for group in groups)
 
