@@ -3,11 +3,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers import RETURNS, call, plant
-from recorded import measurement, record
 
 from matrix import catalog, causes, checks, devices
 from matrix.evidence import store
+from tests.harness.helpers import RETURNS, call, plant
+from tests.harness.recorded import measurement, record
 
 RELEASE = '[[torch]]\nversion = "{}"\npython = ">=3.10"\n\n'
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import click
 import filelock
 import pytest
-from helpers import AT_ONCE, call, processor_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
 from matrix import catalog, vendoring
+from tests.harness.helpers import AT_ONCE, call, processor_seconds
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 FAMILIES = vendoring.families()

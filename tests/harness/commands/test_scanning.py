@@ -6,9 +6,9 @@ import sys
 import time
 
 import pytest
-from helpers import RETURNS, call, plant
 
 from matrix import catalog
+from tests.harness.helpers import RETURNS, call, plant
 
 BAD = """\
 import torch

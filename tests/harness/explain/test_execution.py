@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from pasted import FP16
 
 from matrix import catalog
+from tests.harness.pasted import FP16
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and terminals of POSIX")
 EXEC = [sys.executable, "-m", "matrix", "exec", "--"]
