@@ -9,17 +9,27 @@ import ast
 import glob
 import re
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
-from . import advice, catalog, causes, torches
+from . import advice, catalog, causes, devices, torches
 from .catalog import Reproducer
-from .devices import DEVICES
 from .evidence import grid, headers, records
 from .evidence.schema import Record
 from .evidence.states import States
 from .explain import explain, search
 from .scan import scanning
 from .vendoring import originals
+
+# Where other files name every device but the CPU: file, pattern, what it means if it is missing.
+PLACES_OF_DEVICES = (
+    ("reference_fixes/amp.py", r'kind not in \([^)]*"{name}"', "choose_precision() refuses it"),
+    ("reference_fixes/checkpoints.py", r'states\["{name}"\] =', "its random state is not saved"),
+    ("reference_fixes/memory.py", r"\b{name}\.empty_cache\(\)", "its cache is never emptied"),
+    ("README.md", r"nox -s tests-{name}`", "no word on how to run the tests on it"),
+    ("README.md", r"For [^.]*\b{NAME}\b[^.]* headers rely on", "no word on what headers rely on"),
+)
+WORKFLOW = ".github/workflows/matrix.yml"
 
 IDS = catalog.PACKAGE / "ids.txt"
 NAMES = catalog.PACKAGE / "fixes.txt"
@@ -83,7 +93,27 @@ def lint(
     problems += _rules(reproducers)
     if repros == catalog.REPROS:
         problems += search.problems({reproducer.id for reproducer in reproducers})
+        problems += device_problems(devices.ROWS)
         problems += causes.problems(reproducers)
+    return problems
+
+
+def device_problems(rows: Iterable[devices.Device], root: Path = catalog.ROOT) -> list[str]:
+    """What a row of devices.py still lacks in other files, at the line where CUDA has it."""
+    problems = []
+    for row in rows:
+        places = [] if row.name == "cpu" else list(PLACES_OF_DEVICES)
+        if not row.is_hosted:  # without the input, .github/plan.jq plans no job
+            places.append((WORKFLOW, r"^      {name}-runner:$", "no input names its runner"))
+        for file, pattern, problem in places:
+            text = (root / file).read_text(encoding="utf-8")
+            there, of_cuda = (
+                re.search(pattern.format(name=name, NAME=name.upper()), text, re.M)
+                for name in (row.name, "cuda")
+            )
+            if not there:
+                line = text.count("\n", 0, of_cuda.end()) + 1 if of_cuda else 1
+                problems.append(f"{root / file}:{line}: device {row.name!r}: {problem}")
     return problems
 
 
@@ -176,7 +206,7 @@ def _does(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.keyword) and node.arg:
             does.add(f"{node.arg}=")
             value = getattr(node.value, "value", None)
-            if isinstance(value, (bool, str)) and value not in DEVICES:
+            if isinstance(value, (bool, str)) and value not in devices.DEVICES:
                 does.add(repr(value))
         elif isinstance(node, (ast.BinOp, ast.AugAssign)):
             does.add(_operator(node))

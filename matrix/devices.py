@@ -24,6 +24,11 @@ class Device:
     asynchronous: bool  # calls return before their work is done
     runner: str  # the label of the GitHub Actions runner that has one
 
+    @property
+    def is_hosted(self) -> bool:
+        """Whether the label is one of GitHub's own."""
+        return self.runner.startswith(("ubuntu-", "macos-", "windows-"))
+
 
 ROWS = (
     Device(

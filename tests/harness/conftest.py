@@ -1,7 +1,6 @@
 """The harness is tested against a stub of torch: quick, and on machines that have none."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from matrix import torches
 from matrix.torches import Torch
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))  # for `helpers` and `recorded`
 
 
 @pytest.fixture(autouse=True, scope="module")

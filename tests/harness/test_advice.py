@@ -2,10 +2,10 @@ import ast
 import json
 
 import pytest
-from helpers import plant
-from recorded import measurement, record
 
 from matrix import advice, catalog
+from tests.harness.helpers import plant
+from tests.harness.recorded import measurement, record
 
 CODE = """\
 import torch

@@ -76,6 +76,18 @@ def test_a_fix_imports_torch_and_the_standard_library_alone(path):
         )
 
 
+def test_tests_import_their_helpers_by_one_name():
+    """Else a helper is imported twice, and a name of ours hides a package's."""
+    folder = catalog.ROOT / "tests/harness"
+    helpers = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("test_")}
+    assert [
+        f"{path}:{line}: {target}"
+        for path in (catalog.ROOT / "tests").rglob("test_*.py")
+        for line, target in imports(path)
+        if target in helpers
+    ] == []
+
+
 CLOSED_SETS = {  # name -> (its members, the file that states it, how many of them make a second list)
     "devices": (devices.DEVICES, "matrix/devices.py", len(devices.DEVICES)),
     "verdicts": (verdicts.VERDICTS, "matrix/verdicts.py", 4),

@@ -3,11 +3,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import plant
 from hypothesis import given
 from hypothesis import strategies as st
 
 from matrix import catalog, checked
+from tests.harness.helpers import plant
 
 CODE = "def reproduce(device):\n    return None\n"
 

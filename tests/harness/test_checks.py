@@ -1,12 +1,13 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers import RETURNS, call, plant
-from recorded import measurement, record
 
-from matrix import catalog, causes, checks
+from matrix import catalog, causes, checks, devices
 from matrix.evidence import store
+from tests.harness.helpers import RETURNS, call, plant
+from tests.harness.recorded import measurement, record
 
 RELEASE = '[[torch]]\nversion = "{}"\npython = ">=3.10"\n\n'
 
@@ -72,6 +73,24 @@ def test_a_retired_reproducer_that_keeps_its_rule_is_a_problem(project):
     (problem,) = project.lint()
     assert f"{id}.py:" in problem
     assert problem.endswith("retired: `rule` is still there; delete it, its rule and its cases")
+
+
+def test_a_new_device_is_told_every_place_that_does_not_know_it_yet():
+    assert checks.device_problems(devices.ROWS) == []
+    planted = replace(devices.BY_NAME["cuda"], name="xpu", runner="xpu")
+    problems = checks.device_problems([*devices.ROWS, planted])
+    for problem in problems:
+        file, line, device, _ = problem.split(":", 3)
+        assert device == " device 'xpu'"
+        assert "cuda" in Path(file).read_text("utf-8").splitlines()[int(line) - 1].lower()
+    said = [problem.removeprefix(f"{catalog.ROOT}/").split(":") for problem in problems]
+    assert [(file, why.strip()) for file, _, _, why in said] == [
+        ("reference_fixes/amp.py", "choose_precision() refuses it"),
+        ("reference_fixes/checkpoints.py", "its random state is not saved"),
+        ("README.md", "no word on how to run the tests on it"),
+        ("README.md", "no word on what headers rely on"),
+        (".github/workflows/matrix.yml", "no input names its runner"),
+    ]  # memory.py has xpu
 
 
 def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from matrix import devices, toml, verdicts
+from matrix import toml, verdicts
 from matrix.catalog import ROOT, families, fixes
 
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -35,13 +35,6 @@ def test_every_action_is_pinned_by_commit_with_its_version() -> None:
     uses = re.findall(r"(?m)^[ -]*uses: (?!\./)(.*)", text)
     assert uses
     assert [one for one in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
-
-
-def test_a_device_that_github_does_not_host_has_an_input_for_its_runner() -> None:
-    """Without one, .github/plan.jq plans no job for it."""
-    text = (ROOT / ".github/workflows/matrix.yml").read_text(encoding="utf-8")
-    own = [row for row in devices.ROWS if not re.match("(ubuntu|macos|windows)-", row.runner)]
-    assert [row.name for row in own if f"\n      {row.name}-runner:\n" not in text] == []
 
 
 def test_every_session_of_nox_has_a_summary_of_one_line() -> None:

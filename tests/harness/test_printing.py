@@ -1,9 +1,9 @@
 """Text from outside, as it is shown."""
 
 import pytest
-from helpers import call
 
 from matrix.printing import printable, printable_line
+from tests.harness.helpers import call
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 import stat
 
 import pytest
-from helpers import call
 
 from matrix import catalog, checked, checks, skeleton
+from tests.harness.helpers import call
 
 
 @pytest.fixture

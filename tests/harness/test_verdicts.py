@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import RETURNS, plant
 
 from matrix import catalog, verdicts
+from tests.harness.helpers import RETURNS, plant
 
 HARNESS = Path(verdicts.__file__).parent
 

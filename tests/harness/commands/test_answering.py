@@ -2,12 +2,12 @@ import io
 import json
 
 import pytest
-from helpers import AT_ONCE, call, processor_seconds
-from pasted import CHECKPOINT, NAMED, READ, TRACEBACKS
 
 from matrix import catalog, causes
 from matrix.commands import answering
 from matrix.explain import execution
+from tests.harness.helpers import AT_ONCE, call, processor_seconds
+from tests.harness.pasted import CHECKPOINT, NAMED, READ, TRACEBACKS
 
 UNSCALED = "ValueError: Attempting to unscale FP16 gradients."
 

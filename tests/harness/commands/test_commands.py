@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 import pytest
-from helpers import RETURNS, call, plant
-from recorded import measurement, record
 
 from matrix import catalog, commands
 from matrix.evidence import store
+from tests.harness.helpers import RETURNS, call, plant
+from tests.harness.recorded import measurement, record
 
 CLONE_ONLY = ("new", "headers", "fixes", "lint", "grid", "site")
 

@@ -7,10 +7,10 @@ import sys
 import click
 import pytest
 from click.shell_completion import ShellComplete
-from helpers import RETURNS, in_terminal, plant
 
 from matrix import catalog, commands, torches
 from matrix.devices import DEVICES
+from tests.harness.helpers import RETURNS, in_terminal, plant
 
 TWICE = "amp/unscale_twice"
 

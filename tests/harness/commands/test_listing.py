@@ -1,9 +1,8 @@
 import json
 
-from helpers import AT_ONCE, RETURNS, call, plant, processor_seconds
-
 from matrix import catalog, commands, devices
 from matrix.commands import options
+from tests.harness.helpers import AT_ONCE, RETURNS, call, plant, processor_seconds
 
 
 def test_list_names_every_reproducer_with_its_title_and_a_retired_one_when_it_is_named():

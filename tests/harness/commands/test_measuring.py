@@ -9,12 +9,12 @@ import sys
 from dataclasses import replace
 
 import pytest
-from helpers import RETURNS, call, plant
-from recorded import measurement, record, source
 
 from matrix import catalog, devices, torches
 from matrix.evidence import records, store
 from matrix.run import environments, measure
+from tests.harness.helpers import RETURNS, call, plant
+from tests.harness.recorded import measurement, record, source
 
 RELEASES = torches.load()
 MINORS = [torch.minor for torch in RELEASES]

@@ -7,11 +7,11 @@ import sys
 import time
 
 import pytest
-from helpers import RETURNS, call, plant
 
 from matrix import catalog, devices, verdicts
 from matrix.commands import table
 from matrix.run.runner import Report
+from tests.harness.helpers import RETURNS, call, plant
 
 BOOM, NOTHING = RETURNS.format("boom"), RETURNS.format(None)
 

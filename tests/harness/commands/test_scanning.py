@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import RETURNS, call, plant
 
 from matrix import catalog
+from tests.harness.helpers import RETURNS, call, plant
 
 BAD = """\
 import torch

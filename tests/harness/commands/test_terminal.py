@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from helpers import RETURNS, call, in_terminal, plant
 
 from matrix import catalog, commands
+from tests.harness.helpers import RETURNS, call, in_terminal, plant
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pty")
 MATRIX = (sys.executable, "-m", "matrix")

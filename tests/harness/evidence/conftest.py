@@ -1,9 +1,9 @@
 import pytest
-from helpers import RETURNS, plant
-from recorded import counts, measurement, record
 
 from matrix import catalog
 from matrix.evidence import records, store
+from tests.harness.helpers import RETURNS, plant
+from tests.harness.recorded import counts, measurement, record
 
 MINORS = ["1.13", "2.0", "2.1", "2.2", "2.9", "2.10", "2.11"]
 

@@ -5,15 +5,15 @@ import errno
 from pathlib import Path
 
 import pytest
-from helpers import call
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
-from recorded import measurement, record
 
 from matrix import catalog
 from matrix.evidence import headers, records, store
 from matrix.evidence.states import States
+from tests.harness.helpers import call
+from tests.harness.recorded import measurement, record
 
 MINORS = ["1.13", "2.0", "2.1", "2.2", "2.9", "2.10", "2.11"]
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import pytest
-from helpers import plant
-from recorded import measurement, record, source
 
 from matrix import catalog
 from matrix.evidence import records, schema, store
 from matrix.verdicts import Result
+from tests.harness.helpers import plant
+from tests.harness.recorded import measurement, record, source
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """Records: how they are named, and when they are stale."""
 
-from helpers import plant
-from recorded import record
-
 from matrix import catalog
+from tests.harness.helpers import plant
+from tests.harness.recorded import record
 
 
 def test_records_of_different_machines_have_different_names():

@@ -1,9 +1,9 @@
 import pytest
-from helpers import plant
-from recorded import measurement, record
 
 from matrix import catalog, torches
 from matrix.evidence.states import BY_NAME, States
+from tests.harness.helpers import plant
+from tests.harness.recorded import measurement, record
 
 RELEASES = [torches.Torch(f"{minor}.1", ">=3.8") for minor in ("2.3", "2.4", "2.5")]
 

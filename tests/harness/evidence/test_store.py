@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import plant
-from recorded import measurement, record, source
 
 from matrix import catalog
 from matrix.evidence import records, schema, store
+from tests.harness.helpers import plant
+from tests.harness.recorded import measurement, record, source
 
 
 @pytest.fixture
@@ -193,9 +193,9 @@ def test_keeping_a_measurement_costs_the_same_in_a_large_record(folder):
 
 WRITER = """
 import sys
-sys.path[:0] = {paths}
+sys.path[:0] = [{root!r}]
 from pathlib import Path
-from recorded import measurement, record
+from tests.harness.recorded import measurement, record
 from matrix.evidence import store
 for number in range(60):
     one = record(measurements={{f"amp/{name}_{{number}}": measurement()}})
@@ -205,8 +205,7 @@ store.save(record(measurements={{}}), Path({folder!r}))
 
 
 def writer(folder, name):
-    paths = [str(catalog.ROOT), str(Path(__file__).parents[1])]
-    program = WRITER.format(paths=paths, folder=str(folder), name=name)
+    program = WRITER.format(root=str(catalog.ROOT), folder=str(folder), name=name)
     return subprocess.Popen([sys.executable, "-c", program])
 
 

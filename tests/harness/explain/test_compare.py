@@ -4,13 +4,13 @@ import itertools
 import json
 
 import pytest
-from helpers import RETURNS, call, plant
-from recorded import measurement, record
 
 from matrix import catalog, torches
 from matrix.evidence import records
 from matrix.evidence.states import States
 from matrix.explain import compare
+from tests.harness.helpers import RETURNS, call, plant
+from tests.harness.recorded import measurement, record
 
 RELEASES = torches.load()
 OLD, MIDDLE, NEW = (torches.find(RELEASES, (name,))[0] for name in ("2.4", "2.5", "2.6"))

@@ -10,11 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import call
-from pasted import FP16
 
 from matrix import catalog
 from matrix.explain import execution
+from tests.harness.helpers import call
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and terminals of POSIX")
 EXEC = [sys.executable, "-m", "matrix", "exec", "--"]

@@ -11,12 +11,21 @@ import ahocorasick_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pasted import CHECKPOINT, CURLY, INFERENCE, LAYOUTS, NAMED, NO_GRAD, TRACEBACKS, WRAPPED
 
 from matrix import catalog, causes, toml
 from matrix.causes import Cause, Group
 from matrix.evidence import records
 from matrix.explain import explain
+from tests.harness.pasted import (
+    CHECKPOINT,
+    CURLY,
+    INFERENCE,
+    LAYOUTS,
+    NAMED,
+    NO_GRAD,
+    TRACEBACKS,
+    WRAPPED,
+)
 
 REPRODUCERS = catalog.select(catalog.load(), ())
 PUBLIC = toml.loads(Path(__file__).with_name("public_errors.toml").read_text(encoding="utf-8"))

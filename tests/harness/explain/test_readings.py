@@ -1,10 +1,10 @@
 import re
 
 import pytest
-from pasted import NOT_READ, READ
 
 from matrix.explain import explain
 from matrix.explain.readings import READINGS, read_out
+from tests.harness.pasted import NOT_READ, READ
 
 
 def readings(text):

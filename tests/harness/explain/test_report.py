@@ -3,8 +3,6 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from helpers import RETURNS, call, plant
-from recorded import measurement, record
 
 from matrix import __version__, catalog
 from matrix.evidence.observation import Observation
@@ -12,6 +10,8 @@ from matrix.evidence.states import States
 from matrix.explain import report
 from matrix.explain.text import Measured
 from matrix.verdicts import VERDICTS
+from tests.harness.helpers import RETURNS, call, plant
+from tests.harness.recorded import measurement, record
 
 REPRODUCERS = {reproducer.id: reproducer for reproducer in catalog.load()}
 

@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 import pytest
-from helpers import plant
-from recorded import measurement, record
 
 from matrix import catalog
 from matrix.explain import text
 from matrix.explain.explain import Answer
+from tests.harness.helpers import plant
+from tests.harness.recorded import measurement, record
 
 pytestmark = pytest.mark.usefixtures("axis")
 

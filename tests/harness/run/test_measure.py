@@ -8,12 +8,12 @@ import sys
 import time
 
 import pytest
-from helpers import RETURNS, plant
-from recorded import measurement, record
 
 from matrix import catalog
 from matrix.evidence import records, schema, store
 from matrix.run import measure, runner
+from tests.harness.helpers import RETURNS, plant
+from tests.harness.recorded import measurement, record
 
 BUILD = {
     "torch": "2.4.1",

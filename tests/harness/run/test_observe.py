@@ -5,12 +5,12 @@ import sys
 import time
 
 import pytest
-from helpers import RETURNS, plant
 
 from matrix import catalog
 from matrix.evidence.observation import NothingObserved
 from matrix.run import observe
 from matrix.run.runner import RunnerError
+from tests.harness.helpers import RETURNS, plant
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script")

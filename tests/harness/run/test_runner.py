@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import RETURNS, plant
 
 from matrix import catalog
 from matrix.devices import unusable
 from matrix.run import runner
+from tests.harness.helpers import RETURNS, plant
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has these means")
 KILLS_ITS_WORKER = "import os\n\n\ndef reproduce(device):\n    os.kill(os.getppid(), 9)\n"

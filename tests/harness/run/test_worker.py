@@ -13,10 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from helpers import RETURNS, plant
 
 from matrix import catalog
 from matrix.run import runner, worker
+from tests.harness.helpers import RETURNS, plant
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has these means")
 # A command that pgrep finds, and finds no other process of these tests' by.

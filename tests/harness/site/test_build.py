@@ -4,9 +4,9 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from helpers import RETURNS, call, plant
+from tests.harness.helpers import RETURNS, call, plant
 from packaging.version import Version
-from recorded import measurement, record
+from tests.harness.recorded import measurement, record
 
 pytest.importorskip("jinja2", reason="the extra `site` brings it")
 pytest.importorskip("pygments", reason="the extra `site` brings it")

@@ -5,10 +5,10 @@ import subprocess
 from importlib import metadata
 
 import pytest
-from helpers import call
 
 from matrix import __version__, catalog, checks
 from matrix.vendoring import originals
+from tests.harness.helpers import call
 
 IN_A_CLONE = pytest.mark.skipif(
     not (catalog.ROOT / ".git").exists(), reason="asks git for the commits of this clone"

@@ -13,12 +13,12 @@ from pathlib import Path
 import click
 import filelock
 import pytest
-from helpers import AT_ONCE, call, processor_seconds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrix import catalog
 from matrix.vendoring import copies, making, merging, originals, writing
+from tests.harness.helpers import AT_ONCE, call, processor_seconds
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 FAMILIES = originals.families()
