@@ -14,6 +14,7 @@ import pytest
 from matrix import catalog
 from matrix.explain import execution
 from tests.harness.helpers import call
+from tests.harness.pasted import FP16
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and terminals of POSIX")
 EXEC = [sys.executable, "-m", "matrix", "exec", "--"]
