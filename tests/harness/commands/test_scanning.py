@@ -124,7 +124,7 @@ def test_settings_that_mean_nothing_end_it(project):
 @pytest.mark.parametrize("text", ["torch(", "import os\nprint 'no torch'\n"])
 def test_a_file_that_is_not_read_has_an_exit_status_of_its_own(project, text):
     (project / "bad.py").write_text(text, encoding="utf-8")
-    result = call("scan", "bad.py", "free.py")  # with a note
+    result = call("scan", "bad.py", "load.py")  # with a note
     assert result.exit_code == 4
     assert "passed over: bad.py: not Python" in result.stderr
     assert call("scan", "bad.py").stdout == "nothing found in what was read\n"
