@@ -674,3 +674,11 @@ def test_literals_of_headers_leave_no_match_out():
 
 def test_the_page_gets_what_it_needs_as_json():
     assert json.loads(json.dumps(explain.JS_DATA)) == explain.JS_DATA
+
+
+def test_all_the_literals_of_a_text_are_found_without_the_compiled_search(monkeypatch):
+    text = " ".join(plain(pattern) for pattern in PATTERNS)
+    found = explain.scan(text, catalog.load()).found
+    monkeypatch.setitem(sys.modules, "ahocorasick_rs", None)
+    assert explain.scan(text, catalog.load()).found == found
+    assert len(found) > 100
