@@ -321,6 +321,12 @@ def test_a_log_that_a_crash_filled_with_nul_is_no_utf_16():
     assert read(None, b"\0" * 3000 + FP16.encode()).endswith(FP16)
 
 
+def test_a_log_with_nul_at_every_kind_of_place_is_no_utf_16():
+    # at three in five of the even places, and at one in ten of the odd
+    padding = b"\0a\0a\0aaaaa" + b"\0a\0a\0aaaa\0"
+    assert read(None, padding * 20 + FP16.encode()).endswith(FP16)
+
+
 def test_a_character_on_the_border_of_two_pieces_is_whole():
     text = "x" * (explain.PIECE - 1) + "│ä"
     assert read(None, text.encode()) == text
