@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 import sys
 from collections.abc import Callable
@@ -57,8 +58,10 @@ def _as_given() -> str:
     return shlex.join(words)
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception, folder: Path) -> str:
     """The error in words; of the system's errors without its number."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"the disk that holds {folder} is full"
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     return str(error)
@@ -148,7 +151,7 @@ class Recording:
             OSError,
         ) as error:
             self.failures.append(title)
-            options.say(f"Error: {title}: {_why(error)}", err=True)
+            options.say(f"Error: {title}: {_why(error, self.folder)}", err=True)
 
 
 @click.command()
@@ -195,6 +198,9 @@ def record(
     Measures the releases named, such as 2.4 2.5, or all of torches.toml, each in an environment
     that is made with uv and removed again; or, with --python, one interpreter. Every measurement is
     saved at once: interrupt this at any moment, and the same call resumes with what is missing.
+
+    An interpreter has 120 s for importing torch, or what TORCH_REPROS_STARTUP says; from a network
+    that is slow it may need minutes.
 
     Exit status: 0 all measured, all results match the headers; 1 some differ, or a reproducer
     cannot be read; 2 usage error; 3 something could not be measured.
@@ -290,7 +296,7 @@ class Looks:
                 raise bisection.Stopped from None
             return "not measurable"
         except (schema.RecordsError, OSError) as error:
-            options.say(f"Error: torch {torch.version}: {_why(error)}", err=True)
+            options.say(f"Error: torch {torch.version}: {_why(error, self.folder)}", err=True)
             raise bisection.Stopped from None
         self.measured += 1
         verdict = record.measurements[self.reproducer.id].verdict
@@ -435,7 +441,7 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     try:
         store.check_writable(folder)
     except OSError as error:
-        raise click.UsageError(f"--records: {_why(error)}") from None
+        raise click.UsageError(f"--records: {_why(error, folder)}") from None
     current = {reproducer.id: reproducer for reproducer in options.load()}
     there, problems = records.read_all(folder)
     known = {record.name for record in there}

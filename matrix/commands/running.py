@@ -96,6 +96,9 @@ def run(
     Each role runs in a process of its own. A run of ids shows what each reproducer printed; any
     other shows what differs from the headers, and counts per family.
 
+    An interpreter has 120 s for importing torch, or what TORCH_REPROS_STARTUP says; from a network
+    that is slow it may need minutes.
+
     Exit status: 0 all results match the headers; 1 some differ, or a reproducer cannot be read;
     2 usage error; 3 requested device or interpreter unavailable; 130 interrupted.
     """

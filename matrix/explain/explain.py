@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate, chain
 from operator import itemgetter
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from .. import causes
 from ..catalog import Reproducer
@@ -261,8 +261,6 @@ class Patterns:
     """Patterns, each with its best match in the windows of a text."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        from ahocorasick_rs import AhoCorasick  # compiled: who only measures does without it
-
         self.found: dict[str, Match] = {}  # pattern -> its best match so far
         patterns_of: dict[str, list[str]] = {}  # a literal -> the patterns to try where it is found
         for pattern in dict.fromkeys(patterns):
@@ -270,7 +268,8 @@ class Patterns:
                 patterns_of.setdefault(literal, []).append(pattern)
         self._always = patterns_of.pop("", [])
         self._patterns_of = list(patterns_of.values())
-        self._literals = AhoCorasick(list(patterns_of))
+        self._literals = list(patterns_of)
+        self._automaton = _automaton(self._literals)
 
     def search(self, window: list[Line], since: int = 0) -> None:
         if any(prefix for _, prefix, _ in window):  # lines of one process together
@@ -302,9 +301,21 @@ class Patterns:
 
     def _likely(self, lowered: str) -> set[str]:
         """The patterns that may match: those with a literal in the text, all found in one pass."""
-        found = self._literals.find_matches_as_indexes(lowered, overlapping=True)
-        indexes = {index for index, _, _ in found}
+        if self._automaton is None:
+            indexes = {at for at, literal in enumerate(self._literals) if literal in lowered}
+        else:
+            found = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
+            indexes = {index for index, _, _ in found}
         return {*self._always, *(one for index in indexes for one in self._patterns_of[index])}
+
+
+def _automaton(literals: list[str]) -> Any:
+    """Finds all of them in one pass; None where that cannot be installed, as on Alpine."""
+    try:
+        from ahocorasick_rs import AhoCorasick
+    except ImportError:
+        return None
+    return AhoCorasick(literals)
 
 
 def users_line(before: str) -> str:

@@ -65,7 +65,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
 
 def run_program(text: str, python: str, seconds: float, startup: float | None = None) -> str:
     """What this program prints, how a signal ended it, and that it was still running."""
-    limit = seconds + (runner.STARTUP if startup is None else startup)
+    limit = seconds + (runner.startup() if startup is None else startup)
     with (
         processes.leaving_by_exception(),
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,

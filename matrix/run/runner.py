@@ -28,7 +28,8 @@ from . import processes
 from .worker import remove
 
 WORKER = Path(__file__).with_name("worker.py")
-STARTUP = 120.0  # seconds that an interpreter has for importing torch
+STARTUP = 120.0  # seconds that an interpreter has for importing torch, unless the variable says so
+STARTUP_VARIABLE = "TORCH_REPROS_STARTUP"
 PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB
 GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker counts as dead
 CLOSING = 10.0  # seconds that a worker has for ending its children
@@ -41,6 +42,15 @@ LOG = 64 * 2**10  # bytes of the worker's stderr that are read
 
 class RunnerError(Exception):
     """The interpreter under test cannot be used at all."""
+
+
+def startup() -> float:
+    """The seconds that an interpreter has for importing torch; from a cold network, minutes."""
+    wanted = os.environ.get(STARTUP_VARIABLE) or STARTUP
+    with contextlib.suppress(ValueError):
+        if 0 < float(wanted) < 1e6:
+            return float(wanted)
+    raise RunnerError(f"{STARTUP_VARIABLE}: expected seconds such as 600, found {wanted!r}")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -75,6 +85,7 @@ class Process:
 
     def __init__(self, python: str, fork: bool, seed: int, inbox: queue.Queue[Any]) -> None:
         self.python, self.seed, self.inbox = python, seed, inbox
+        self.startup = startup()
         self.token = secrets.token_hex(16)
         self.foreign = b""
         self.ready = False
@@ -96,15 +107,16 @@ class Process:
         except OSError as error:
             raise RunnerError(f"cannot start {python}: {error.strerror}") from None
         threading.Thread(target=self._read, daemon=True).start()
-        self.send({"token": self.token, "scratch": str(self.scratch), "startup": STARTUP})
+        self.send({"token": self.token, "scratch": str(self.scratch), "startup": self.startup})
 
     def build(self) -> dict[str, Any]:
-        """The build that it imported. Raises RunnerError if that takes over STARTUP seconds."""
+        """The build that it imported. Raises RunnerError if that takes longer than startup()."""
         try:
-            message = self.started.get(timeout=STARTUP)
+            message = self.started.get(timeout=self.startup)
         except queue.Empty:
             raise RunnerError(
-                f"{self.python}: importing torch took longer than {STARTUP:g} s"
+                f"{self.python}: importing torch took longer than {self.startup:g} s; "
+                f"{STARTUP_VARIABLE}=600 allows 600"
             ) from None
         if message is None:
             words = self.last_words()
@@ -163,6 +175,8 @@ class Process:
         self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - LOG))
         lines = self.log.read().decode(errors="replace").strip().splitlines()
         why = lines[-1][:500] if lines else f"exit code {self.popen.returncode}"
+        if why.startswith("SyntaxError: ") and str(WORKER) in lines[0]:
+            return "needs Python 3.8 or newer"
         if not self.ready and self.foreign:
             printed = self.foreign[:80].decode(errors="replace")
             why += f", after it printed {printed!r}; expected a Python interpreter"
@@ -250,7 +264,7 @@ class Worker:
             **PROBE,
         }
         _, number = self.start(0, request)
-        deadline = time.monotonic() + PROBE["timeout"] + STARTUP + GRACE
+        deadline = time.monotonic() + PROBE["timeout"] + startup() + GRACE
         while answer := self.receive(deadline):
             process, message = answer
             if message is None:
@@ -353,7 +367,7 @@ class Schedule:
         job.process, number = self.worker.start(job.place, job.request)
         # off the CPU the worker may need a fresh interpreter though it was told to fork
         forks = self.worker.fork and job.request["device"] == "cpu"
-        limit = job.request["timeout"] + (0 if forks else STARTUP)
+        limit = job.request["timeout"] + (0 if forks else startup())
         job.deadline = time.monotonic() + limit + GRACE
         self.running[number] = job
 

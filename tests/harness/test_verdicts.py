@@ -148,6 +148,11 @@ def test_a_popular_fix_that_helps_once_helps(reproducer):
     assert judged(reproducer, [outcome("boom")], None, [outcome("still")]).popular_fix == "still"
 
 
+def test_the_symptom_that_a_popular_fix_leaves_is_that_of_its_first_run(reproducer):
+    runs = [outcome("first"), outcome("second")]
+    assert judged(reproducer, [outcome("boom")] * 2, None, runs).popular_fix == "first"
+
+
 def test_right_lines_that_leave_a_symptom_or_raise_make_a_run_broken(reproducer):
     for seen in (outcome("boom"), outcome(None)):
         left = judged(reproducer, [seen], right=[outcome("half of it")])

@@ -183,3 +183,27 @@ def test_an_output_that_cannot_be_written_is_one_line_and_a_status(call, status,
     assert done.returncode == status
     assert done.stderr.startswith(error)
     assert done.stderr.count("\n") <= 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list", "--json"],
+        ["explain", "--json", "ValueError: Attempting to unscale FP16 gradients."],
+        ["explain", "--json", "RuntimeError: element 0 of tensors does not require grad and"],
+    ],
+)
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python itself reads TOML from 3.11 on")
+def test_the_answers_are_the_same_without_the_compiled_modules(arguments):
+    program = "import sys; {}from matrix.commands import main; main()"
+    with_and_without = [
+        subprocess.run(
+            [sys.executable, "-c", program.format(hide), *arguments],
+            cwd=catalog.ROOT,
+            capture_output=True,
+            text=True,
+        )
+        for hide in ("", "sys.modules |= dict.fromkeys(['ahocorasick_rs', 'rtoml', 'regex']); ")
+    ]
+    assert with_and_without[0].stdout == with_and_without[1].stdout != ""
+    assert with_and_without[0].returncode == with_and_without[1].returncode

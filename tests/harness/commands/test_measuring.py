@@ -437,6 +437,18 @@ def without_room(monkeypatch):
     monkeypatch.setattr(measure, "record", fails)
 
 
+def test_a_full_disk_is_not_the_fault_of_the_interpreter(root, folder, monkeypatch):
+    plant(root, "planted/one", RETURNS.format("boom"))
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(measure, "record", full)
+    done = call("--repros", root, "record", "--python", sys.executable, "--records", folder)
+    assert done.exit_code == 3
+    assert f"Error: {sys.executable}: the disk that holds {folder} is full\n" in done.output
+
+
 @pytest.mark.parametrize("without", [without_environments, without_the_device, without_room])
 def test_where_nothing_can_be_measured_records_answer_alone(
     root, folder, made, monkeypatch, without

@@ -47,6 +47,18 @@ def test_what_was_measured_of_older_code_is_stale_unless_the_code_was_measured_t
     assert States([old, new]).state(reproducer, "cpu", "2.4") == "reproduced"
 
 
+@pytest.mark.parametrize("days", [("01", "02"), ("02", "01")])
+def test_the_date_of_a_standing_is_that_of_the_newest_measurement(reproducer, days):
+    records = [
+        record(
+            f"2.4.1+{day}",
+            {"amp/one": measurement(hash=reproducer.hash, date=f"2026-01-{day}")},
+        )
+        for day in days
+    ]
+    assert States(records).standing(reproducer, "cpu", "2.4").date == "2026-01-02"
+
+
 def test_verdicts_leave_out_where_it_was_not_run(reproducer):
     records = [
         record("2.5.1", {"amp/one": measurement("absent", hash=reproducer.hash)}),

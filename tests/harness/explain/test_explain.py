@@ -332,6 +332,12 @@ def test_a_log_that_a_crash_filled_with_nul_is_no_utf_16():
     assert read(None, b"\0" * 3000 + FP16.encode()).endswith(FP16)
 
 
+def test_a_log_with_nul_at_every_kind_of_place_is_no_utf_16():
+    # at three in five of the even places, and at one in ten of the odd
+    padding = b"\0a\0a\0aaaaa" + b"\0a\0a\0aaaa\0"
+    assert read(None, padding * 20 + FP16.encode()).endswith(FP16)
+
+
 def test_a_character_on_the_border_of_two_pieces_is_whole():
     text = "x" * (explain.PIECE - 1) + "│ä"
     assert read(None, text.encode()) == text
@@ -685,3 +691,11 @@ def test_literals_of_headers_leave_no_match_out():
 
 def test_the_page_gets_what_it_needs_as_json():
     assert json.loads(json.dumps(explain.JS_DATA)) == explain.JS_DATA
+
+
+def test_all_the_literals_of_a_text_are_found_without_the_compiled_search(monkeypatch):
+    text = " ".join(plain(pattern) for pattern in PATTERNS)
+    found = explain.scan(text, catalog.load()).found
+    monkeypatch.setitem(sys.modules, "ahocorasick_rs", None)
+    assert explain.scan(text, catalog.load()).found == found
+    assert len(found) > 100

@@ -359,6 +359,73 @@ def test_a_program_that_never_answers_is_one_clear_error(tmp_path, monkeypatch):
 
 
 @linux
+def test_an_interpreter_that_is_too_old_is_told_so(tmp_path):
+    script = tmp_path / "python"  # what Python 3.7 prints of a program with `:=` in it
+    script.write_text(
+        "#!/bin/sh\n"
+        'printf \'  File "%s", line 170\\n    if found := 1:\\nSyntaxError: invalid syntax\\n\' "$1" >&2; exit 1'
+    )
+    script.chmod(0o755)
+    with pytest.raises(runner.RunnerError, match=r"/python: needs Python 3\.8 or newer$"):
+        runner.Worker(str(script), ("cpu",))
+
+
+def test_a_torch_that_python_cannot_parse_is_no_matter_of_its_version(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", fake_torch(tmp_path, "if:\n"))
+    with pytest.raises(runner.RunnerError, match="SyntaxError: invalid syntax"):
+        runner.Worker(sys.executable, ("cpu",))
+
+
+@linux
+def test_the_time_for_importing_torch_is_what_the_variable_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_REPROS_STARTUP", "0.5")
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\nexec sleep 60\n")
+    script.chmod(0o755)
+    with pytest.raises(
+        runner.RunnerError,
+        match=r"importing torch took longer than 0.5 s; TORCH_REPROS_STARTUP=600 allows 600$",
+    ):
+        runner.Worker(str(script), ("cpu",))
+
+
+@pytest.mark.parametrize("value", ["soon", "0", "-1", "nan", "inf"])
+def test_a_time_for_importing_torch_that_is_none_is_one_clear_error(monkeypatch, value):
+    monkeypatch.setenv("TORCH_REPROS_STARTUP", value)
+    with pytest.raises(runner.RunnerError, match=f"TORCH_REPROS_STARTUP: .* found '{value}'"):
+        runner.Worker(sys.executable, ("cpu",))
+
+
+def test_a_worker_that_was_killed_has_time_to_end_before_it_is_killed_again():
+    class Silent:
+        """It never answers, and says its end only after the second look."""
+
+        slots, fork, processes = 1, True, []
+
+        def __init__(self):
+            self.kills, self.deadlines = 0, []
+
+        def start(self, place, request):
+            return self, 1
+
+        def kill(self):
+            self.kills += 1
+
+        def receive(self, deadline):
+            self.deadlines.append(deadline)
+            if len(self.deadlines) == 3:
+                return self, {"job": 1, "outcome": "returned", "value": None}
+            return None
+
+    silent = Silent()
+    job = runner.Job(None, "reproduce", 0, {"device": "cpu", "timeout": -runner.GRACE})
+    list(runner.Schedule(silent, [job]).outcomes())
+    first, second, third = silent.deadlines
+    assert second == third == first + runner.GRACE
+    assert silent.kills == 1
+
+
+@linux
 def test_what_a_script_for_an_interpreter_started_ends_with_it(
     root, tmp_path, monkeypatch, scratch
 ):

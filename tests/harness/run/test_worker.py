@@ -78,6 +78,12 @@ PLANTED = {  # id -> (code, header, verdict, detail)
         "broken",
         r"reproduce\(\) returned {'a': 1}; expected text or None",
     ),
+    "kills_its_group": (
+        reproduce("os.kill(0, signal.SIGTERM)", "time.sleep(9)"),
+        {},
+        "broken",
+        r"reproduce\(\) was killed by SIGTERM",
+    ),
     "surrogate": (RETURNS.format("boom \ud800"), {}, "reproduced", "^$"),
     "long_text": (
         "def reproduce(device):\n    return 'boom' * 10**7\n",
