@@ -37,6 +37,15 @@ def test_every_action_is_pinned_by_commit_with_its_version() -> None:
     assert [one for one in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
 
 
+def test_what_is_run_before_a_pull_request_is_what_ci_runs() -> None:
+    """Else a change of page.js, which lint and tests-cpu do not run, fails after it was sent."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (before,) = re.findall(r"^nox -s (.+?) +# before you send", text, re.M)
+    run = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert before.split() == ["lint", "tests-cpu", "site-tests"]
+    assert set(before.split()) == {*re.findall(r"nox -s ([\w-]+)", run)}
+
+
 def test_every_session_of_nox_has_a_summary_of_one_line() -> None:
     """`nox -l` shows the first line alone."""
     tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))

@@ -255,7 +255,7 @@ def test_a_key_that_cannot_be_printed_is_named_all_the_same(folder):
 
 
 def test_a_problem_is_one_line_whatever_an_id_holds(folder):
-    path = record().save(folder)
+    path = store.save(record(), folder)
     path.write_text(path.read_text().replace("amp/one", "a/b\\n::error"))
     (problem,), _ = problems_of(path)
     assert "\n" not in problem
