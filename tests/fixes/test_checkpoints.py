@@ -286,6 +286,12 @@ def test_the_versions_of_layers_follow_their_names(prefix):
         assert (outer.seen, inner.seen) == (7, 7)
 
 
+def test_the_versions_of_layers_come_with_weights_in_a_checkpoint():
+    model = versioned(torch.nn.Linear)(2, 3)
+    checkpoints.load_matching(model, {"epoch": 1, "state_dict": model.state_dict()})
+    assert model.seen == 7
+
+
 def test_the_version_of_a_model_is_not_that_of_its_compiled_part():
     model = versioned(torch.nn.Sequential)(linear(), linear())
     saved = model.state_dict()

@@ -2173,7 +2173,8 @@ def test_a_whole_epoch_moves_the_global_random_state_as_the_loader_alone_does():
     assert drawn[0] == drawn[1]
 
 
-def test_the_seed_of_new_workers_is_put_back_only_after_a_load():
+@pytest.mark.parametrize("prefetched", [False, True])
+def test_the_seed_of_new_workers_is_put_back_only_after_a_load(prefetched):
     class NewWorkers:
         persistent_workers = True
 
@@ -2181,6 +2182,10 @@ def test_the_seed_of_new_workers_is_put_back_only_after_a_load():
             torch.rand(1)
             return iter(run.loader)
 
+        def __len__(self):
+            return len(run.loader)
+
+    loader = data_loading.Prefetcher(NewWorkers(), "cpu") if prefetched else NewWorkers()
     run = Resumable()
     epochs(run, 1)
     state = run.batches.state_dict()
@@ -2189,7 +2194,7 @@ def test_the_seed_of_new_workers_is_put_back_only_after_a_load():
         if loaded:
             run.batches.load_state_dict(loaded)
         before = torch.get_rng_state()
-        list(run.epoch(NewWorkers()))
+        list(run.epoch(loader))
         assert torch.equal(torch.get_rng_state(), before) is put_back
 
 
