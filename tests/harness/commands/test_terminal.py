@@ -66,6 +66,7 @@ CALLS = [
     "headers",
     "headers --records {tmp} --repros {bad}",
     "lint --repros {bad}",
+    "fixes",
     "grid --check",
     "grid --repros {bad}",
     "site --into {tmp}/site",
