@@ -400,6 +400,7 @@ def test_nothing_is_added_to_a_program_that_was_asked_to_end(name, handled):
         f"import signal, sys, time; signal.signal({int(number)}, {handler});"
         "print('ready', flush=True); time.sleep(60)",
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores SIGHUP
     )
     assert program.stdout.readline() == b"ready\n"
     program.send_signal(number)
