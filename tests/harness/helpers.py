@@ -5,6 +5,7 @@ import re
 import struct
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -49,32 +50,34 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     return path
 
 
-AT_ONCE = 0.6  # seconds of a processor that has others to serve; 0.15 on an idle one, torch takes 3
+AT_ONCE = 8.0  # starts of Python and click; explain takes 4, the import of torch alone 17
 
 
-def processor_seconds(*arguments: str) -> float:
-    """Seconds of the processor that a command takes, the best of three: the wall clock belongs to other tests too."""
-    program = (
+def relative_cost(*arguments: str) -> float:
+    """What a command costs a processor, in starts of Python and click: the same on any machine.
+
+    The best of three of each, in turn: other tests run meanwhile.
+    """
+    command = (
         "import sys; from matrix.commands import main; main(standalone_mode=False);"
         "assert not {'torch', 'rich'} & set(sys.modules)"
     )
-    taken = []
-    for _ in range(3):
-        before = os.times()
-        subprocess.run(
-            [sys.executable, "-c", program, *arguments],
-            check=True,
-            capture_output=True,
-            cwd=catalog.ROOT,
-        )
-        after = os.times()
-        taken.append(
-            after.children_user
-            + after.children_system
-            - before.children_user
-            - before.children_system
-        )
-    return min(taken)
+    programs = [("import click, packaging.specifiers", []), (command, arguments)]
+    runs = [[_processor_seconds(*program) for program in programs] for _ in range(3)]
+    start, whole = map(min, zip(*runs))
+    return whole / start
+
+
+def _processor_seconds(program: str, arguments: Iterable[str]) -> float:
+    before = os.times()
+    subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        check=True,
+        capture_output=True,
+        cwd=catalog.ROOT,
+    )
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])  # of children: user and system
 
 
 def call(*arguments: object, **options: object):
