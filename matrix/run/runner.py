@@ -25,9 +25,9 @@ from ..catalog import ROLES, Reproducer
 from ..devices import BY_NAME, unusable
 from ..verdicts import Outcome, Result, checked, judge
 from . import processes
-from .worker import remove
+from .worker.child import remove
 
-WORKER = Path(__file__).with_name("worker.py")
+WORKER = Path(__file__).with_name("worker") / "__main__.py"
 STARTUP = 120.0  # seconds that an interpreter has for importing torch, unless the variable says so
 STARTUP_VARIABLE = "TORCH_REPROS_STARTUP"
 PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB

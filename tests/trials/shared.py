@@ -9,7 +9,7 @@ import click
 
 from matrix import devices, toml
 from matrix.evidence import grid
-from matrix.run.worker import probe
+from matrix.run.worker.build import probe
 
 MET, MISSED, USAGE, NOT_MEASURED = 0, 1, 2, 3  # 2 is click's own
 

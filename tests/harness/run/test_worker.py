@@ -15,7 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from matrix import catalog
-from matrix.run import runner, worker
+from matrix.run import runner
+from matrix.run.worker import build
+from matrix.run.worker import child as children
 from tests.harness.helpers import RETURNS, plant
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has these means")
@@ -489,9 +491,9 @@ def test_folders_of_any_mode_are_removed_and_what_links_name_is_not():
             (folder / "a/file").touch()
             for path in (folder / "a/b", folder / "a", folder):
                 path.chmod(0)
-            worker.remove(folder)
+            children.remove(folder)
             folder.symlink_to(kept)
-            worker.remove(folder)
+            children.remove(folder)
 
         assert as_a_user(action) == 0
         assert [path.name for path in Path(place).rglob("*")] == ["kept", "file"]
@@ -499,7 +501,7 @@ def test_folders_of_any_mode_are_removed_and_what_links_name_is_not():
 
 def test_the_time_limit_kills_a_child_that_leads_no_group_yet():
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
-        child = object.__new__(worker.Child)
+        child = object.__new__(children.Child)
         child.pid, child.code, child.process = process.pid, None, process
         child.kill()
         assert process.wait(10) == -signal.SIGKILL
@@ -586,7 +588,7 @@ def test_random_numbers_are_fresh_in_each_run(root, tmp_path, monkeypatch):
 
 
 def test_a_run_that_reported_before_its_time_limit_counts(tmp_path):
-    child = object.__new__(worker.Child)
+    child = object.__new__(children.Child)
     child.pid, child.code, child.process = 2**22 + 1, -9, None  # no such process
     child.folder, child.timed_out, child.wall = tmp_path, True, 1.0
     (tmp_path / "report.json").write_text('{"outcome": "returned", "value": "boom"}')
@@ -594,14 +596,14 @@ def test_a_run_that_reported_before_its_time_limit_counts(tmp_path):
 
 
 def test_a_disk_that_is_nearly_full_is_named(tmp_path, monkeypatch):
-    usage = SimpleNamespace(free=worker.NEARLY_FULL - 1)
-    monkeypatch.setattr(worker.shutil, "disk_usage", lambda path: usage)
-    child = object.__new__(worker.Child)
+    usage = SimpleNamespace(free=children.NEARLY_FULL - 1)
+    monkeypatch.setattr(children.shutil, "disk_usage", lambda path: usage)
+    child = object.__new__(children.Child)
     child.folder, child.output = tmp_path / "scratch/7", tmp_path / "none"
     assert child._no_report(0) == (
         f"ended with exit code 0 and no report: the disk that holds {tmp_path} is full"
     )
-    usage.free = worker.NEARLY_FULL
+    usage.free = children.NEARLY_FULL
     assert child._no_report(0) == "ended with exit code 0 and no report"
 
 
@@ -611,7 +613,7 @@ def test_only_the_end_of_an_output_is_read(tmp_path):
         file.truncate(2**33)  # sparse
         file.seek(2**33)
         file.write(b'\nFile "/a/b.py", line 3 in crash\nlast')
-    child = object.__new__(worker.Child)
+    child = object.__new__(children.Child)
     child.output = output
     assert child._tail() == " in crash (b.py:3)"
 
@@ -642,8 +644,8 @@ def torch(monkeypatch):
 def test_what_torch_knows_of_a_device_is_asked_of_its_backend(torch):
     torch.npu = Backend
     torch.backends = SimpleNamespace(cudnn=SimpleNamespace(version=lambda: 91200))
-    assert worker._about("npu") == {"name": "A1", "capability": "9.0", "cudnn": 91200}
-    assert worker._about("tpu")["name"] is None  # never the CPU's
+    assert build._about("npu") == {"name": "A1", "capability": "9.0", "cudnn": 91200}
+    assert build._about("tpu")["name"] is None  # never the CPU's
 
 
 def test_the_facts_of_a_device_are_what_the_given_commands_print():
@@ -652,16 +654,16 @@ def test_the_facts_of_a_device_are_what_the_given_commands_print():
         "virtual": [sys.executable, "-c", "print(1)"],
         "missing": ["/no/such/program"],
     }
-    assert worker._facts(commands) == {"driver": "535.1", "missing": None, "paravirtual": True}
+    assert build._facts(commands) == {"driver": "535.1", "missing": None, "paravirtual": True}
     bare_metal = {"virtual": [sys.executable, "-c", "print(0)"]}
-    assert worker._facts(bare_metal) == {"paravirtual": False}
+    assert build._facts(bare_metal) == {"paravirtual": False}
 
 
 @pytest.mark.parametrize("off", [2.0, float("nan")])
 def test_a_device_that_computes_nonsense_is_not_available(torch, monkeypatch, off):
-    assert worker.probe("cpu")["ok"]
+    assert build.probe("cpu")["ok"]
     monkeypatch.setattr(torch._Tensor, "max", lambda self: off)
-    state = worker.probe("cpu")
+    state = build.probe("cpu")
     assert not state["ok"]
     assert state["reason"] == f"an 8x8 product is off by {off:g}"
 
@@ -670,9 +672,9 @@ def test_a_device_that_computes_nonsense_is_not_available(torch, monkeypatch, of
 def test_a_processor_is_named_by_its_model_where_the_system_knows_it(monkeypatch):
     text = "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nmodel name\t: Some CPU @ 2.00GHz\n"
     monkeypatch.setattr(Path, "read_text", lambda self, **options: text)
-    assert worker._processor() == "Some CPU @ 2.00GHz"
+    assert build._processor() == "Some CPU @ 2.00GHz"
     monkeypatch.setattr(Path, "read_text", lambda self, **options: "Features: fp asimd\n")
-    assert worker._processor() in (worker.platform.processor(), worker.platform.machine())
+    assert build._processor() in (build.platform.processor(), build.platform.machine())
 
 
 def test_a_text_does_not_say_where_the_interpreter_is_installed(root):

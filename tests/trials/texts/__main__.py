@@ -27,7 +27,7 @@ from matrix import catalog, toml
 from matrix.devices import DEVICES, unusable
 from matrix.evidence.store import write_whole
 from matrix.run import observe
-from matrix.run.worker import probe
+from matrix.run.worker.build import probe
 from tests.trials.shared import NotMeasured, finish
 
 HERE = Path(__file__).parent

@@ -1,0 +1,103 @@
+"""The build of torch under test, and whether a device of it works."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from .system import FORK
+
+
+def describe() -> dict[str, Any]:
+    """The build under test, as a record states it."""
+    import torch
+
+    try:
+        import numpy
+
+        numpy_version = numpy.__version__
+    except ImportError:
+        numpy_version = None
+    return {
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "python": platform.python_version(),
+        "numpy": numpy_version,
+        "platform": sys.platform,
+        "machine": platform.machine(),
+        "os": f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else platform.platform(),
+        "fork": FORK,
+    }
+
+
+def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, Any]:
+    """A device counts as available only if it computes a correct result.
+
+    Hosted macOS runners answer `mps.is_available() == True` and then cannot allocate 256 bytes.
+    `facts` are commands whose output is kept under their names.
+    Returns {"ok", "reason", "name", ...}.
+    """
+    import torch
+
+    try:
+        x = torch.arange(64.0).reshape(8, 8)
+        there = x.to(device)
+        difference = float(((there @ there.T).cpu() - x @ x.T).abs().max())
+    except Exception as error:  # every backend has its own classes for "no"
+        why = (str(error).strip() or "no message").splitlines()[0]
+        return {"ok": False, "reason": f"{type(error).__name__}: {why}", "name": None}
+    if not difference <= 1:  # also NaN
+        return {"ok": False, "reason": f"an 8x8 product is off by {difference:g}", "name": None}
+    reason = f"computed an 8x8 product in torch {torch.__version__}"
+    return {"ok": True, "reason": reason, **_about(device), **_facts(facts or {})}
+
+
+def _about(device: str) -> dict[str, Any]:
+    """What torch knows of the device. Backends share these names, as far as they have them."""
+    import torch
+
+    if device == "cpu":
+        return {"name": _processor()}
+    backend = getattr(torch, device, None)
+    about = {"name": _ask(backend, "get_device_name")}
+    if isinstance(capability := _ask(backend, "get_device_capability"), tuple):
+        about["capability"] = ".".join(map(str, capability))
+    if cudnn := _ask(getattr(torch.backends, "cudnn", None), "version"):
+        about["cudnn"] = cudnn
+    return about
+
+
+def _processor() -> str:
+    """Its model where the system says so: Python knows no more than the architecture on Linux."""
+    with contextlib.suppress(OSError):
+        facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"^model name\s*:\s*(.+)$", facts, re.M):
+            return found[1]
+    return platform.processor() or platform.machine()
+
+
+def _ask(module: Any, function: str) -> Any:
+    try:
+        return getattr(module, function)()
+    except Exception:  # it has none, or the build cannot tell
+        return None
+
+
+def _facts(commands: dict[str, list[str]]) -> dict[str, Any]:
+    found: dict[str, Any] = {name: _output(command) for name, command in commands.items()}
+    if "virtual" in found:  # a virtual machine's GPU is not the chip's: its verdicts count for less
+        found["paravirtual"] = found.pop("virtual") == "1"
+    return found
+
+
+def _output(command: list[str]) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None

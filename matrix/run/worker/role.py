@@ -1,0 +1,218 @@
+"""One role of one reproducer, run in a process of its own."""
+
+from __future__ import annotations
+
+import errno
+import faulthandler
+import gc
+import importlib.util
+import json
+import os
+import random
+import signal
+import sys
+import sysconfig
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from .build import probe
+from .system import LINUX, exit_now
+
+TEXT = 20_000  # characters of a text or a detail; the rest is cut
+FILE = 256 * 2**20  # bytes that a child may write to one file
+DISK_FULL = 28  # exit code of a child that could not write its report (ENOSPC's number)
+
+
+def run_job(job: dict[str, Any], folder: str) -> None:
+    """Runs one role of one reproducer in this process; writes what happened to report.json."""
+    import torch
+
+    torch.set_num_threads(1)
+    _fresh_random_numbers()
+    if job["device"] == "cpu":
+        # A result for the CPU means the same on a machine that has a GPU.
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        _limit_memory(job["memory"])
+    else:
+        # Torch before 2.9 sets it when CUDA starts: not a change that the reproducer makes.
+        os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
+    _limit_files()
+    Path(folder, "begun").touch()  # the time limit counts from here
+    state, before = _global_state(), _resident()
+    started = time.perf_counter()
+    try:
+        if job["role"] == "probe":
+            seen: dict[str, Any] = {"outcome": "returned"}
+            seen["value"] = probe(job["device"], job["facts"])
+        else:
+            seen = _returned(getattr(_load(job["path"]), job["role"])(job["device"]))
+            now = _global_state()
+            if changed := [name for name, value in state.items() if now[name] != value]:
+                seen = {"outcome": "left", "detail": f"left changed: {', '.join(changed)}"}
+    except SystemExit as error:
+        seen = {"outcome": "exit", "detail": _cut(f"called sys.exit({error.code!r})")}
+    except BaseException as error:
+        seen = {"outcome": "raised", "detail": _describe(error, job)}
+    seen["seconds"] = time.perf_counter() - started
+    seen["peak_mib"] = max(0.0, _peak() - before)
+    part = Path(folder, "report.part")
+    part.write_text(json.dumps(seen), encoding="utf-8")
+    os.replace(part, Path(folder, "report.json"))
+
+
+# What a role must leave as it was: people run its code in their own process.
+STATE = (  # of torch, as far as a release has them
+    "initial_seed",  # seeded; drawing random numbers does not change it
+    "get_default_dtype",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_anomaly_enabled",
+    "is_autocast_enabled",
+    "is_autocast_cpu_enabled",
+    "are_deterministic_algorithms_enabled",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "is_warn_always_enabled",
+    "get_float32_matmul_precision",
+    "get_num_threads",
+    "utils.deterministic.fill_uninitialized_memory",
+    "backends.cudnn.enabled",
+    "backends.cudnn.benchmark",
+    "backends.cudnn.deterministic",
+    "backends.cudnn.allow_tf32",
+    "backends.mkldnn.enabled",
+    "multiprocessing.get_sharing_strategy",
+)
+
+
+def _global_state() -> dict[str, str]:
+    import torch
+
+    state = {f"torch.{name}": repr(_state_of(torch, name)) for name in STATE}
+    state["the default device of torch"] = str(torch.empty(0).device)
+    state["the random state of Python"] = str(hash(random.getstate()))
+    if "numpy.random" in sys.modules:
+        state["the random state of NumPy"] = repr(sys.modules["numpy.random"].get_state())
+    state["os.environ"] = repr(sorted(os.environ.items()))
+    state["the working directory"] = os.getcwd()
+    state["files in the working directory"] = repr(sorted(os.listdir()))
+    state["gc.isenabled()"] = repr(gc.isenabled())
+    if sys.platform != "win32":
+        import resource
+
+        state["the memory limit"] = repr(resource.getrlimit(resource.RLIMIT_AS))
+    return state
+
+
+def _state_of(torch: Any, name: str) -> object:
+    value = torch
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    try:
+        return value() if callable(value) else value
+    except Exception:  # a build without that backend
+        return None
+
+
+def _returned(value: object) -> dict[str, Any]:
+    if value is None or isinstance(value, str):
+        return {"outcome": "returned", "value": None if value is None else _cut(value)}
+    return {"outcome": "not text", "detail": _cut(f"returned {value!r}; expected text or None")}
+
+
+def _describe(error: BaseException, job: dict[str, Any]) -> str:
+    """The exception with its line, and with the limit that it met."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((frame.lineno for frame in reversed(frames) if frame.filename == job["path"]), None)
+    text = _cut(f"{type(error).__name__}: {error}")
+    if line:
+        text += f" (line {line})"
+    if job["device"] == "cpu" and (
+        isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+    ):
+        text += f" (its limit is {job['memory']} MiB)"
+    return text
+
+
+def _cut(text: str) -> str:
+    # Records are published: a path in a message is told from site-packages on.
+    text = text.replace(sysconfig.get_path("platlib") + os.sep, "")
+    return text if len(text) <= TEXT else f"{text[:TEXT]}... [{len(text)} characters in all]"
+
+
+def _load(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location("reproducer", path)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["reproducer"] = module  # dataclasses and pickle look their module up by name
+    # Not by the loader: it leaves a compiled file in repros/, and may take an old one for current.
+    exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
+    return module
+
+
+def _fresh_random_numbers() -> None:
+    """As in a new interpreter. A fork seeds Python's own; torch's start from one seed."""
+    if "numpy.random" in sys.modules:  # numpy imports it when it is first used: then it is fresh
+        sys.modules["numpy.random"].seed()
+
+
+def _limit_memory(mib: int) -> None:
+    """Relative to what is mapped now: builds map 0.6 to 4.8 GB at start."""
+    if not LINUX:
+        return  # macOS accepts RLIMIT_AS and does not enforce it
+    import resource
+
+    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _limit(resource.RLIMIT_AS, mapped + mib * 2**20)
+
+
+def _limit_files() -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _limit(resource.RLIMIT_FSIZE, FILE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; a write may go unchecked
+
+
+def _limit(kind: int, value: int) -> None:
+    """Or less, where the machine's own limit is lower."""
+    import resource
+
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (value if hard < 0 else min(value, hard), hard))
+
+
+def _resident() -> float:
+    if LINUX:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20
+    return _peak()
+
+
+def _peak() -> float:
+    if sys.platform == "win32":
+        return 0.0
+    import resource
+
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # macOS counts bytes, Linux kibibytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def finish(job: dict[str, Any], folder: str) -> None:
+    """Runs the job and ends the process, without exit handlers: they can exceed a time limit."""
+    code = 1
+    try:
+        faulthandler.enable()
+        run_job(job, folder)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        code = 0
+    except OSError as error:
+        code = DISK_FULL if error.errno == errno.ENOSPC else 1
+        traceback.print_exc()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        exit_now(code)
