@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import filelock
 from packaging.version import Version
 
 from ..devices import BY_NAME
@@ -96,6 +95,8 @@ def _remove(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
+    import filelock  # here: it takes longer to import than the rest of the command line
+
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock = filelock.FileLock(f"{folder}.lock")

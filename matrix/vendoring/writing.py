@@ -9,8 +9,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import filelock
-
 from .copies import (
     COPIES,
     KEPT,
@@ -54,6 +52,8 @@ def with_line_ends_of(raw: str, text: str) -> str:
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """One writer at a time; the lock of a process that was killed is free again."""
+    import filelock  # here: it takes longer to import than the rest of the command line
+
     kept = folder / KEPT
     for path in (kept, kept / "lock", kept / SCRATCH):
         if path.is_symlink():
