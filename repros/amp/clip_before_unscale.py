@@ -44,10 +44,10 @@
 Between backward() and step() the gradients are multiplied by the scale, 65536 at first.
 Clipping shortens them to max_norm, and step() then divides by the scale what is left.
 
-Adam and AdamW divide a gradient by its own size, so their steps keep their length, up to eps:
-with one weight the first is 0.999 of the right one. But every gradient is clipped, also one that
-is shorter than max_norm: after gradients of 0.1 and 1 the second step of Adam is 1 long instead
-of 0.81.
+Adam and AdamW divide a gradient by its own size (torch/optim/adam.py), so their steps keep their
+length, up to eps: with one weight the first is 0.999 of the right one. But every gradient is
+clipped, also one that is shorter than max_norm: after gradients of 0.1 and 1 the second
+step of Adam is 1 long instead of 0.81.
 """
 
 import torch

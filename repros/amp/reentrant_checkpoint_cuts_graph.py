@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Reentrant activation checkpointing leaves the first block untrained"
+# title = "Reentrant activation checkpointing leaves a block untrained if its input needs no gradient"
 # kind = "silent"
 # symptom = "checkpointed block has no gradient"
 # messages = ["None of the inputs have requires_grad=True\\. Gradients will be None"]
