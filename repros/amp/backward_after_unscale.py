@@ -36,7 +36,7 @@
 # '''
 # choice = "Take the lines; the fix where several optimizers step after the last backward(), as it clips their gradients together"
 # rule = "error"
-# when = "AMP is on (float16)"
+# when = "AMP is on (with an enabled GradScaler)"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///

@@ -34,7 +34,7 @@
 # '''
 # choice = "Take the lines; the fix where several optimizers step after one backward()"
 # rule = "error"
-# when = "AMP is on (float16) and a clip value above 0"
+# when = "AMP is on (with an enabled GradScaler) and a clip value above 0"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
