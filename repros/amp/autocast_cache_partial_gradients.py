@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A no_grad pass over some layers in an autocast block stops their training silently"
+# title = "Linear layers that ran under no_grad earlier in an autocast block get no gradient, silently"
 # kind = "silent"
 # symptom = "of 4 parameters have no gradient"
 # origin = "torch"
@@ -12,7 +12,10 @@
 #     "https://github.com/pytorch/pytorch/issues/105211",
 #     "https://github.com/pytorch/pytorch/issues/142234",
 # ]
-# documents = ["https://github.com/pytorch/pytorch/pull/165068"]
+# documents = [
+#     "https://github.com/pytorch/pytorch/pull/165068",
+#     "https://docs.pytorch.org/docs/stable/amp.html#op-eligibility",
+# ]
 # fixed_by = "pytorch#165068"
 # wrong = '''
 # with torch.autocast(device, torch.bfloat16):
@@ -42,12 +45,14 @@
 autocast keeps the low-precision copy of each weight until its block ends, whatever the
 gradient mode it was made in. A copy made under no_grad has no graph, and the later
 forward in the same block uses it again (aten/src/ATen/autocast_mode.cpp,
-pytorch#165068). Where every layer was in the no_grad pass, backward() raises:
-amp/autocast_cache_under_no_grad.
+pytorch#165068). If every layer was in the no_grad pass, backward() is as silent in a network with
+norms or embeddings: autocast does not cast their weights (docs: torch.amp), and they alone train.
+If nothing on the way needs a gradient, it raises: amp/autocast_cache_under_no_grad.
 
 Without the cache the graph keeps a copy of a weight for each use of it: many for a layer that is
 called in a loop. An autocast block of its own for the no_grad pass keeps the cache, unless
-another autocast block is around both.
+another autocast block is around both. A forward() decorated with @torch.autocast turns the cache on
+again inside the block (torch/amp/autocast_mode.py): give the decorator cache_enabled=False too.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A no_grad forward earlier in the same autocast block makes backward() raise"
+# title = "A no_grad forward of the same Linear earlier in an autocast block makes backward() raise"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
@@ -47,14 +47,16 @@
 autocast keeps the low-precision copy of each weight until its block ends, whatever the
 gradient mode it was made in. A forward under no_grad fills this cache with copies that
 have no graph, and the training forward in the same block uses them
-(aten/src/ATen/autocast_mode.cpp, pytorch#165068).
+(aten/src/ATen/autocast_mode.cpp, pytorch#165068). With a norm or an embedding in the model nothing
+raises, and these layers alone train: amp/autocast_cache_partial_gradients.
 
 loss.requires_grad_(), which is advised for this message
 (mazurowski-lab/finetune-SAM#26), silences the error, and nothing is trained.
 
 Without the cache the graph keeps a copy of a weight for each use of it: many for a layer that is
 called in a loop. An autocast block of its own for the no_grad pass keeps the cache, unless
-another autocast block is around both.
+another autocast block is around both. A forward() decorated with @torch.autocast turns the cache on
+again inside the block (torch/amp/autocast_mode.py): give the decorator cache_enabled=False too.
 """
 
 import torch

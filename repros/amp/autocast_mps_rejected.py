@@ -9,7 +9,7 @@
 # messages = [
 #     "User specified autocast device_type must be 'cuda' or 'cpu'",
 #     "User specified an unsupported autocast device_type 'mps'",
-#     "unsupported scalarType(?! (?:BFloat16|Complex|Float8|Float4|U?Int|QU?Int|Bits|Undefined))",
+#     "unsupported scalarType(?! (?:B?Float|Complex|Half|Double|Long|Short|Byte|Char|Bool|U?Int|QU?Int|Bits|Undefined))",
 # ]
 # origin = "torch"
 # reports = [

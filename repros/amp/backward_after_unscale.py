@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A backward() after unscale_() adds gradients that are 65536 times too large"
+# title = "A backward() after unscale_() adds gradients with the scale still in them, 65536 at first"
 # kind = "silent"
 # symptom = "step is .* long instead of 1"
 # origin = "usage"
@@ -36,12 +36,13 @@
 # '''
 # choice = "Take the lines; the fix where several optimizers step after the last backward(), as it clips their gradients together"
 # rule = "error"
-# when = "AMP is on (float16)"
+# when = "AMP is on (with an enabled GradScaler)"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """A step of SGD is tens of thousands of times too long: it was taken with a sum of unscaled and
-scaled gradients. A step of Adam is as long as ever, and follows the second loss alone.
+scaled gradients. Adam divides a gradient by its own size (torch/optim/adam.py): its step is as long
+as ever, and in a weight that both losses train it follows the second alone.
 
 unscale_() divides the gradients that are there when it is called. Those of a later
 backward() are added with the scale in them, and step() does not divide again, because

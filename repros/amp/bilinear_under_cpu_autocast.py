@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.Bilinear behind another layer raises under CPU autocast"
+# title = "nn.Bilinear behind an nn.Linear raises under CPU autocast"
 # kind = "error"
 # symptom = "All tensors must have the same dtype"
 # messages = ["All tensors must have the same dtype, got input1"]
@@ -24,7 +24,7 @@
 # '''
 # affected = { cpu = ">=2.3" }
 # ///
-"""A model with nn.Bilinear raises under CPU autocast, as it did not before 2.3.
+"""nn.Bilinear raises under CPU autocast for what an nn.Linear returned, as it did not before 2.3.
 
 Under autocast nn.Linear returns bfloat16, and the weight of nn.Bilinear is float32. Since
 2.3 bilinear() refuses inputs of different dtypes (aten/src/ATen/native/Linear.cpp,
@@ -32,8 +32,8 @@ pytorch#118848). On CUDA autocast promotes them to the widest dtype; the list of
 does not have bilinear (docs: torch.amp). It did not have prelu, either, until the same
 error was fixed there (pytorch#95366).
 
-Without autocast it raises the same where the module was converted to bfloat16 and its inputs
-were not: give it x.to(bilinear.weight.dtype).
+A module that was converted to bfloat16 raises the same for float32 inputs, and so for float():
+give it x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).
 """
 
 import torch

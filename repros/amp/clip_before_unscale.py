@@ -34,7 +34,7 @@
 # '''
 # choice = "Take the lines; the fix where several optimizers step after one backward()"
 # rule = "error"
-# when = "AMP is on (float16) and a clip value above 0"
+# when = "AMP is on (with an enabled GradScaler) and a clip value above 0"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
@@ -44,10 +44,10 @@
 Between backward() and step() the gradients are multiplied by the scale, 65536 at first.
 Clipping shortens them to max_norm, and step() then divides by the scale what is left.
 
-Adam and AdamW divide a gradient by its own size, so their steps keep their length, up to eps:
-with one weight the first is 0.999 of the right one. But every gradient is clipped, also one that
-is shorter than max_norm: after gradients of 0.1 and 1 the second step of Adam is 1 long instead
-of 0.81.
+Adam and AdamW divide a gradient by its own size (torch/optim/adam.py), so their steps keep their
+length, up to eps: with one weight the first is 0.999 of the right one. But every gradient is
+clipped, also one that is shorter than max_norm: after gradients of 0.1 and 1 the second
+step of Adam is 1 long instead of 0.81.
 """
 
 import torch

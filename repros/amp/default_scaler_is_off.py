@@ -39,6 +39,8 @@ The device of torch.amp.GradScaler is "cuda" unless another is given, and a scal
 CUDA switches itself off where CUDA is missing (torch/amp/grad_scaler.py). It is the
 same on Intel GPUs (pytorch#147731, pytorch#196195), and on MPS by the source (not
 measured). A change of the default is proposed (pytorch#196195).
+GradScaler("cuda") warns the same if torch does not see a GPU that is there, and the lines do not
+help: torch.cuda.is_available() has to become True (torch/amp/grad_scaler.py).
 
 On MPS a scaler that is on raises in its first step before torch 2.8:
 amp/scaler_on_mps_needs_float64.

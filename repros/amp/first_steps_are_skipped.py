@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler finds infinite gradients and skips the first steps, until its scale fits"
+# title = "GradScaler skips the first steps if float16 gradients overflow at its first scale, 65536"
 # kind = "silent"
 # symptom = "steps were skipped, then all were taken"
 # elsewhere = [
@@ -58,7 +58,8 @@
 they are. The scaler starts at 65536, above the largest float16, and halves its scale with
 every overflow until the gradients fit (docs: torch.amp): a few skips in the first
 iterations are expected (NVIDIA/apex#318, facebookresearch/swav#47), skips that never end are
-not. Nothing is to be changed but what counts the steps. With several optimizers one may step
+not. Nothing is to be changed but what counts the steps, such as a schedule:
+schedulers/skipped_step_moves_the_schedule. With several optimizers one may step
 where another skips; the lines count the iterations in which all of them stepped.
 
 A lower init_scale ends these skips and loses what the higher one would have kept: a gradient

@@ -22,7 +22,8 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""The weights are garbage after the second step where a GradScaler skipped the first.
+"""The weights can be garbage after the second step where a GradScaler skipped the first; new memory
+that happens to be zero hides it.
 
 _fused_sgd makes the momentum buffers with empty_like() in its first step
 (torch/optim/sgd.py). The kernel is to fill them, but returns at once where the scaler

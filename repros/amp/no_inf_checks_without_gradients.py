@@ -34,8 +34,10 @@
 (open-mmlab/mmsegmentation#3230), nor does one whose requires_grad was set by hand
 (brian6091/Dreambooth#23): backward() is quiet, and step() is the first to notice.
 
-With zero_grad() between backward() and step() it raises too, as the gradients are None then. So
-does one of two optimizers whose parameters this loss does not reach: step() the other alone.
+With zero_grad() between backward() and step() it raises too, as the gradients are None then. With
+set_to_none=False, the default before 2.0, they are zeros: nothing raises, and nothing is trained
+(torch/optim/optimizer.py). step() raises also for the one of two optimizers whose parameters this
+loss does not reach: step() the other alone. So it does for an optimizer of a copy of the model.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Reentrant activation checkpointing leaves the first block untrained"
+# title = "Reentrant activation checkpointing leaves a block untrained if its input needs no gradient"
 # kind = "silent"
 # symptom = "checkpointed block has no gradient"
 # messages = ["None of the inputs have requires_grad=True\\. Gradients will be None"]
@@ -35,7 +35,8 @@ The same warning comes where nothing is wrong: in a validation under no_grad(), 
 that is frozen on purpose.
 
 A block that gets gradients is computed again in backward(), with either variant, so that a
-BatchNorm in it updates its running statistics twice.
+BatchNorm in it updates its running statistics twice. With use_reentrant=False a block that changes
+its input in place, such as ReLU(inplace=True) at its start, raises in backward() on 2.3 and 2.15.
 """
 
 import warnings

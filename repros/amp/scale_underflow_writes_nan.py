@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After many skipped steps the loss scale is zero, and a good step writes NaN weights"
+# title = "After 200 skipped steps in a row the loss scale is zero, and a good step writes NaN weights"
 # kind = "silent"
 # symptom = "scale 0.0, then a finite step wrote nan"
 # origin = "design"
@@ -37,8 +37,9 @@
 Each skipped step halves the scale, and nothing keeps it from reaching 0, as a check
 would cost time (docs: torch.amp, pytorch#99640). Then the gradient of 0 * loss is 0,
 which passes the check for infinities, and is multiplied by 1 / 0: NaN
-(aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). Users keep the scale above a
-minimum by hand (pytorch#40497). get_scale() waits for the device, as step() does.
+(aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps the scale is not zero,
+but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users keep the scale above
+a minimum by hand (pytorch#40497). get_scale() waits for the device, as step() does.
 
 A scale that goes on falling below 2**-10 has another cause: some gradients are infinite or NaN
 whatever the scale is, or, in float16, above 6e7, with which no step is taken at this minimum. A

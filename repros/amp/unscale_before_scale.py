@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler raises in step() or unscale_() when the loss was not scaled"
+# title = "GradScaler raises in step() or unscale_() if no loss was scaled before"
 # kind = "error"
 # symptom = "Attempted step but _scale is None"
 # messages = [

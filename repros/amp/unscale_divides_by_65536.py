@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second loss without scaler.scale() counts 65536 times too little"
+# title = "A second loss without scaler.scale() counts too little, by the scale of 65536 at first"
 # kind = "silent"
 # symptom = "the weight went the way of the first loss"
 # origin = "usage"
@@ -32,11 +32,11 @@
 # '''
 # choice = "Take the lines; the fix where the gradients are clipped too, as it keeps the order"
 # rule = "error"
-# when = "AMP is on (float16)"
+# when = "AMP is on (with an enabled GradScaler)"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The second loss has no influence on weights that the first one trains too, with SGD and with
+"""The second loss has hardly any influence on weights that the first one trains too, with SGD and
 Adam alike. Weights that it trains alone hardly move under SGD; Adam, which divides a gradient by
 its own size, moves them, unless what the division leaves comes near its eps of 1e-8: a gradient of
 1e-3 makes the first step 0.6 long instead of 1.

@@ -45,7 +45,7 @@
 # '''
 # choice = "Take the lines for a window; the fix where a step is left out by hand for a bad gradient, as it leaves it out itself and still updates the scale"
 # rule = "error"
-# when = "AMP is on (float16) and the window is above 1, or update() is never called"
+# when = "AMP is on (with an enabled GradScaler) and the window is above 1, or update() is never called"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///

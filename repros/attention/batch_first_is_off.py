@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention and TransformerEncoder mix the samples of a batch: batch_first is off by default"
+# title = "nn.MultiheadAttention mixes the samples of a batch: batch_first is off by default"
 # kind = "silent"
 # symptom = "the output of a sample depends on the other"
 # origin = "design"
@@ -36,7 +36,8 @@ om-ai-lab/OmDet#19), and the model learns badly (Exorust/TorchLeet#5).
 
 In an encoder or decoder it is an argument of the layer:
 TransformerEncoderLayer(..., batch_first=True). What indexes the tokens elsewhere, such as a
-positional encoding pe[:x.size(0)], has to change with it.
+positional encoding pe[:x.size(0)], has to change with it. Weights that were trained without it
+load, and give other outputs: train again.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer with batch_first=True ignores is_causal=True in eval mode without a mask"
+# title = "TransformerEncoderLayer with batch_first=True ignores is_causal=True without a mask in eval mode under no_grad()"
 # kind = "silent"
 # symptom = "a token sees those after it"
 # origin = "design"
@@ -35,11 +35,11 @@ hint that src_mask is that mask (docs: torch.nn.TransformerEncoderLayer). A main
 holds the user responsible for hints that are not correct (pytorch#187413).
 
 In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if specifying
-the is_causal hint" (pytorch#97214). In eval mode without gradients the layer takes its fast path,
-which needs batch_first=True and an even number of heads, is given the masks and not the hint
-(torch/nn/modules/transformer.py), and attention is full. Torch 2.0.0 ignored the hint with
-gradients, too (pytorch#96941). A TransformerEncoder hands the hint on, and fails too: its argument
-is mask, not src_mask.
+the is_causal hint" (pytorch#97214). In eval mode under no_grad() the layer takes its fast path,
+which needs batch_first=True, biases and an even number of heads, is given the masks and not the
+hint (torch/nn/modules/transformer.py), and attention is full. A frozen layer takes it with
+gradients enabled, too. Torch 2.0.0 ignored the hint with gradients in any layer (pytorch#96941). A
+TransformerEncoder hands the hint on, and fails too: its argument is mask, not src_mask.
 """
 
 import torch

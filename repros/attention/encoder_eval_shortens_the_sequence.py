@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoder in eval mode returns fewer positions than it was given"
+# title = "TransformerEncoder in eval mode under no_grad() cuts off positions that are padding in every sample"
 # kind = "silent"
 # symptom = "5 positions in, 3 out"
 # origin = "torch"
@@ -39,8 +39,8 @@
 """A position that is padding in every sample of the batch is missing from the output of
 evaluation.
 
-In eval mode without gradients the encoder makes a nested tensor of what is not padding,
-and pads it at the end to the longest sample of the batch
+In eval mode under no_grad() an encoder with batch_first=True and norm_first=False makes a nested
+tensor of what is not padding, and pads it at the end to the longest sample of the batch
 (torch/nn/modules/transformer.py, pytorch#97111); since the fix, to the length of the
 input (pytorch#100113).
 """

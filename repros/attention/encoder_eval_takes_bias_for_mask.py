@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer in eval mode masks every key that has an attention bias"
+# title = "TransformerEncoderLayer with batch_first=True masks every key with a bias other than 0 in eval mode under no_grad()"
 # kind = "silent"
 # symptom = "a token sees no other token"
 # origin = "torch"
@@ -40,9 +40,9 @@
 itself only in evaluation; with a bias that has no zero, the output is NaN
 (pytorch#118628).
 
-In eval mode without gradients the layer takes its fast path, since 2.0 also with a mask
-(pytorch#87377). There a float mask is converted to bool, so that every bias but 0 masks
-its key, and a warning speaks of performance only
+In eval mode under no_grad() the layer takes its fast path, since 2.0 also with a mask
+(pytorch#87377), with batch_first=True and an even number of heads. There a float mask is converted
+to bool, so that every bias but 0 masks its key, and a warning speaks of performance only
 (aten/src/ATen/native/transformers/attention.cpp). MultiheadAttention did so, too
 (pytorch#107084), and takes the slow path for float masks now (pytorch#107641).
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Forward hooks inside TransformerEncoderLayer do not run in eval mode"
+# title = "Forward hooks inside TransformerEncoderLayer with batch_first=True do not run in eval mode under no_grad()"
 # kind = "silent"
 # symptom = "the forward hook ran 0 times"
 # origin = "torch"
@@ -32,8 +32,10 @@
 # ///
 """In eval mode, a hook that records activations runs with gradients and not without.
 
-In eval mode without gradients the layer takes its fast path, one fused operator that is
-called with the weights of its submodules instead of the submodules (pytorch#128413).
+In eval mode under no_grad() the layer takes its fast path, one fused operator that is called with
+the weights of its submodules instead of the submodules (pytorch#128413). A frozen layer takes it
+with gradients enabled, too, if its input requires none; batch_first=False and an odd number of
+heads rule it out (torch/nn/modules/transformer.py).
 Since the fix it does so only where no submodule has a forward hook (pytorch#128415). A
 submodule with a forward() of its own in the place of one of torch's is left out in 2.15 too,
 and there a hook in an encoder with padding gets a nested tensor, which has no shape.
