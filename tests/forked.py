@@ -21,6 +21,9 @@ from types import FrameType
 from typing import IO, Any
 
 
+TOP = ("<module>", "_run")  # what calls the roles: the file itself, or _run()
+
+
 @dataclass
 class Job:
     """A program, with its arguments, or one function of its file."""
@@ -29,7 +32,7 @@ class Job:
     folder: str  # to run in
     seconds: float  # that it may take; a signal ends it half a minute later
     function: str = ""  # called with the one argument; "" runs the file as a program
-    lines: str = ""  # a file that the numbers of the lines which ran are added to
+    lines: str = ""  # a file that gets "ROLE LINE" for each line of a role that ran
 
 
 def can_fork(device: str) -> bool:
@@ -54,17 +57,26 @@ def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
 
 
 def _trace(path: str, lines: str) -> None:
-    """Writes down each line of the file that runs, in all threads, as soon as it does."""
-    file, seen = os.open(lines, os.O_CREAT | os.O_APPEND | os.O_WRONLY), set()
+    """Writes down each line of the file that runs, in all threads, as soon as it does.
+
+    With it, the function that was called last from outside all functions, a role: "" is the module itself.
+    """
+    file, seen, role = os.open(lines, os.O_CREAT | os.O_APPEND | os.O_WRONLY), set(), ""
 
     def line(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
-        if frame.f_lineno not in seen:
-            seen.add(frame.f_lineno)
-            os.write(file, b"%d " % frame.f_lineno)
+        if (role, frame.f_lineno) not in seen:
+            seen.add((role, frame.f_lineno))
+            os.write(file, f"{role} {frame.f_lineno}\n".encode())
         return line
 
     def call(frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
-        return line if frame.f_code.co_filename == path else None
+        nonlocal role
+        if frame.f_code.co_filename != path:
+            return None
+        caller = frame.f_back.f_code if frame.f_back else None
+        if caller and caller.co_filename in (path, __file__) and caller.co_name in TOP:
+            role = frame.f_code.co_name
+        return line
 
     threading.settrace(call)
     sys.settrace(call)

@@ -85,16 +85,35 @@ def run_alone(path, *arguments):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory, device):
-    """id -> (exit status, what it printed), of every file that concerns the device."""
+    """id -> (exit status, what it printed, its lines that ran), of every file that concerns the device."""
     concerned = [one for one in REPRODUCERS if device in one.affected]
-    if can_fork(device):
-        folder = str(tmp_path_factory.mktemp("alone"))
-        jobs = [Job([str(one.path), device], folder, one.timeout) for one in concerned]
-        _, ended = run_all(jobs)
-    else:
+    if not can_fork(device):
         with ThreadPoolExecutor(runner.cores()) as pool:
             ended = list(pool.map(lambda one: run_alone(one.path, device), concerned))
-    return {one.id: answer for one, answer in zip(concerned, ended)}
+        return {one.id: (*answer, None) for one, answer in zip(concerned, ended)}
+    folder = tmp_path_factory.mktemp("alone")
+    lines = {one.id: folder / f"{number}.lines" for number, one in enumerate(concerned)}
+
+    def job(one, role=""):
+        file = str(lines[one.id])
+        return Job([str(one.path), device], str(folder), one.timeout, role, file)
+
+    _, ended = run_all([job(one) for one in concerned])
+    torch = metadata.version("torch")
+    # the first role ends these: the others have not run
+    crashed = [one for one, (status, _) in zip(concerned, ended) if status < 0]
+    run_all([job(one, role) for one in crashed for role in one.roles if one.runs(role, torch)])
+    return {one.id: (*answer, ran(lines[one.id])) for one, answer in zip(concerned, ended)}
+
+
+def ran(file):
+    """(the lines that ran, those that did while control() and right() ran or before any role)."""
+    pairs = [line.rpartition(" ") for line in file.read_text().splitlines()]
+    elsewhere = set(catalog.ROLES) - {"control", "right"}
+    return (
+        {int(line) for _, _, line in pairs},
+        {int(line) for role, _, line in pairs if role not in elsewhere},
+    )
 
 
 @pytest.mark.xdist_group("repros")
@@ -104,7 +123,7 @@ def test_run_alone_it_says_what_it_saw_and_exits_as_git_bisect_run_expects(
 ):
     if device not in reproducer.affected:
         pytest.skip(f"not applicable on {device}")
-    status, printed = alone[reproducer.id]
+    status, printed, _ = alone[reproducer.id]
     if reproducer.kind == "crash" and results[reproducer.id].verdict == "reproduced":
         assert status < 0  # ended by the signal
         return
@@ -124,34 +143,6 @@ def test_on_a_device_that_is_not_there_a_reproducer_cannot_tell(arguments):
     status, printed = run_alone(catalog.REPROS / "amp/unscale_twice.py", *arguments)
     assert status == 125
     assert printed.startswith("reproduce: cannot tell: ")
-
-
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory, device):
-    """id -> the lines of the file that ran in all roles, and in those that put it right."""
-    if not can_fork(device):
-        pytest.skip("the lines that ran are collected in forked processes")
-    folder = tmp_path_factory.mktemp("traced")
-    concerned = [one for one in REPRODUCERS if device in one.affected]
-    torch = metadata.version("torch")
-    lines = {
-        (one.id, role): folder / f"{number}-{role}"
-        for number, one in enumerate(concerned)
-        for role in one.roles
-        if one.runs(role, torch)
-    }
-    paths = {one.id: one for one in concerned}
-    jobs = [
-        Job([str(paths[id].path), device], str(folder), paths[id].timeout, role, str(file))
-        for (id, role), file in lines.items()
-    ]
-    run_all(jobs)
-
-    def ran(id, roles):
-        files = [file for (other, role), file in lines.items() if other == id and role in roles]
-        return {int(n) for file in files if file.exists() for n in file.read_text().split()}
-
-    return {id: (ran(id, catalog.ROLES), ran(id, ("control", "right"))) for id in paths}
 
 
 class Ran(ast.NodeTransformer):
@@ -189,12 +180,14 @@ UNSEEN = {
 
 @pytest.mark.xdist_group("repros")
 @each_reproducer
-def test_what_is_shown_as_wrong_and_right_has_been_run(reproducer, device, results, traced):
+def test_what_is_shown_as_wrong_and_right_has_been_run(reproducer, device, results, alone):
     if device not in reproducer.affected or results[reproducer.id].verdict == "unavailable":
         pytest.skip(f"not run on {device}")
     if reproducer.id in UNSEEN:
         pytest.skip(UNSEEN[reproducer.id])
-    in_all, in_right = traced[reproducer.id]
+    if (lines := alone[reproducer.id][2]) is None:
+        pytest.skip("the lines that ran are collected in forked processes")
+    in_all, in_right = lines
     assert checks.not_run(reproducer, Ran(in_all).visit(ast.parse(reproducer.source))) == []
     runs = reproducer.runs("right", metadata.version("torch"))
     if reproducer.right and runs and reproducer.is_current:
