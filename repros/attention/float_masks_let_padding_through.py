@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention attends to padding where both masks are float"
+# title = "MultiheadAttention attends to padding where both masks are float and padding is -inf"
 # kind = "silent"
 # symptom = "the output depends on a padded token"
 # origin = "torch"
@@ -34,8 +34,10 @@
 Where attn_mask is float, multi_head_attention_forward() combines the two by
 attn_mask.masked_fill(key_padding_mask, -inf), also if key_padding_mask holds floats
 (torch/nn/functional.py): a -inf there counts as false (pytorch#92554; not measured on
-other devices than the CPU). Since the fix it adds the two masks (pytorch#92733), and warns
-where one of them is bool.
+other devices than the CPU), and -1e9 raises. Since the fix it adds the two masks
+(pytorch#92733), and warns where one of them is bool.
+
+The lines are for a mask that is 0 at tokens. Of one with ones for tokens, bool() hides the tokens.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention refuses one mask per sample, and mask.repeat(num_heads, 1, 1) masks other samples"
+# title = "MultiheadAttention of several heads refuses one mask per sample, and mask.repeat(num_heads, 1, 1) masks other samples"
 # kind = "error"
 # symptom = "The shape of the 3D attn_mask is"
 # messages = ["The shape of the 3D attn_mask is torch\\.Size"]
@@ -31,7 +31,8 @@ head (pytorch#64706), and those of one sample stand next to each other
 
 mask.repeat(num_heads, 1, 1), as in pytorch#97605, has the right shape in the wrong order:
 heads of one sample get the mask of another, and see what was hidden (popular fix).
-repeat_interleave() keeps the order (control; line/lighthouse#77).
+repeat_interleave() keeps the order (control; line/lighthouse#77). A row of the mask that hides
+everything, as of a padded query, gives NaN (attention/need_weights_masked_row_is_nan).
 """
 
 import torch

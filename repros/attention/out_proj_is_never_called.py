@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A LoRA adapter or hook on MultiheadAttention.out_proj has no effect"
+# title = "A LoRA adapter in a forward hook on MultiheadAttention.out_proj is not trained"
 # kind = "silent"
 # symptom = "the adapter of out_proj has no gradient"
 # origin = "torch"
@@ -27,7 +27,10 @@ MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_p
 (torch/nn/modules/activation.py, pytorch#78109), so that hooks on it and wrappers of its
 forward do nothing (helicalAI/helical#405). A hook that only looks belongs on the attention,
 whose first output is that of out_proj. A parametrization is part of the weight, and the adapter
-then of the model: freeze the model before, and make the adapter in its dtype. It renames the weight in the state_dict, and torch.save() of the module itself raises: load a
+then of the model: freeze the model before, and make the adapter in its dtype. The optimizer
+raises if model.parameters() is one group and the adapter another.
+
+It renames the weight in the state_dict, and torch.save() of the module itself raises: load a
 checkpoint of the model first, and merge by remove_parametrizations() before you save (control).
 """
 

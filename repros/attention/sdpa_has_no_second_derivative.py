@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A gradient penalty, MAML or Hessian through scaled_dot_product_attention raises"
+# title = "A gradient penalty, MAML or Hessian through scaled_dot_product_attention without dropout raises"
 # kind = "error"
 # symptom = "derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented"
 # messages = [
@@ -32,10 +32,11 @@
 (huggingface/diffusers#5678). torch.func.hessian() and jvp() raise in the forward already: the
 kernels have no forward AD either.
 
-The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of
-flash attention, which is not taken with dropout_p above 0; on CUDA also the memory-efficient
-one (learnables/learn2learn#429; not measured). The math backend has it (control). Under
-activation checkpointing, the block has to be inside of the checkpointed function.
+The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of flash
+attention, which is not taken with dropout_p above 0, a mask that requires grad, inputs of two
+dimensions (on 2.13 also of three), or values of another width than the queries; on CUDA also the
+memory-efficient one (learnables/learn2learn#429; not measured). The math backend has it (control).
+Under activation checkpointing, the block has to be inside of the checkpointed function.
 """
 
 import torch

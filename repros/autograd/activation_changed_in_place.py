@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() says that a variable was modified by an inplace operation, although every ReLU has inplace=False"
+# title = "y += x after a ReLU raises in backward(), also where every ReLU has inplace=False"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [
@@ -27,15 +27,16 @@
 # ///
 """backward() raises on the output of a ReLU that `+=` changed after the ReLU had saved it.
 
-ReLU's backward needs its own output. Every change in place counts up the version of the
-tensor, and backward() compares it with the version at the time of saving
-(torch/csrc/autograd/saved_variable.cpp). `y += x` is such a change; `y = y + x` makes a
-new tensor (control). Under autocast it is float32 where x is, and that of `y += x` had the
-dtype of y. inplace=False in every ReLU, tried first (lyongo/NWPU-MOC#4, quark0/darts#109),
+ReLU's backward needs its own output. Every change in place counts up the version of the tensor, and
+backward() compares it with the version at the time of saving
+(torch/csrc/autograd/saved_variable.cpp). `y += x` is such a change; `y = y + x` makes a new tensor
+(control). That one has the promoted dtype, and `y += x` kept the dtype of y: under autocast it is
+float32 where x is. inplace=False in every ReLU, tried first (lyongo/NWPU-MOC#4, quark0/darts#109),
 leaves the `+=` where it was (popular fix).
 
-sigmoid(), tanh(), exp() and sqrt() save their output too; gelu(), silu() and leaky_relu() do not.
-`y[mask] = 0` is such a change as well: y = y.masked_fill(mask, 0) is none.
+sigmoid(), tanh(), exp() and sqrt() save their output too; gelu(), silu() and leaky_relu() do not,
+except leaky_relu(inplace=True). `y[mask] = 0` is such a change as well: y = y.masked_fill(mask, 0)
+is none.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss that is computed from argmax() has no gradient"
+# title = "A loss of the class numbers that argmax() returns has no gradient"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
@@ -33,6 +33,9 @@ scores: those of the last layer, as behind a softmax, which argmax() does not mi
 fall to 0 (loss/softmax_before_cross_entropy). loss.requires_grad = True, tried instead
 (ronghuaiyang/arcface-pytorch#56), makes the loss a leaf: backward() succeeds, and nothing is
 trained.
+
+cross_entropy() takes int64 class numbers of shape (batch,), such as y.long().squeeze(1) of a
+column, and at least two columns of scores.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second term of the loss that goes through argmax() has no effect, whatever its weight"
+# title = "A second term of the loss that goes through argmax() has no gradient, whatever its weight"
 # kind = "silent"
 # symptom = "the gradient is the same with the term as without it"
 # origin = "design"
@@ -21,7 +21,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The penalty is in the loss that is printed, and training goes on as if it were not there:
-its weight changes nothing (Ugenteraan/Deep_Hierarchical_Classification#6).
+its weight changes no gradient of a sum (Ugenteraan/Deep_Hierarchical_Classification#6).
+A scheduler that reads the loss sees it.
 
 argmax() and comparisons return tensors without a gradient. backward() raises only where
 *nothing* in the loss has one; the other term hides it. The probability of the class has

@@ -27,8 +27,9 @@
 
 The backward divides by x * x + y * y: the masked element's gradient of 0 is multiplied by
 infinity (torch/csrc/autograd/FunctionsManual.cpp, pytorch#166787). Vectors so short that the
-squares are 0 have it too: where there is no mask, take keep = torch.hypot(x, y) > 1e-6. The
-gradient of torch.angle() at 0 is 0, that of atan2(z.imag, z.real) is not.
+squares are 0 have it too: where there is no mask, take keep = torch.hypot(x, y) > 1e-6 (in
+float32). The gradient of torch.angle() at 0 is 0, that of atan2(z.imag, z.real) is not. At
+1e-30 + 1e-30j that of torch.angle() is NaN too, also in 2.15.
 """
 
 import torch

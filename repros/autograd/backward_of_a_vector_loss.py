@@ -35,9 +35,10 @@ backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), 
 backward of the sum: the gradient grows with the batch or the number of GPUs, and with it
 the steps of SGD.
 
-The built-in mean divides by what counts: with ignore_index by the number of the other labels,
-with class weights by weight[y].sum(). loss.mean() divides by all, and its gradient is shorter. Of
-one loss per GPU, loss.mean() counts each the same, also the one that got fewer rows of the batch.
+The built-in mean divides by what counts: with ignore_index by the number of the other labels, with
+class weights by weight[y].sum(). loss.mean() divides by all: its gradient is shorter with ignored
+labels, and with weights above 1 longer. Of one loss per GPU, loss.mean() counts each the same, also
+the one that got fewer rows of the batch.
 """
 
 import torch

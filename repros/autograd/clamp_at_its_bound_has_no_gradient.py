@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A value that equals a bound of torch.clamp has no gradient any more"
+# title = "From torch 2.14 on, a value that equals a numeric bound of torch.clamp has no gradient"
 # kind = "silent"
 # symptom = "gradient \\[0.0, 1.0, 0.0"
 # origin = "design"
@@ -26,10 +26,10 @@
 # ///
 """A parameter that starts at a bound of the clamp that it goes through is not trained.
 
-clamp passed the gradient on at its bounds until 2.14, which takes the subgradient of the
-smallest norm there (pytorch#191142), as the notes on autograd have it
-(docs: autograd mechanics) and hardtanh does (pytorch#184574). clip, clamp_min and clamp_max
-changed too. Bounds that are tensors take half of it, on 2.15.
+clamp passed the gradient on at its bounds until 2.14, which takes the subgradient of the smallest
+norm there (pytorch#191142), as the notes on autograd have it (docs: autograd mechanics) and
+hardtanh does (pytorch#184574). clip, clamp_min and clamp_max changed too. Bounds that are tensors
+take half of it, on 2.15. A NaN has gradient 0 through clamp, and 1 through the lines.
 """
 
 import torch

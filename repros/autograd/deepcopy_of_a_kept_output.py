@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "copy.deepcopy(model) raises once the model has kept an output of its forward"
+# title = "copy.deepcopy(model) raises once the model has kept an output with a history"
 # kind = "error"
 # symptom = "support the deepcopy protocol"
 # messages = [
@@ -27,7 +27,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A model can be copied until its first forward with gradients, which keeps a tensor in an
-attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928).
+attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928). Under
+no_grad(), or of a frozen model, the output has no history, and the copy works.
 
 deepcopy() copies the attributes of a module too, and a tensor with a history cannot be
 copied without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached one can.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model with torch.nn.utils.weight_norm cannot be copied by copy.deepcopy()"
+# title = "copy.deepcopy() of a model with torch.nn.utils.weight_norm raises, except after a forward without gradients"
 # kind = "error"
 # symptom = "support the deepcopy protocol"
 # messages = [
@@ -31,7 +31,8 @@
 raises.
 
 weight_norm() computes the weight from two parameters and keeps it as an attribute of the
-layer, a tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). The
+layer, a tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). A forward under
+no_grad() computes one without, and the copy works until the next forward that trains. The
 parametrization of the same name, which replaced it in 2.1, does not (pytorch#103001). It
 loads what was saved with weight_g and weight_v, and names them otherwise in its own
 state_dict (right), which the old one cannot load. remove_weight_norm() raises for it: call

@@ -24,7 +24,8 @@
 """The gradient is all zeros, and with create_graph=True it is the true one (control). The same
 option of backward() helps too, and leaves a graph in x.grad. Other singular matrices, whose
 factorisation ends in a tiny number instead of 0, get the true one to rounding without it: zeros
-come with a row of zeros, and often with repeated rows and small whole numbers.
+come with a row of zeros, and often with repeated rows and small whole numbers. Where the rank is
+lower by two or more, and of det(v @ v.T) with dependent rows, the true gradient is 0.
 
 There are two formulas. The one without create_graph nudges the factorisation where its
 diagonal is 0, so that a system can be solved whose right-hand side is det(x) times the

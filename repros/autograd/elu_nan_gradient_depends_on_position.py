@@ -24,7 +24,8 @@ The kernel computes whole vectors of elements, here the first 64, and the rest o
 tests of the sign differ where the value is NaN (pytorch#195075). So do those of celu, selu,
 hardtanh, relu6, hardswish, hardshrink, softshrink, and of torch.special.logit with eps. The
 output is NaN at every position (but 0 of softshrink in torch 2.3 and before): look for NaN there,
-or pass it on as it is, whose gradient is then that of the output, at each position (control).
+or pass it on as it is, whose gradient is then that of the output, at each position (control). That
+gradient is finite: who looks for NaN in gradients finds none of these.
 """
 
 import torch

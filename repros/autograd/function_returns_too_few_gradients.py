@@ -44,7 +44,8 @@ alone (evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
 
 Every argument after ctx has its place in what backward() returns, None where it has no
 gradient (docs: notes/extending). A factor that is trained needs its own gradient there: with
-None it gets none.
+None it gets none. More tensors than arguments raise the same, "expected 1, got 2": leave out
+what is too much.
 """
 
 import torch

@@ -40,7 +40,9 @@ torch.autograd.grad); backward() just leaves its grad at None. allow_unused=True
 the message advises, returns None in its place, and the update p - lr * g raises
 (popular fix; showlab/BoxDiff#20 meets another error after it). Zeros in place of None end
 it (control), and so does materialize_grads=True where torch.autograd.grad has it. First
-make sure that the parameter is not to be used. Zip the gradients with `parameters`: frozen ones,
+make sure that the parameter is not to be used. Of an input that was sliced or converted after the
+forward the message is the same, and zeros would hide it: differentiate by the tensor that the
+model got. Zip the gradients with `parameters`: frozen ones,
 which grad() refuses too, are in neither.
 """
 

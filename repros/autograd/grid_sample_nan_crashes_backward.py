@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A NaN in the grid crashes the backward of bilinear grid_sample with border or reflection padding"
+# title = "A NaN in the grid crashes the backward of bilinear grid_sample on the CPU, with border or reflection padding"
 # kind = "crash"
 # symptom = "SIGSEGV in (?:_engine_run_)?backward"
 # origin = "torch"
@@ -25,15 +25,15 @@
 # platform = "linux"
 # ///
 """The process dies in backward() where a NaN reaches the grid, be it in a column or in a row;
-without it, it does not (pytorch#24823). Where both are NaN, images of 4 by 4 and 64 by 64 crash too,
-and one of 5 by 5 gets NaN for a gradient. On 1.13 and 2.15, zero padding, the modes nearest and
-bicubic, and volumes did not crash.
+without it, it does not (pytorch#24823). Where both are NaN, images of 4 by 4 and 64 by 64 crash
+too, and one of 5 by 5 gets NaN for a gradient. On 1.13 and 2.15, zero padding, the modes nearest
+and bicubic, and volumes did not crash, nor did bfloat16 on 2.13 and 2.15. It is the same where the
+grid alone requires grad.
 
-NaN in the grid is to count as -1 (docs: torch.nn.functional.grid_sample). Its conversion
-to an integer cannot handle it (pytorch#19826). The forward, which crashed too, was changed
-to clip NaN to the edge, where -1 is, before that (pytorch#42703). The backward
-clips with a function of its own, which keeps NaN
-(aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
+NaN in the grid is to count as -1 (docs: torch.nn.functional.grid_sample). Its conversion to an
+integer cannot handle it (pytorch#19826). The forward, which crashed too, was changed to clip NaN to
+the edge, where -1 is, before that (pytorch#42703). The backward clips with a function of its own,
+which keeps NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
 With reflection an infinity crashes too; the lines take it to the edge, where border padding has it
 anyway. They end the crash and not the NaN: the weights behind a 0 / 0 that made it get NaN for a

@@ -39,7 +39,8 @@ backward() frees what the forward saved (torch/csrc/autograd/engine.cpp), and th
 that is fed in still has the history of the last batch. detach() ends it, once per batch and
 after backward() (control): between the steps of one sequence, or before a loss of the state
 itself, it would cut off what they are to learn, silently. A GRU or RNN has one tensor for a
-state, an LSTM two.
+state, an LSTM two. A last batch of another size raises, "Expected hidden[0] size": give the loader
+drop_last=True, and no shuffle, as the state goes from each row to the same row of the next batch.
 
 retain_graph=True, which the message itself and others advise (Eurus-Holmes/MNMT#7), goes
 back through all batches: memory runs out (sgadgil6/cnslab_fmri#4), or, once an optimizer

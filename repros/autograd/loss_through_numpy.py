@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "numpy() on an output that requires grad raises, and detach().numpy() in the loss trains nothing"
+# title = "numpy() on an output that requires grad raises, and so does backward() of a loss made by detach().numpy()"
 # kind = "error"
 # symptom = "numpy\\(\\) on Tensor that requires grad"
 # messages = ["Can.{1,3}t call numpy\\(\\) on Tensor that requires grad"]
@@ -24,9 +24,9 @@
 """numpy() refuses a tensor that requires grad (docs: Tensor.numpy), since numpy records no
 graph. For a plot or a metric, detach().numpy() is right, as the message says.
 
-In a loss it is not: backward() refuses it (popular fix), or the gradient of every layer
-stays None (isayev/ReLeaSE#39, where the log-probabilities went through numpy). The loss has
-to be computed by torch throughout (control).
+In a loss it is not: backward() refuses it (popular fix), or the gradient of every layer stays None
+(isayev/ReLeaSE#39, where the log-probabilities went through numpy), as with requires_grad=True. The
+loss has to be computed by torch throughout (control).
 """
 
 import torch

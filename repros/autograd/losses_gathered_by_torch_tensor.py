@@ -30,7 +30,8 @@
 """torch.tensor() copies the numbers of the losses into a new leaf (docs: torch.tensor):
 backward() refuses it, or, where it is one term of a sum, the term trains nothing
 (laekov/fastmoe#49). Adding the losses keeps their graphs (control), and takes plain numbers
-and losses of shape [1] among them, which torch.stack() refuses.
+and losses of shape [1] among them, which torch.stack() refuses. Of a dict take
+list(losses.values()). An empty list raises ZeroDivisionError.
 
 requires_grad=True, or Variable(loss, requires_grad=True) (speechbrain/speechbrain#735),
 ends the error and trains nothing (popular fix).

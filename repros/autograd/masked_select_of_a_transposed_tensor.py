@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "masked_select sends gradients to the wrong elements of a transposed tensor"
+# title = "masked_select on the CPU sends gradients to the wrong elements of a transposed tensor"
 # kind = "silent"
 # symptom = "gradient \\[\\[0.0, 2.0\\], \\[1.0, 3.0\\]\\], not \\[\\[0.0, 1.0\\], \\[2.0, 3.0\\]\\]"
 # origin = "torch"
@@ -19,7 +19,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.1" }
 # ///
-"""Each selected element gets the gradient of another; indexing is right (control).
+"""Selected elements get the gradients of each other; indexing is right (control). What the mask
+leaves out keeps the gradient 0. Contiguous, expanded and strided tensors are right.
 
 The backward scatters into zeros with the strides of the input, and masked_scatter_() on
 the CPU went through them in the order of memory instead of that of the indices

@@ -26,6 +26,7 @@
 retain_grad() moves to the new history of x when x itself is changed (pytorch#79996), and
 did not when x was changed through a view of it (pytorch#117552). A second call after the
 change does nothing where there was one before it: let the only one follow the last change.
+x[mask] = 0 and x[indices] = 0 change x itself and are right.
 """
 
 import torch

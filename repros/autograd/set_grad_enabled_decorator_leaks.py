@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Decorating a function with set_grad_enabled(False) turns gradients off everywhere"
+# title = "Decorating a function with set_grad_enabled(False) turns gradients off for the rest of the thread"
 # kind = "silent"
 # symptom = "requires_grad of w \\* 2 is False"
 # origin = "torch"
@@ -23,7 +23,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
 # ///
-"""Nothing after the decorated function has a graph, although it is never called.
+"""Nothing after the decorated function has a graph, although it is never called. A new thread has
+gradients, and the end of an enable_grad() or no_grad() block around the function brings them back.
 
 set_grad_enabled() sets the mode when it is constructed, so that it works as a function
 too; as a decorator it never set it back (torch/autograd/grad_mode.py). no_grad() sets

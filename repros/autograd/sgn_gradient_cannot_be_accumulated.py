@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of torch.sgn has no memory and cannot be accumulated, clipped or saved"
+# title = "torch.sgn of a real leaf gives it a gradient without memory, which cannot be accumulated, clipped or saved"
 # kind = "error"
 # symptom = "ZeroTensors are immutable"
 # messages = [
@@ -30,7 +30,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The second backward() raises; of torch.sign, which is the same for reals, it works.
+"""The second backward() raises; of torch.sign, which is the same for reals, it works. A complex
+leaf does not raise, and neither does one that reaches sgn through a linear layer, tanh() or a
+slice, or that has another term in the loss.
 
 The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be
 changed. backward() is to leave a true tensor in .grad (point 5 of the design in
