@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict(assign=True) makes every later load of that dict assign, too"
+# title = "load_state_dict(assign=True) makes every later load of the same state_dict() assign, too"
 # kind = "silent"
 # symptom = "the optimizer's step leaves the loaded model as it was"
 # origin = "torch"
@@ -25,11 +25,13 @@
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
 """A model that is loaded by default, after another one was loaded from the same dict
-with assign=True, no longer trains: its parameters are not those of its optimizer.
+with assign=True, no longer trains if its optimizer was made before the load: its parameters are
+not those of the optimizer.
 
 load_state_dict() writes the flag into the _metadata of the caller's dict
 (torch/nn/modules/module.py), so the second load replaces the parameters instead of
-copying into them. torch.save() keeps the flag (pytorch#188166).
+copying into them. torch.save() keeps the flag (pytorch#188166). A dict without _metadata, such as
+dict(state), is not marked, also where state is.
 """
 
 import copy

@@ -22,11 +22,13 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1,<2.3", cuda = ">=2.1,<2.3", mps = ">=2.1,<2.3" }
 # ///
-"""A model that is frozen before its weights are loaded with assign=True is trained.
+"""A model that is frozen before its weights are loaded with assign=True gets gradients, and an
+optimizer made after the load trains it.
 
 load_state_dict() wraps each tensor of the dict in a new Parameter, which requires
 gradients whatever the parameter did that it replaces (torch/nn/modules/module.py).
-Since the fix it does as that parameter did (pytorch#121157).
+Since the fix it does as that parameter did (pytorch#121157). Where only a part of the model is
+frozen, repeat that part's own requires_grad_(False) after the load.
 """
 
 import torch

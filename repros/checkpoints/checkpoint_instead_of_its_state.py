@@ -3,13 +3,13 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict() of a whole checkpoint misses every key and finds epoch and state_dict"
+# title = "load_state_dict() of a whole checkpoint, such as {epoch, state_dict}, misses every key of the model"
 # kind = "error"
 # symptom = "Unexpected key\\(s\\) in state_dict: \"epoch\", \"state_dict\""
 # messages = [
 #     'Missing key\(s\) in state_dict: ".{1,200}?"',
 #     'Unexpected key\(s\) in state_dict: ".{1,200}?"',
-#     'Unexpected key\(s\) in state_dict: .{0,60}?"(?:epoch|step|iter|global_step|state_dict|model|model_state_dict|net|optimizer|args|meta)"',
+#     'Unexpected key\(s\) in state_dict: .{0,60}?"(?:epoch|state_dict|model|model_state_dict|net|optimizer|args|meta)"',
 # ]
 # elsewhere = [
 #     "unexpected key \".{1,200}?\" in state_dict",
@@ -38,14 +38,14 @@
 # checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
 # print(load_matching(model, checkpoint))
 # '''
-# choice = "Take the lines where print(checkpoint.keys()) shows the name of the entry; the fix where files of several programs are loaded"
+# choice = "Take the lines where print(checkpoint.keys()) shows the name of the entry; the fix for a Lightning checkpoint, or where files of several programs are loaded"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The file holds more than the weights: the epoch, the optimizer, and the weights as one
 entry among them, named state_dict, model, model_state_dict, net or the like.
 
 load_state_dict() takes the names of these entries for names of parameters. strict=False,
-which tutorials advise for keys that differ (leyaa.ai), loads nothing and says nothing.
+which tutorials advise for keys that differ (leyaa.ai), loads nothing and does not raise.
 
 The state_dict of a Lightning checkpoint puts the attribute of the LightningModule before each name,
 such as model.weight: the lines raise, and the fix loads it; for another attribute than model or

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A checkpoint of a compiled model does not load: every key begins with _orig_mod."
+# title = "A checkpoint of torch.compile(model) does not load into the model: every key begins with _orig_mod."
 # kind = "error"
 # symptom = "_orig_mod\\."
 # messages = [
@@ -42,7 +42,7 @@
 # state = torch.load(path)  # saved as compiled_model.state_dict()
 # print(load_matching(model, state))
 # '''
-# choice = "Take the lines where the whole model was compiled; the fix where a part of it was, or where it was wrapped in DistributedDataParallel too"
+# choice = "Take the lines where the whole model was compiled and the one that loads is not; the fix where that one is compiled too, where a part of it was, or where it was wrapped in DistributedDataParallel"
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
@@ -53,7 +53,7 @@ torch.compile() wraps the model in a module that holds it as its attribute `_ori
 takes it away; saving compiled_model._orig_mod.state_dict() keeps it out of the next file. The
 other way round, a compiled model cannot load a checkpoint without it (justchenhao/SILI_CD#2):
 load it before torch.compile(). strict=False, which tutorials advise for keys that differ
-(leyaa.ai), loads nothing and says nothing.
+(leyaa.ai), loads nothing and does not raise.
 """
 
 import io

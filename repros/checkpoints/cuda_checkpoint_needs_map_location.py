@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load of a checkpoint from a GPU raises where that GPU does not exist"
+# title = "torch.load without map_location raises for a checkpoint from a GPU that this machine does not have"
 # kind = "error"
 # symptom = "Attempting to deserialize object on (?:a CUDA device|CUDA device 63)"
 # messages = [
@@ -32,12 +32,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "a file of which the storages say cuda:63", cuda = "a file of which the storages say cuda:63", mps = "a file of which the storages say cuda:63" }
 # ///
-"""Every storage in a file names the device that it was saved from, and torch.load() puts it
-back there (torch/serialization.py): a machine without CUDA cannot, and neither can one
-with fewer GPUs (Juyong/CaricatureFace#2).
+"""Every storage in a file names the device that it was saved from, and torch.load() without
+map_location puts it back there (torch/serialization.py): a machine without CUDA cannot, and
+neither can one with fewer GPUs (Juyong/CaricatureFace#2).
 
 The device of the model plays no part in it. map_location="cpu" reads everything into main
-memory, and load_state_dict() copies it to where the model is.
+memory, and load_state_dict() copies it to where the model is. map_location="cuda" raises the same
+on a machine without CUDA.
 """
 
 import io

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A checkpoint of a DataParallel model does not load: every key begins with module."
+# title = "A checkpoint of a DataParallel model does not load into the model itself: every key begins with module."
 # kind = "error"
 # symptom = "Missing key\\(s\\) in state_dict"
 # messages = [
@@ -52,7 +52,7 @@ its name stands in front of every key. A function of torch takes it away
 (torch/nn/modules/utils.py); saving parallel_model.module.state_dict() keeps it out of the
 next file. Where the wrapped model loads a plain file, the missing keys begin with module.:
 load it into parallel_model.module. strict=False, which tutorials advise for keys that differ
-(leyaa.ai), loads nothing and says nothing.
+(leyaa.ai), loads nothing and does not raise.
 """
 
 import io

@@ -41,9 +41,10 @@ link led to a web page instead of the file (pytorch#16203).
 
 What is no zip archive is taken for a pickle of the old format (torch/serialization.py),
 and its first byte for an instruction: `v` of "version", `<` of "<html>", a line break; the
-weights-only reader of torch 2.6 and newer says its number, 118, 60 or 10. That reader advises
+weights-only reader, the default since torch 2.6, says its number, 118, 60 or 10. It advises
 weights_only=False, and so do threads (pytorch#150998): the text stays text. In a clone,
-`git lfs pull` gets the file; a `url` has to be that of the file, not that of its page.
+`git lfs pull` gets the file; a `url` has to be that of the file, not that of its page. Other texts
+begin with other letters: "404: Not Found" has the load key '4'.
 """
 
 import contextlib

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An interrupted torch.save leaves neither the new checkpoint nor the old one"
+# title = "An interrupted torch.save to the path of the last checkpoint leaves neither the new one nor the old one"
 # kind = "error"
 # symptom = "the last checkpoint cannot be loaded any more"
 # messages = [
@@ -46,7 +46,9 @@ torch.save() opens the path for writing, which empties the file, before it has w
 anything (torch/serialization.py). Here Ctrl+C, raised while the objects are pickled,
 stands for a kill, a full disk or an object that cannot be pickled. A new file that is on the
 disk before it takes the name leaves one of the two whole. A process that is killed leaves its
-new file behind: with the lines always the same one, with the fix another after each kill.
+new file behind: with the lines always the same one, with the fix another after each kill. The
+lines leave it after an exception too, and two processes that save to one path take it from each
+other: FileNotFoundError.
 """
 
 import os

@@ -29,10 +29,10 @@
 # ///
 """load_state_dict() wants the dict of tensors, not the name of the file that holds it.
 
-Any other object is refused in the same way: None where no state was kept
+Any other object that is no mapping is refused in the same way: None where no state was kept
 (lasso-net/lassonet#62), or a whole model, if that is what the file holds
 (Acly/comfyui-inpaint-nodes#100). Old releases say that a str has no attribute copy (pytorch#76886);
-an optimizer's load_state_dict() of a path still does.
+an optimizer's load_state_dict() of a path does so in 2.3 and newer.
 """
 
 import os

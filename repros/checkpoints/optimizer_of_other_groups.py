@@ -35,10 +35,12 @@ its group (torch/optim/optimizer.py). So the groups have to have the sizes that 
 when the state was saved, and layers that are frozen and left out (allenai/allennlp#5465)
 move all the others.
 
-An optimizer over all parameters takes the state; its step leaves those whose .grad is None
-alone (torch/optim/adam.py). The learning rate comes with the state: set another after the
-load. The state of another kind of optimizer does not fit. A model that has lost or gained parameters
-(mli0603/stereo-transformer#58) raises the same: its optimizer begins anew.
+An optimizer over all parameters takes the state; its step leaves those whose .grad is None alone
+(torch/optim/adam.py). The learning rate comes with the state: set another after the load. The
+state of another kind of optimizer does not fit. Make the groups that the saved optimizer had,
+where it had more than one, and wrap the model in DistributedDataParallel after the freezing: it
+waits for the gradient of every parameter that it found trainable. A model that has lost or gained
+parameters (mli0603/stereo-transformer#58) raises the same: its optimizer starts without a state.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Reading an optimizer's state for a distributed checkpoint changes the weights"
+# title = "get_optimizer_state_dict() of an optimizer that has not stepped yet applies its weight decay to the weights"
 # kind = "silent"
 # symptom = "weight went from 1.00 to 0.95"
 # origin = "torch"
@@ -20,8 +20,9 @@
 # requires = ">=2.2"
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
-"""The weights decay by one step of AdamW whenever its state is still empty. Adam, SGD and RMSprop
-with weight decay move them too.
+"""The weights decay by one step of AdamW if its state is still empty and no weight has a gradient;
+with gradients 2.3 raises. Adam, NAdam, SGD and RMSprop with weight decay move them too; Adagrad,
+which makes its state when it is made, does not.
 
 get_optimizer_state_dict() and its setter step an optimizer without state once, with
 gradients of zero, so that it has one (torch/distributed/checkpoint/state_dict.py).
@@ -29,8 +30,8 @@ Weight decay moves the weights all the same: also those that were just loaded
 (pytorch#125708). Now the step has a learning rate of zero. Without an upgrade, load the weights
 after the state of the optimizer.
 
-The step still counts: after a read of an empty state Adam goes on from its second step, on 2.3 and
-2.15, and trains other weights than without the read. Read it after the first step.
+The step still counts: after a read of an empty state Adam continues from its second step, on 2.3
+and 2.15, and trains other weights than without the read. Read it after the first step.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A resumed run sees its data in the order of the first epoch again"
+# title = "A resumed run that sets its seed again sees its data in the order of the first epoch"
 # kind = "silent"
 # symptom = "the epoch after the resume has the order of the first"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The learning rate of a resumed run leaves its schedule where only the optimizer was saved"
+# title = "The learning rate of LambdaLR and most other schedules is wrong after a resume where only the optimizer was saved"
 # kind = "silent"
 # symptom = 'learning rate of the resumed run is 0\.5, it should be 0\.03125'
 # origin = "usage"
@@ -37,8 +37,8 @@ A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its s
 OneCycleLR, CyclicLR and CosineAnnealingWarmRestarts begin again at their first rate, and
 ReduceLROnPlateau forgets the epochs that it has counted. Most others change the rate that they
 find: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up by
-LinearLR, in a SequentialLR too, ends far above the rate that it should reach. ExponentialLR
-goes on as it should.
+LinearLR, in a SequentialLR too, ends far above the rate that it should reach. ExponentialLR and
+MultiplicativeLR with a constant factor continue as they should.
 
 Make the scheduler before the optimizer is loaded: LinearLR and ConstantLR scale the rate that they
 find when they are made. The state holds the arguments of the schedule too, such as T_max,

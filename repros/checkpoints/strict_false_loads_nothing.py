@@ -37,7 +37,7 @@
 `model.`, so none of them is a parameter of this model (pytorch/examples#1029).
 
 strict=False drops the error, not its cause: all keys are in the missing_keys and
-unexpected_keys that load_state_dict() returns, which nobody looks at. To strip a
+unexpected_keys that load_state_dict() returns, and the line drops them. To strip a
 prefix of the wrong length has the same effect (XuJiacong/PIDNet#30).
 """
 

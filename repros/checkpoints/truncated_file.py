@@ -44,13 +44,15 @@
 """The end of the file is missing, since a download or a copy stopped, and a program that
 downloads what is not there finds it there in every run.
 
-A checkpoint is a zip archive, and the list of what is in it stands at its end, so the
-last bytes are enough to lose all of it. Newer releases say that the file is corrupted
-(pytorch#170244). Files of the old format, which are no archives, fail with five types of error,
-according to where they were cut. Download it again: torch.hub.download_url_to_file() writes to
-a temporary file first. Files below ~/.cache/torch/hub are such copies too
+A checkpoint is a zip archive, and the list of what is in it stands at its end, so the last bytes
+are enough to lose all of it. Newer releases say that the file is corrupted (pytorch#170244). Files
+of the old format, which are no archives, fail with three types of error up to 2.3 and five in 2.13
+and newer, according to where they were cut. Download it again: torch.hub.download_url_to_file()
+writes to a temporary file first. Files below ~/.cache/torch/hub are such copies too
 (christian-byrne/audio-separation-nodes-comfyui#21). Wrong bytes in a file of full length are often
-loaded as other weights: hash_prefix of that function compares the SHA-256.
+loaded as other weights: hash_prefix of that function compares the SHA-256. A whole file of the old
+format that the default of 2.6 refuses, and a TorchScript archive, are downloaded again too: load
+them with weights_only=False, if you trust them, or torch.jit.load().
 """
 
 import contextlib

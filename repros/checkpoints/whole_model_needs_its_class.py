@@ -32,11 +32,11 @@ defined it, often __main__, and the name in it. torch.load() looks the class up 
 whatever that module is in the script that loads (pytorch#7812). A meter or a config that
 was saved along has the same effect (zengqunzhao/MA-Net#5).
 
-A state_dict holds no class: the script that loads makes the model from its own class, and
-gives it the state. A file at hand loads where the class is put back under its old name, as
-by `import __main__; __main__.Net = Net`; save the state_dict of that model. Where the file of
-the class has another name or place now, the error is ModuleNotFoundError: put the module under
-its old name, as by `sys.modules["train"] = models`.
+A state_dict holds no class: the script that loads makes the model from its own class, and gives it
+the state. Plain attributes and buffers with persistent=False are not in it. A file at hand loads
+where the class is put back under its old name, as by `import __main__; __main__.Net = Net`; save
+the state_dict of that model. Where the file of the class has another name or place now, the error
+is ModuleNotFoundError: put the module under its old name, as by `sys.modules["train"] = models`.
 weights_only=False is what torch 2.6 and newer need to get as far as this error.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.compile does not notice that a class attribute was changed"
+# title = "torch.compile does not notice that a number, string or flag of a class was changed"
 # kind = "silent"
 # symptom = "multiplied by the class attribute of before, 1\\.0, not by 2\\.0"
 # origin = "torch"
@@ -28,8 +28,8 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.4,<2.12", cuda = ">=2.4,<2.12" }
 # ///
-"""A compiled function goes on with the first value of a number, a string or a flag of a
-class after it was changed, which 2.2 noticed (pytorch#176851).
+"""A compiled function that reads Config.factor keeps its first value after it was changed, which
+2.2 noticed (pytorch#176851). A string and a flag of a class are kept as well.
 
 Since pytorch#124802 Dynamo took such an attribute of a class without a source, and so
 without a guard (UserDefinedClassVariable.var_getattr() in

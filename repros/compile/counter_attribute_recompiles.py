@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A step counter in a compiled module makes torch.compile compile again in every step, up to its limit"
+# title = "An integer step counter in a compiled module makes torch.compile compile again in every step, up to its limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 300 calls"
 # messages = ["torch\\._dynamo hit config\\.recompile_limit \\(\\d{1,9}\\)"]
@@ -46,10 +46,11 @@
 # ///
 """Every call compiles a new graph, until Dynamo reaches its limit of eight, warns once and
 runs the frame uncompiled (pytorch#128319 is the same counter with a few graphs, before
-2.8).
+2.8), or raises with fullgraph=True. dynamic=True changes nothing.
 
 An integer attribute of a module is a constant of the graph, guarded by its value
-(allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338).
+(allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338). So is one
+of another object that the module holds; a float makes two graphs in 2.13 and newer.
 A buffer is read each time (control). It is of int64, as a floating-point one would be cast
 by model.to(torch.bfloat16), where 256 + 1 is 256; and not persistent, as the attribute was
 not in the state_dict either. A higher limit, often tried first (pytorch#121504), buys more

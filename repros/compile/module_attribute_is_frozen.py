@@ -33,14 +33,15 @@
 # requires = ">=2.1"
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
-"""A compiled module goes on with the first value of a number or a flag that was changed
-since, such as a switch for an adapter (pytorch#124717).
+"""A compiled module keeps the first value of a number, a flag or a tensor attribute that was
+changed since, such as a switch for an adapter (pytorch#124717). In 2.3 it notices
+eval() and a new Parameter.
 
 Dynamo made the attribute a constant of the graph and left out the guards on modules:
 guard_nn_modules was off (torch/_dynamo/config.py). The fix turned it on
 (pytorch#125202), and maintainers advise to do so where it is off (pytorch#124357, control).
-It has to be on before the first call. Each new value is compiled, up to eight of them, and
-then the module runs uncompiled: keep what changes in every step in a buffer, and set it by
+It has to be on before the first call. Each new value is compiled, up to eight of them in 2.2 and
+2.3, and then the module runs uncompiled: keep what changes in every step in a buffer, and set it by
 fill_().
 """
 

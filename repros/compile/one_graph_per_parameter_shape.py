@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A compiled function of an optimizer is compiled again for every shape of parameter, up to the limit"
+# title = "A compiled function that is given parameters is compiled again for every shape of them, up to the limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 12 shapes"
 # messages = [
@@ -44,7 +44,10 @@ for parameters with one number of dimensions. The update has to write in place: 
 p.data = ... does not reach the parameter. In a
 forward, detach() would drop the gradient; the switch named above is for that. A
 higher limit (HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per
-shape (popular fix).
+shape (popular fix), and so does dynamic=True.
+
+A function that is given gradients or buffers alone has dynamic sizes anyway: three graphs for a
+Newton-Schulz iteration, which transposes tall matrices.
 """
 
 import logging

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A dataclass batch stays unpinned under pin_memory=True"
+# title = "A dataclass batch without a pin_memory() method stays unpinned under pin_memory=True"
 # kind = "silent"
 # symptom = "left the dataclass unpinned"
 # origin = "design"
@@ -33,7 +33,10 @@
 """The loader pins tensors, mappings, sequences and objects with a pin_memory() method
 of their own; any other batch it returns as it is, without a word
 (torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data, Memory Pinning). A named tuple is
-pinned without a method.
+pinned without a method. An object of a plain class stays unpinned too.
+
+The method needs a line for each field that holds a tensor, with a test for None where a field may
+be None.
 
 dataclasses.replace() in the method would run __post_init__() again, which may scale x a second
 time, and drop what is no argument of __init__().

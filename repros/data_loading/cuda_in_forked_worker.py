@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A dataset that touches CUDA fails in a forked DataLoader worker"
+# title = "A dataset that uses CUDA fails in a forked DataLoader worker once the main process has used CUDA"
 # kind = "error"
 # symptom = "Cannot re-initialize CUDA in forked subprocess"
 # elsewhere = ["Cannot re-initialize CUDA in forked subprocess"]
@@ -12,7 +12,10 @@
 #     "https://github.com/pytorch/pytorch/issues/77159",
 #     "https://github.com/cfzd/Ultra-Fast-Lane-Detection-v2/issues/160",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing",
+#     "https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods",
+# ]
 # wrong = '''
 # for batch in DataLoader(Rows(device), num_workers=1):  # its rows are made on the GPU
 #     train(batch)
@@ -33,8 +36,9 @@
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Linux starts workers by fork, which the CUDA runtime does not support (docs:
-notes/multiprocessing). Keep datasets on the CPU and move the batches.
+"""Linux starts workers by fork, up to Python 3.13 (docs.python.org: multiprocessing, Contexts and
+start methods), which the CUDA runtime does not support (docs: notes/multiprocessing). Keep datasets
+on the CPU and move the batches; a model that makes features on the GPU runs in the loop.
 
 The spawn method that the message asks for did not solve it for the teams that report it
 (pytorch#77159).

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A for loop over a Dataset runs past its length"
+# title = "A for loop over a Dataset whose __getitem__ raises no IndexError runs past its length"
 # kind = "silent"
 # symptom = "row 4 of 3 was read"
 # origin = "design"
@@ -26,10 +26,11 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A Dataset has no __iter__; Python's for then counts up until __getitem__ raises an
-IndexError, and never asks for the length (docs.python.org: object.__getitem__). A
-__getitem__ that computes its row, as from a file name, a modulo or a random crop, raises
-none. Ask for the length, or let a DataLoader do it, which turns numbers into tensors.
+"""A map-style Dataset has no __iter__; Python's for then counts up until __getitem__ raises an
+IndexError, and never asks for the length (docs.python.org: object.__getitem__). A __getitem__ that
+computes its row, as from a file name, a modulo or a random crop, raises none: the loop never ends,
+or ends with the error of a file or a key that is not there. Over a list, an array or a tensor it
+stops by itself. Ask for the length, or let a DataLoader do it, which turns numbers into tensors.
 
 The converse is a loop that ends early without a word, when a bug in __getitem__ raises an
 IndexError (pytorch#82732); with the length that one is seen.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The DataLoader of a dataset that found no files raises num_samples=0"
+# title = "The shuffled DataLoader of a dataset that found no files raises num_samples=0"
 # kind = "error"
 # symptom = "num_samples=0|the epoch has 0 batches"
 # messages = ["num_samples should be a positive integer value, but got num_samples=0"]
@@ -29,7 +29,8 @@
 # ///
 """The dataset has length 0: nothing matched its path, its extension or its filter. The
 RandomSampler behind shuffle=True refuses that (torch/utils/data/sampler.py); num_samples
-is no argument that a user has passed.
+is no argument that a user has passed. A RandomSampler or WeightedRandomSampler that is made with
+num_samples=0 raises the same.
 
 With shuffle=False the message goes and no data comes: every epoch has 0 batches, and what
 fails is the mean over them (pprp/captcha_identify.pytorch#14: division by zero). So it is with a
