@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DistributedSampler delivers the same order in every epoch"
+# title = "DistributedSampler delivers the same order in every epoch unless set_epoch() is called"
 # kind = "silent"
 # symptom = "3 epochs, 1 order"
 # origin = "design"
