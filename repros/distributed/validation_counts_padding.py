@@ -36,7 +36,8 @@ samples is a multiple of the ranks, nothing is repeated.
 
 drop_last=True, which was added for this (pytorch#41171), makes the ranks equal by leaving samples
 out. Without a collective in the loop the ranks need not be equal: slice the dataset. The first
-forward of DDP after a training step is one, if the model has buffers: call its module. After the
+forward of DDP after a training step is one, if the model has buffers: call its module. If your own
+model has a layer named module, call the model itself: the lines would skip its forward. After the
 loop, all_gather() of unequal tensors ends the processes with gloo; all_gather_object() takes them.
 A mean of the ranks' means weighs unequal ranks wrongly: reduce the sum and the count.
 """
