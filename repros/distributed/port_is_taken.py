@@ -44,7 +44,7 @@ asks under __main__, and they inherit both variables. Lines in setup(rank) that 
 to go; the new lines there, or at the top of a file that spawned ranks import, would give each rank
 a port of its own, at which it waits in vain.
 
-Under torchrun each rank runs __main__, so the lines make it wait too, even alone: leave them out.
+Under torchrun each rank runs __main__, so with the lines the ranks wait in vain too: leave them out.
 torchrun --standalone takes a free port; --rdzv_endpoint=localhost:0 needs --rdzv_backend=c10d beside
 it, else the ranks wait for a port 0.
 """
