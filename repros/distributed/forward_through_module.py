@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A forward through model.module trains without synchronizing any gradient"
+# title = "A training step through model.module alone synchronizes no gradient"
 # kind = "silent"
 # symptom = "0 reductions in 2 steps"
 # origin = "design"
@@ -25,10 +25,12 @@
 # platform = "linux"
 # ///
 """Nothing raises, and the ranks drift apart (moojink/openvla-oft#160). DDP prepares its
-reducer in its own forward (torch/nn/parallel/distributed.py). A call of model.module, or
-of any method of it, passes that by, and the backward reduces nothing.
+reducer in its own forward (torch/nn/parallel/distributed.py). A step that calls model.module, or a
+method of it, from outside passes that by, and its backward reduces nothing. If the wrapper was
+called with gradients since the last backward, that backward does reduce.
 
-Give the model one forward that does it all, and call that through the wrapper.
+Give the model one forward that does it all, and call that through the wrapper. If a step leaves
+parameters out then, DDP needs find_unused_parameters=True: distributed/unused_head.
 """
 
 import torch

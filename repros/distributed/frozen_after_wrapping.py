@@ -3,10 +3,16 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Freezing layers of a model that is already wrapped in DDP raises in the second step"
+# title = "Freezing some layers of a model that is already wrapped in DDP raises in the second step"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
-# messages = ["Expected to have finished reduction in the prior iteration before starting a new one"]
+# messages = [
+#     "Expected to have finished reduction in the prior iteration before starting a new one",
+#     "module has parameters that were not used in producing loss",
+#     "making sure all .?forward.? function outputs participate in calculating loss",
+#     "Parameter indices which did not receive grad for rank \\d",
+# ]
+# elsewhere = ["Parameters which did not receive grad for rank \\d"]
 # origin = "design"
 # reports = ["https://github.com/ShiqiYu/OpenGait/issues/230"]
 # documents = [
@@ -26,7 +32,8 @@
 # platform = "linux"
 # ///
 """DDP registers its hooks on the parameters that require a gradient when it is built. A
-parameter that is frozen later gets no gradient, and the reducer still waits for it.
+parameter that is frozen later gets no gradient, and the reducer still waits for it. If all are
+frozen, no hook runs, and nothing raises.
 
 With find_unused_parameters=True it waits no longer, and a layer that is thawed later is
 reduced again. A wrapper built anew after freezing (facebookresearch/ClassyVision#398) trains

@@ -16,6 +16,7 @@
 # ]
 # documents = [
 #     "https://github.com/pytorch/pytorch/blob/v2.13.0/torch/utils/data/distributed.py",
+#     "https://docs.pytorch.org/docs/stable/elastic/run.html",
 # ]
 # wrong = '''
 # sampler = DistributedSampler(dataset)
@@ -33,11 +34,12 @@
 """A script that was written for several GPUs is started as one process. DistributedSampler asks
 the default process group for the number of ranks (torch/utils/data/distributed.py), and
 none exists before init_process_group(). DistributedDataParallel and barrier() fail in the same
-way: leave them out where `there` is false.
+way: leave them out where `there` is false; the model has no .module then.
 
 Told that it is rank 0 of 1, the sampler shuffles as ever, and set_epoch() is there; under
-torchrun it needs the group, so init_process_group() has to come first. A whole script that
-calls init_process_group() runs on one GPU with torchrun --standalone --nproc_per_node=1.
+torchrun it needs the group, so init_process_group() has to come first: before it each rank takes
+all rows, without an error. A whole script that calls init_process_group() runs as one process with
+torchrun --standalone --nproc_per_node=1 (docs: torchrun).
 """
 
 import torch

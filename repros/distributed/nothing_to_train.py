@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Wrapping a frozen model in DDP raises"
+# title = "Wrapping a model whose every parameter is frozen in DDP raises"
 # kind = "error"
 # symptom = "DistributedDataParallel is not needed when a module doesn't have any parameter"
 # messages = [
@@ -37,7 +37,9 @@
 has no .module, no prefix in its state_dict(), and on each rank what that rank loaded or drew, since
 only DDP sends the weights of rank 0 to the others.
 
-If layers were meant to train, freezing caught too much.
+A model that is thawed later has to be wrapped then: without the wrapper each rank trains on its own
+gradients, without an error. If layers were meant to train, freezing caught too much, and the lines
+do not help.
 """
 
 import torch

@@ -3,13 +3,16 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DDP raises in the second step: one output of the forward is not in the loss"
+# title = "DDP raises in the second step: the loss leaves out an output that has layers of its own"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [
 #     "Expected to have finished reduction in the prior iteration before starting a new one",
+#     "module has parameters that were not used in producing loss",
 #     "making sure all .?forward.? function outputs participate in calculating loss",
+#     "Parameter indices which did not receive grad for rank \\d",
 # ]
+# elsewhere = ["Parameters which did not receive grad for rank \\d"]
 # origin = "usage"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/22436",
@@ -42,14 +45,16 @@
 # platform = "linux"
 # ///
 """The forward returns two outputs, the loss takes one, and the second step raises: the
-parameters of the other output get no gradient, and the reducer waits for them
-(torch/csrc/distributed/c10d/reducer.cpp).
+layers of the other output get no gradient, and the reducer waits for them
+(torch/csrc/distributed/c10d/reducer.cpp). An output from which the loss is computed, such as
+features beside logits, has no such layers and may be left out.
 
 With find_unused_parameters=True it waits no longer, also where a batch trains only some of
 the outputs (pytorch#55582); the parameters of an output that no rank uses stay as they are
 (pytorch#57081). An output that is never used is better not returned (pytorch#22436): the
 option costs a walk through the graph in each step. Return a tuple, a list or a dict: in an object
-or a dataclass DDP does not find the outputs, and raises all the same.
+or a dataclass DDP does not find the outputs, and raises all the same. With a reentrant checkpoint
+the option raises: distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

@@ -7,8 +7,8 @@
 # kind = "error"
 # symptom = "[Aa]ddress already in use"
 # messages = [
-#     "server socket has failed to listen on any local network address",
-#     "EADDRINUSE",
+#     "server socket has failed to listen on any local network address.{0,120}?[Aa]ddress already in use",
+#     "name: EADDRINUSE, message: address already in use",
 #     "server socket has failed to bind to .{1,80}?Address already in use",
 # ]
 # elsewhere = [
@@ -27,7 +27,7 @@
 # '''
 # right = '''
 # import socket
-# with socket.socket() as probe:  # under __main__, where the ranks start; not in setup(rank)
+# with socket.socket() as probe:  # where the ranks are started; not in setup(rank), no torchrun
 #     probe.bind(("localhost", 0))  # any free port
 #     port = probe.getsockname()[1]
 # os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "localhost", str(port)
@@ -40,10 +40,13 @@ otherwise (torch/distributed/run.py). The second training on a machine, or one t
 started while processes of a crashed one still live, finds it taken.
 
 Port 0 asks the system for a free one. All ranks need the same, so the program that starts them
-asks, and they inherit both variables. Lines in setup(rank) that set them again have to go; the new
-lines there, or at the top of a file that spawned ranks import, would give each rank a port of its
-own, at which it waits in vain. torchrun does it with --standalone; --rdzv_endpoint=localhost:0
-needs --rdzv_backend=c10d beside it, else the ranks wait for a port 0.
+asks under __main__, and they inherit both variables. Lines in setup(rank) that set them again have
+to go; the new lines there, or at the top of a file that spawned ranks import, would give each rank
+a port of its own, at which it waits in vain.
+
+Under torchrun each rank runs __main__, so with the lines the ranks wait in vain too: leave them out.
+torchrun --standalone takes a free port; --rdzv_endpoint=localhost:0 needs --rdzv_backend=c10d beside
+it, else the ranks wait for a port 0.
 """
 
 import os

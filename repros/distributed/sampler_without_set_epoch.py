@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DistributedSampler delivers the same order in every epoch"
+# title = "DistributedSampler delivers the same order in every epoch unless set_epoch() is called"
 # kind = "silent"
 # symptom = "3 epochs, 1 order"
 # origin = "design"
@@ -36,6 +36,9 @@
 """The samples come shuffled, and in the same order in every epoch. All ranks have to draw
 one permutation, so the sampler draws it from a generator of its own with seed + epoch,
 and the epoch stays 0 unless set_epoch() is called (torch/utils/data/distributed.py).
+
+After a resume, continue from the epoch that was reached: counting from 0 again repeats the first
+orders. With shuffle=False set_epoch() changes nothing.
 """
 
 import torch

@@ -9,6 +9,7 @@
 # messages = [
 #     "Expected to have finished reduction in the prior iteration before starting a new one",
 #     "module has parameters that were not used in producing loss",
+#     "making sure all .?forward.? function outputs participate in calculating loss",
 #     "Parameters which did not receive grad for rank \\d",
 #     "Parameter indices which did not receive grad for rank \\d",
 # ]
@@ -49,8 +50,9 @@ in buckets and waits until every parameter that requires a gradient has one
 find_unused_parameters=True, which the message advises, is right for a layer that is left out on
 purpose, in all steps or in some: it stays as it is, as it does without DDP. It also hides a layer
 that was meant to train (NVIDIA-BioNeMo/KERMT#23): look at the names, and call that one in the
-forward. A layer that only the last step left out is among them, since zero_grad() removes gradients
-since 2.0.
+forward. Frozen parameters are among them too, and, since zero_grad() removes gradients (2.0), a
+layer that only the last step left out. With a reentrant checkpoint the option raises:
+distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

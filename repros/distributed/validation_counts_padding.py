@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Validation with DistributedSampler counts some samples twice"
+# title = "Validation with DistributedSampler counts some samples twice if their number is not a multiple of the ranks"
 # kind = "silent"
 # symptom = "12 predictions for 9 samples"
 # origin = "design"
@@ -31,12 +31,15 @@
 # ///
 """Every rank has to run the same number of batches in training, so the sampler repeats
 the first samples until the ranks have equally many (torch/utils/data/distributed.py). In
-a validation they count twice, and the metric depends on the number of ranks.
+a validation they count twice, and the metric depends on the number of ranks. If the number of
+samples is a multiple of the ranks, nothing is repeated.
 
 drop_last=True, which was added for this (pytorch#41171), makes the ranks equal by leaving samples
 out. Without a collective in the loop the ranks need not be equal: slice the dataset. The first
-forward of DDP after a training step is one, if the model has buffers: call its module. After the
+forward of DDP after a training step is one, if the model has buffers: call its module. If your own
+model has a layer named module, call the model itself: the lines would skip its forward. After the
 loop, all_gather() of unequal tensors ends the processes with gloo; all_gather_object() takes them.
+A mean of the ranks' means weighs unequal ranks wrongly: reduce the sum and the count.
 """
 
 import torch

@@ -31,7 +31,9 @@ times 0 is NaN; it takes xlogy() now (torch/distributions/dirichlet.py, pytorch#
 
 For a concentration other than 1, log_prob() of that end is -inf or inf on newer releases too, and
 the ratio of two policies is NaN: the lines help there as well, because the density of the
-clamped value is finite. They move a value between 0 and eps, too, whose density was finite before.
+clamped value is finite. They move a value between 0 and eps, too, whose density was finite before:
+eps is 0.008 in bfloat16. They are for the value of the Beta itself: an action that was scaled to
+-1 to 1 has to be scaled back first, or its negative half becomes eps.
 Clamped components of a Dirichlet have to be divided by their sum again: where many are clamped,
 validation refuses them otherwise.
 """

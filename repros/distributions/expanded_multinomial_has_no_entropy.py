@@ -21,7 +21,8 @@
 # affected = { cpu = "<2.15", cuda = "<2.15" }
 # ///
 """An expanded Multinomial has no entropy; the one that is built from expanded
-probabilities has one (control).
+probabilities has one (control). A batch of probabilities needs each new size:
+probs.expand(3, 2, -1) for expand((3, 2)).
 
 __init__() keeps a Binomial for entropy(); expand() does not copy it
 (torch/distributions/multinomial.py, pytorch#197898).

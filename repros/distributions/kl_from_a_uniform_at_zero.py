@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "kl_divergence() from a Uniform that starts at 0 to a Beta is NaN"
+# title = "kl_divergence() from a Uniform that starts at 0 or ends at 1 to a Beta is NaN"
 # kind = "silent"
 # symptom = "KL of two equal distributions is nan"
 # origin = "torch"
@@ -26,6 +26,9 @@ Uniform(0, 1) and Beta(1, 1) are the same distribution, so it should be 0
 _x_log_x() multiplied x by log(x), which is 0 times -inf at 0; it takes xlogy() now
 (torch/distributions/kl.py, pytorch#144220). So is the divergence from Uniform(0, 2) to a
 Gamma NaN up to 2.6. That from a Beta to Uniform(0, 1) is not.
+
+Move no bound but 0 and 1, and for a Gamma 0 alone: Uniform(1e-6, 2.0). The lines as they are would
+give the divergence of another Uniform.
 """
 
 import torch

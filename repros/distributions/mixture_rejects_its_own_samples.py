@@ -24,8 +24,9 @@
 
 Before it computes anything, log_prob() checks the values against the support. That of
 the mixture was the support of its components, which has one dimension more than the
-values where it depends on a parameter, as the count of a Binomial (pytorch#151317).
-One value, or as many as there are components, pass.
+values where it depends on a parameter, as the count of a Binomial (pytorch#151317). A mixture of
+Uniform or of Pareto distributions fails in the same way; of Poisson, Bernoulli or Categorical, it
+does not. One value, or as many as there are components, pass.
 
 The components go on checking the values: one outside of the support raises ValueError. Where
 their supports differ, as for counts of 2 and 4, so does a sample of another component, on newer

@@ -25,8 +25,8 @@
 
 2.10 checks that eps is positive (pytorch#166756), which only a variance of zero calls
 for: in eval mode the stored variance divides, and eps is zero where it was folded into
-that (pytorch#173337) or where a layer is made an identity (chr5tphr/zennit#240). In training mode
-an eps of zero raises in later releases too.
+that (pytorch#173337) or where a layer is made an identity (chr5tphr/zennit#240). In training mode,
+and in eval mode without running statistics, an eps of zero raises in later releases too.
 """
 
 import torch

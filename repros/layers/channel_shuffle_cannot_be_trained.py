@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A network with nn.ChannelShuffle cannot be trained"
+# title = "nn.ChannelShuffle raises on the CPU for an input that needs a gradient"
 # kind = "error"
 # symptom = "derivative for channel_shuffle is not implemented"
 # messages = ["derivative for channel_shuffle is not implemented"]
@@ -22,7 +22,8 @@
 # '''
 # affected = { cpu = "<2.5" }
 # ///
-"""The forward raises as soon as the input needs a gradient.
+"""The forward raises as soon as the input needs a gradient: behind a layer that is trained, not as
+the first layer and not under no_grad().
 
 channel_shuffle was registered for the CPU without a derivative, although it consists of
 operators that have one (pytorch#67240). What the line returns is contiguous, whatever the memory

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of a frequent row of a bfloat16 Embedding stops growing on the CPU"
+# title = "The gradient of a frequent row of a bfloat16 Embedding stops growing on the CPU if its addends have one sign"
 # kind = "silent"
 # symptom = "weight.grad is 256, not 4096"
 # origin = "torch"
@@ -23,7 +23,9 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A token that occurs 4096 times gives its row a gradient of 256, and of 2048 in float16.
+"""A token that occurs 4096 times, each time with a gradient of 1, gives its row a gradient of 256,
+and of 2048 in float16. Up to 256 times it is right. Gradients of both signs cancel on
+the way, and their sum is off by some percent.
 
 embedding_dense_backward_cpu adds one row of the gradient after the other to the result
 (aten/src/ATen/native/Embedding.cpp), which is bfloat16: 256 + 1 is 256 there. So does the

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GroupNorm of a channels_last input is wrong where the mean is large"
+# title = "GroupNorm of a float32 channels_last input is wrong on the CPU where the mean is 1000 times the deviation"
 # kind = "silent"
 # symptom = "channels_last output is off by [\\d.]+"
 # origin = "torch"
@@ -24,8 +24,9 @@
 # ///
 """GroupNorm of values that deviate by 1 from a mean of 1000 to 20000 returns results that
 are wrong in their first digit, up to hundreds of times too large, once the input is
-channels_last; so are the gradients of input and weight. channels_last_3d does the same: name it in
-the lines for 5-D inputs.
+channels_last; so are the gradients of input and weight. At a mean of 100 the results
+are off by 0.01, at 10 by 0.0001; float64 is right. channels_last_3d does the same: name it in the
+lines for 5-D inputs.
 
 The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32,
 where the digits of a small variance cancel; if none is left, the result is divided by

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "LayerNorm under CPU autocast gives its weight and bias a fraction of their gradients"
+# title = "LayerNorm of a bfloat16 input under CPU autocast loses most of the gradients of its weight and bias if many rows add up"
 # kind = "silent"
 # symptom = "bias.grad is \\d+, not 262144"
 # origin = "torch"
@@ -26,8 +26,10 @@
 The backward adds the rows up in a buffer of the input's dtype, one for each thread
 (`buffer` in aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones
 ends at 256, as 256 + 1 is 256 there, and in float16 at 2048. That the parameters are float32
-does not help. A LayerNorm in bfloat16 does the same, and raises on the float32 input of the lines:
-call norm.float() after model.bfloat16(). GroupNorm and BatchNorm1d sum right.
+does not help. Up to 256 rows are summed right; of 65536 rows with gradients of both signs the sum
+is off by a third. An input that is float32 under autocast, such as a residual stream, is not
+affected. A LayerNorm in bfloat16 does the same, and raises on the float32 input of the lines: call
+norm.float() after model.bfloat16(). GroupNorm and BatchNorm1d sum right.
 
 The bias of Conv2d had the same fault (pytorch#68048).
 """

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "softshrink turns NaN into 0"
+# title = "softshrink turns NaN into 0 on the CPU"
 # kind = "silent"
 # symptom = "softshrink of nan is 0\\.0"
 # origin = "torch"

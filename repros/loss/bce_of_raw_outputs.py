@@ -31,7 +31,8 @@
 """The output of a linear layer is any number, and this loss takes probabilities (docs:
 torch.nn.BCELoss); a tutorial's linear model fails so (ray-project/ray#17117). On a GPU it is
 a failed assertion about the input (pytorch#5560). The model keeps its outputs, logits, for
-which 0 is the threshold that 0.5 is for probabilities.
+which 0 is the threshold that 0.5 is for probabilities. With a sigmoid still before it, this loss
+does not fall below 0.5, even of two samples that a line separates, and nothing raises.
 
 NaN is not between 0 and 1 either: it raises the same behind a sigmoid, while
 BCEWithLogitsLoss makes a NaN of it without an error. Nor does that loss check the targets: of a

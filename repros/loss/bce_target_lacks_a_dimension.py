@@ -32,7 +32,7 @@
 """A linear layer with one output gives [N, 1], a dataset of labels gives [N]. Broadcasting the
 two would compare every pair, so torch refuses (pytorch#1944); binary_cross_entropy words it
 as "Using a target size ... is deprecated" (torch/nn/functional.py). For masks, logits [N, 1, H, W]
-and targets [N, H, W], it is unsqueeze(1).
+and targets [N, H, W], it is unsqueeze(1). Integer labels raise next: loss/bce_targets_are_integers.
 
 logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every
 dimension of size 1 (docs: torch.squeeze). Of a last batch of one sample that is the batch

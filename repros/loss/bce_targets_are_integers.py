@@ -3,12 +3,16 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "binary_cross_entropy_with_logits raises for integer targets"
+# title = "binary_cross_entropy_with_logits raises on the CPU for integer targets"
 # kind = "error"
 # symptom = "result type Float can't be cast to the desired output type"
 # messages = [
 #     "result type Float can.t be cast to the desired output type (?:Long|Int|Byte)",
 #     "Found dtype (?:Long|Int|Bool|Byte) but expected \\w{4,8}",
+# ]
+# elsewhere = [
+#     "result type (?:BFloat16|Half|Double) can.t be cast to the desired output type (?:Long|Int|Byte)",
+#     "result type Float can.t be cast to the desired output type (?:Char|Short)",
 # ]
 # origin = "design"
 # reports = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises for class labels that are float32 or int32"
+# title = "cross_entropy raises on the CPU for class labels that are float32 or int32"
 # kind = "error"
 # symptom = "expected scalar type Long but found|expected target dtype to be Long or Byte"
 # messages = [

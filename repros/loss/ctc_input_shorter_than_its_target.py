@@ -33,7 +33,8 @@
 (pytorch#31557): "aa" cannot be said in two frames, and what is impossible has an infinite
 loss. Leave such samples out, and count them: none is learned, and where they are many, the
 encoder strides too much.
-The lines take targets of (samples, labels), and frames and lengths as tensors beside them.
+The lines take targets of (samples, labels), and frames and lengths as tensors on the same device;
+give blank=, reduction= and the like to the new call as to the old.
 
 zero_infinity=True is advised because it saves cleaning the data (wenet-e2e/wenet#2299). It
 makes that loss 0, and its gradient too: nothing is learned from such a sample, and the mean counts

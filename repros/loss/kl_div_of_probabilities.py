@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "kl_div of probabilities instead of log-probabilities is negative"
+# title = "kl_div of probabilities instead of log-probabilities is negative for soft targets"
 # kind = "silent"
 # symptom = "divergence is negative"
 # origin = "usage"
@@ -26,7 +26,11 @@
 # ///
 """A divergence is never negative. The input of kl_div is expected in log space (docs:
 torch.nn.KLDivLoss, lightly-ai/lightly#1341), and probabilities raise nothing there: the loss
-is minus the entropy of the target, less a mean of the probabilities.
+is minus the entropy of the target, less a mean of the probabilities. Its minimum puts all
+probability on the likeliest class, whatever the target. Of one-hot targets it is 0 or below.
+
+Logits of (rows, tokens, classes) and their targets want flatten(0, 1) first: softmax(1) is over the
+classes of 2-D logits, and "batchmean" divides by the first size alone.
 
 Where a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf): fill them with
 torch.finfo(logits.dtype).min.
