@@ -42,6 +42,8 @@ It happens with a single process as well, and not only from torch 2.6 on, as pyt
 it. With broadcast_buffers=False alone the running statistics of the ranks drift apart; send
 them after the backward instead. On 2.3 and 2.15 the wrapper does not send them at the start either:
 where rank 0 alone has loaded a checkpoint, send them once before the first forward too.
+Torch 2.13 and 2.15, where nothing raises, warn that broadcast_buffers is deprecated
+(torch/nn/parallel/distributed.py).
 """
 
 import torch
