@@ -39,7 +39,8 @@ Without workers nothing is shared; persistent_workers=True, prefetch_factor,
 multiprocessing_context and a timeout have to go with them, else they raise; on 1.13 a
 prefetch_factor of 2, its default there, does not. worker_init_fn is not called: what it opens or
 seeds has to be done before the loop. Fewer workers, a smaller
-prefetch_factor or smaller batches need less of it. set_sharing_strategy("file_system"), advised
+prefetch_factor or smaller batches need less of it. share_memory() of a model raises the same
+message without a loader (torch/storage.py): it needs the room. set_sharing_strategy("file_system"), advised
 in pytorch#41481, uses the same folder.
 """
 
