@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A lambda in the dataset or the DataLoader cannot be sent to spawned workers"
+# title = "A lambda in the dataset, collate_fn or worker_init_fn cannot be sent to spawned workers"
 # kind = "error"
 # symptom = "Can't (?:pickle|get) local object"
 # messages = [

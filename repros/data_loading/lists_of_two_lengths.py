@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Samples that hold lists of different lengths cannot be batched"
+# title = "default_collate() cannot batch samples that hold lists or tuples of different lengths"
 # kind = "error"
 # symptom = "each element in list of batch should be of equal size"
 # messages = ["each element in list of batch should be of equal size"]
@@ -34,11 +34,13 @@
 """default_collate() takes a list for a sample of several fields and collates field by field,
 so that all lists need the same length (torch/utils/data/_utils/collate.py). Before 1.6 it
 dropped without a word what was longer than the shortest (pytorch#38492): going back to such
-a release, as in pytorch#42654, hides the failure.
+a release, as in pytorch#42654, hides the failure. Samples of two and of three fields raise the same:
+return the same fields for each sample.
 
 A collate_fn that keeps a tensor for each sample loses nothing. It names the dtype, as an empty
-list becomes float32, which Embedding refuses; for boxes write torch.float32. A model that takes one tensor
-needs them padded: pad_sequence(tags, batch_first=True, padding_value=n), where n is no tag and
+list becomes float32, which Embedding refuses. torch.long cuts fractions off: for boxes write
+torch.float32. A model that takes one tensor needs them padded:
+pad_sequence(tags, batch_first=True, padding_value=n), where n is no tag and
 no token, and the lengths beside it. With the default 0 each pad counts as number 0.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A dataset that returns None for a bad sample breaks the batch"
+# title = "default_collate() cannot batch the None that a dataset returns for a bad sample"
 # kind = "error"
 # symptom = "^TypeError: .*found <class 'NoneType'>|^a batch without samples"
 # messages = [
@@ -48,7 +48,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """default_collate() has no rule for None (torch/utils/data/_utils/collate.py). Its message
-names the type and no sample.
+names the type and no sample. It looks at the first sample of a batch: a None behind a tensor, a
+number or a tuple raises other texts.
 
 Leaving out the None in collate_fn, as people do (pytorch#52850, pytorch#57429), makes
 batches of fewer samples, and fails at the batch that has none left: IndexError, list index
@@ -56,6 +57,10 @@ out of range. Look once which rows are there, before the loader counts them: tha
 of them once, keeps none, and augments them in every epoch as before. A __getitem__() that
 raises has to return None instead. What that draws from torch's CPU generator is given back, and
 not what it draws from `random` or NumPy.
+
+That finds a sample that is None in every epoch, but not a None field of a tuple, nor a None by
+chance, as from a crop without an object: draw again inside of __getitem__(). The numbers and
+weights of a sampler count the rows of the Subset.
 
 Looked at itself, a dataset that opens its file at the first sample hands the open file on to
 forked workers, which move one position in it and read each other's rows. The copy is shallow:

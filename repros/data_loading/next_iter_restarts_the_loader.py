@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "next(iter(loader)) in a loop gives the first batch every time"
+# title = "next(iter(loader)) in a loop gives the first rows every time, unless the loader shuffles"
 # kind = "silent"
 # symptom = "of 100 rows were read"
 # origin = "usage"

@@ -36,8 +36,10 @@ MECLabTUDA/Super_Selfish#2 names. An image with an alpha channel does it too.
 
 Resizing all of them to one height and width, which helps where the sizes differ
 (lxtGH/DecoupleSegNets#32), leaves the channels as they are. The copy is for transforms that
-write in place: an expanded image has one channel in memory. An image of height x width x channels,
-or of more bands, raises KeyError instead of losing all but three rows or bands.
+write in place: an expanded image has one channel in memory. An image of height x width x channels
+that is more than four rows high, or one of more bands, raises KeyError instead of losing rows or
+bands. The lines count channels alone: palette numbers pass for grey, and CMYK for RGB with alpha.
+image.convert("RGB") of PIL tells these apart (pillow.readthedocs.io: Image.convert).
 """
 
 import torch

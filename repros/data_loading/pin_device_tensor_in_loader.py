@@ -41,7 +41,8 @@
 """The loader pins every tensor of a batch, wherever it lies
 (torch/utils/data/_utils/pin_memory.py). Tensors on the device come from the dataset
 (hako-mikan/sd-webui-traintrain#20, unit8co/darts#436) or from a collate_fn
-(DavidWBressler/GCNN#2).
+(DavidWBressler/GCNN#2). The lines are for num_workers=0, the default: forked workers cannot use
+CUDA (docs: notes/multiprocessing).
 """
 
 from contextlib import ExitStack

@@ -30,7 +30,10 @@
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
 """Until 2.6 the loader asks torch.cuda.is_available() and drops the request where it is
-False; since 2.7 it warns (pytorch#124908, pytorch#131858).
+False; since 2.7 it warns in each epoch (pytorch#124908, pytorch#131858). The lines make the
+reason visible, and pin nothing that was not pinned. The host goes on during the copy of a pinned
+batch with non_blocking=True alone (docs: tutorials, pinmem_nonblock). Without CUDA the lines
+turn pinning off, for Intel's XPU too.
 """
 
 import contextlib

@@ -32,10 +32,11 @@
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///
-"""Until 2.9 the loader rebuilt a tuple as a list when it pinned it, so code that asks
-for a tuple fails only where a batch is pinned (pytorch#48419, fastai/fastai#2795). torch
+"""Until 2.9 the loader rebuilt a tuple as a list when it pinned it, named tuples excepted, so code
+that asks for a tuple fails only where a batch is pinned (pytorch#48419, fastai/fastai#2795). torch
 2.10 keeps the tuple (pytorch#169690). The loader's own default_collate() makes lists of tuples on
-all releases, pinned or not, named tuples excepted; the line helps there too.
+all releases, pinned or not, named tuples excepted; the line helps there too. It makes a tuple
+of the batch alone: tuples inside of it stay lists.
 """
 
 from unittest import mock

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Each DataLoader worker copies the dataset's Python objects as it reads them"
+# title = "Each forked DataLoader worker copies the dataset's Python objects as it reads them"
 # kind = "leak"
 # symptom = "the worker copied \\d+ MB of a list it only read"
 # origin = "design"
@@ -28,6 +28,8 @@
 """A forked worker shares the memory of its parent until one of them writes to it. To read a
 Python object is to write its reference count, so that every page with objects is copied,
 once in each worker (docs: torch.utils.data, Multi-process data loading; pytorch#13246).
+Memory grows within an epoch, until all is copied, and not from epoch to epoch: what ends an epoch
+ends the workers, and persistent workers have copied all by then.
 The numbers of a tensor have no reference counts. Strings and records fit in two tensors: their
 bytes one after another, in uint8, and where each ends. A row is decoded when it is read.
 A NumPy array of texts of fixed width is shared as well; one of dtype=object is copied as a list is.

@@ -22,14 +22,17 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The run that resumes draws a new split (aiqm/torchani#443), and most rows that it validates
-on were trained on before. random_split() draws from the global generator unless
-it is given one (docs: torch.utils.data.random_split).
+"""The run that resumes draws a new split (aiqm/torchani#443), and rows that it validates
+on were trained on before: of 80 to 20, about 16 of the 20. random_split() draws from the global
+generator unless it is given one (docs: torch.utils.data.random_split).
 
 A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) holds only while
 every draw between it and the split stays the same: here the run that resumes builds
 another head first. A generator of its own holds while the rows keep their number and order:
 with a row more it splits anew, and val.indices belong into the checkpoint.
+
+The lines have to be there from the first run. A checkpoint of before was trained on another
+split, and its rows are among the new ones for validation: start again, or keep the old indices.
 """
 
 import torch

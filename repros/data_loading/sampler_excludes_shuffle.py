@@ -37,7 +37,8 @@ sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandom
 shuffle by themselves, and DistributedSampler does unless it is told not to; it needs
 set_epoch() to shuffle differently in each epoch (torch/utils/data/distributed.py). With any
 other sampler the rows come in its order, unshuffled if it is a SequentialSampler. A
-batch_sampler makes whole batches, and takes neither batch_size, shuffle, sampler nor drop_last.
+batch_sampler makes whole batches, and takes neither shuffle, sampler, drop_last nor a batch_size
+other than 1, which is the default.
 """
 
 from torch.utils.data import BatchSampler, DataLoader, SubsetRandomSampler

@@ -30,16 +30,18 @@
 # platform = "linux"
 # ///
 """Batches travel from worker to main process in files of /dev/shm (docs: multiprocessing,
-Sharing CPU tensors), of which a container has 64 MB by default (meta-pytorch/torchx#428).
+Sharing CPU tensors), of which a Docker container has 64 MB by default (meta-pytorch/torchx#428).
 The message names a file </torch_...>, which is no file of the disk
 (aten/src/ATen/MapAllocator.cpp). Where the room runs out only as the file is filled, it is
 a bus error instead (logicalclocks/hopsworks#1557 shows both).
 
 Without workers nothing is shared; persistent_workers=True, prefetch_factor,
-multiprocessing_context and a timeout have to go with them, else they raise, and worker_init_fn is
-not called: what it opens or seeds has to be done before the loop. Fewer workers, a smaller prefetch_factor or smaller batches
-need less of it. set_sharing_strategy("file_system"), advised in pytorch#41481, uses the same
-folder.
+multiprocessing_context and a timeout have to go with them, else they raise; on 1.13 a
+prefetch_factor of 2, its default there, does not. worker_init_fn is not called: what it opens or
+seeds has to be done before the loop. Fewer workers, a smaller
+prefetch_factor or smaller batches need less of it. share_memory() of a model raises the same
+message without a loader (torch/storage.py): it needs the room. set_sharing_strategy("file_system"), advised
+in pytorch#41481, uses the same folder.
 """
 
 import resource

@@ -26,7 +26,8 @@
 """train.dataset and val.dataset are one object (torch/utils/data/dataset.py), so that the
 assignment meant for validation, as advised in torchgeo/torchgeo#257, takes the augmentation
 from training as well (growingnet/gromo#58). Give the Subset a dataset of its own, which lists
-its files in the same order. That is for one split into all parts: after a second split
+its files in the same order, before the first epoch of a loader with persistent_workers=True.
+That is for one split into all parts: after a second split
 val.dataset is a part, and its indices are other rows of the whole dataset.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A DataLoader worker that exits takes its reason with it"
+# title = "The error of a DataLoader worker that exits does not name the reason"
 # kind = "error"
 # symptom = "exited unexpectedly"
 # messages = [
@@ -38,8 +38,12 @@
 """A worker catches Exception and sends it with its traceback to the main process
 (torch/utils/data/_utils/worker.py). Whatever else ends it, sys.exit() in the dataset as
 here, or a signal, leaves the main process with the process number alone
-(torch/utils/data/dataloader.py). Run once with num_workers=0 to see the cause.
-faulthandler.enable() in a worker_init_fn prints where in Python a segmentation fault was.
+(torch/utils/data/dataloader.py). Only a text given to sys.exit() is printed, without a traceback,
+on the stderr of the worker (cpython: multiprocessing/process.py). Run once with num_workers=0 to see
+the cause. faulthandler.enable() in a worker_init_fn prints where in Python a segmentation fault was.
+
+The lines are for a dataset that exits. A worker that a signal ends, such as SIGKILL where memory
+runs out, gives the same texts, and they do not help it.
 """
 
 import os

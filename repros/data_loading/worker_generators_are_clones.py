@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A random generator made in the dataset draws the same numbers in every worker"
+# title = "A random generator made in the dataset draws the same numbers in every forked worker"
 # kind = "silent"
 # symptom = "2 of 4 draws are distinct"
 # origin = "design"
@@ -42,7 +42,7 @@
 # '''
 # choice = "Take the lines where the draw is your own; the fix where a library's transform holds the generator, or the draws have to stay apart from all others"
 # rule = "error"
-# when = "the DataLoader has two workers or more, and its worker_init_fn gives them no new generator"
+# when = "the DataLoader has two workers or more, and its worker_init_fn gives them no new generator; with one worker each epoch repeats the first"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
@@ -50,6 +50,9 @@
 notes/faq). Only the global generators of torch, Python and NumPy are reseeded in each
 (torch/utils/data/_utils/worker.py): draw from one of them, best from torch's: with num_workers=0
 torch.manual_seed() seeds that one alone.
+
+Without persistent_workers=True each epoch starts new workers, and draws what the first one drew,
+with one worker too: the copy in the main process never advances.
 
 Ranks that are seeded alike draw alike in their workers: give each rank's loader a
 generator=torch.Generator().manual_seed(seed + rank).

@@ -22,10 +22,11 @@
 # stand_in = { cpu = "cpu:0 for cuda: a tensor that is made there reports cpu" }
 # ///
 """device="cuda" means the current GPU and has no index; the tensor made there reports the
-index, and two devices are equal only if their indices are (pytorch#115405).
+index, and two devices are equal only if their indices are (pytorch#115405). x.device == "cuda"
+is False too, as a device equals no string.
 
-A tensor that is made there says which device is meant. To compare the types alone calls
-cuda:0 and cuda:1 the same.
+A tensor that is made there says which device is meant, of a string too. To compare the types
+alone calls cuda:0 and cuda:1 the same.
 """
 
 import torch

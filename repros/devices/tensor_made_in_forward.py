@@ -42,7 +42,9 @@ forward() makes is on the default device, the CPU, unless it is told otherwise (
 torch.zeros): a first hidden state (Lightning-AI/pytorch-lightning#3738), a mask, noise.
 
 new_zeros(), new_ones() and new_full() of a parameter take its device, and its dtype too: with
-device=x.device alone a model in bfloat16 raises next. For noise: torch.randn_like(weight), or
+device=x.device alone a model in bfloat16 raises next. A mask or an index must not take that dtype:
+name its own, weight.new_ones(size, dtype=torch.bool). MultiheadAttention adds a mask of floats to the
+scores without a word (docs: torch.nn.MultiheadAttention). For noise: torch.randn_like(weight), or
 torch.randn(size, device=weight.device, dtype=weight.dtype). The names in the message are those
 of the operator's arguments, not of your variables.
 """

@@ -37,8 +37,9 @@
 returns the moved one and leaves the first as it was (docs: torch.Tensor.to).
 
 In a loop over a list or a dict x = x.to(device) changes the name of the loop alone: build a new
-one, {key: x.to(device) for key, x in batch.items()}. The moved one is no leaf: where x.grad is
-wanted, call requires_grad_() on it.
+one, {key: x.to(device) for key, x in batch.items()}, of the tensors in it. Where x.grad is wanted,
+move x first and call requires_grad_() on the result: what to() makes of an x that requires grad is
+no leaf, and requires_grad_() does not make it one (docs: torch.Tensor.is_leaf).
 """
 
 import torch

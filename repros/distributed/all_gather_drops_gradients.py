@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A contrastive loss over all_gather() misses the gradients of the gathered features"
+# title = "A loss over the features of all_gather() misses the gradients of the gathered ones"
 # kind = "silent"
 # symptom = "half of the gradient is missing"
 # origin = "design"
@@ -26,10 +26,12 @@
 # platform = "linux"
 # ///
 """The loss is right and its gradient is not: all_gather() fills the given tensors in place
-and records no graph (HobbitLong/SupContrast#26). Features are trained as anchors and
-never as the counterparts of others.
+and records no graph (HobbitLong/SupContrast#26). In a contrastive loss features are trained as
+anchors and never as the counterparts of others. gathered[rank] = features brings back a rank's own
+alone.
 
-all_gather() of torch.distributed.nn.functional has a backward; torch 2.13 warns that it is
+all_gather() of torch.distributed.nn.functional has a backward, which adds up what the losses of all
+ranks send; DDP divides by their number. torch 2.13 warns that it is
 deprecated and names its successor.
 """
 

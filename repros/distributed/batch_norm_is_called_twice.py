@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Two forwards of a model with BatchNorm before one backward raise under DDP"
+# title = "Two forwards of a model with BatchNorm before one backward raise under DDP, which broadcasts its buffers"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [
@@ -32,14 +32,18 @@
 # affected = { cpu = ">=1.13,<2.12", cuda = ">=1.13,<2.12" }
 # platform = "linux"
 # ///
-"""The backward names a tensor as long as BatchNorm has channels. Before each forward DDP
-broadcasts the buffers from rank 0, which writes running_mean and running_var in place
-(pytorch#175024); the backward of the first forward had saved them.
+"""The backward names a tensor as long as BatchNorm has channels. Before each forward outside of
+no_sync() DDP broadcasts the buffers from rank 0, broadcast_buffers=True being the default. That
+writes running_mean and running_var in place
+(pytorch#175024); the backward of the first forward had saved them. With
+track_running_stats=False there are none (docs: BatchNorm1d).
 
 It happens with a single process as well, and not only from torch 2.6 on, as pytorch#175024 has
 it. With broadcast_buffers=False alone the running statistics of the ranks drift apart; send
 them after the backward instead. On 2.3 and 2.15 the wrapper does not send them at the start either:
 where rank 0 alone has loaded a checkpoint, send them once before the first forward too.
+Torch 2.13 and 2.15, where nothing raises, warn that broadcast_buffers is deprecated
+(torch/nn/parallel/distributed.py).
 """
 
 import torch

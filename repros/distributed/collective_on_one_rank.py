@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Training hangs after rank 0 alone has validated, or has stopped early"
+# title = "Training hangs after rank 0 alone has stopped early"
 # kind = "hang"
 # symptom = "Timed out waiting|Wait timeout|timed out|[Tt]imeout"
 # messages = ["Timed out waiting \\d{1,12}ms for send operation to complete"]
@@ -44,7 +44,8 @@
 of the process group (Lightning-AI/pytorch-lightning#379). All ranks have to decide alike: rank 0
 sends its decision, here as ultralytics/yolov5#8345 does.
 
-The forward of the wrapper is a collective too, after a training step, where the model has buffers
+A validation on rank 0 alone does no harm to a model without buffers. The forward of the wrapper is
+a collective too, after a training step, where the model has buffers
 such as those of BatchNorm: in a validation on rank 0 call its module, which waits for nobody
 (pytorch#54059, jpata/particleflow#233). A barrier() after the validation ends neither: rank 0 has
 left the loop. A validation that takes longer than the time limit needs a longer one.

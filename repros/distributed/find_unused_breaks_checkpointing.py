@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "find_unused_parameters=True makes gradient checkpointing fail under DDP"
+# title = "find_unused_parameters=True makes reentrant gradient checkpointing fail under DDP"
 # kind = "error"
 # symptom = "Expected to mark a variable ready only once"
 # messages = ["Expected to mark a variable ready only once"]
@@ -28,7 +28,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Every layer is used once, and DDP says that one was marked ready twice.
+"""Every layer is used once, and DDP says that one was marked ready twice. A checkpoint() without
+use_reentrant is reentrant: on 1.13, 2.3 and 2.15 it fails the same.
 
 The search for unused parameters walks the graph behind the output (docs:
 DistributedDataParallel). What a reentrant checkpoint recomputes later is not in that
