@@ -3,7 +3,9 @@
 Imports neither torch nor Hypothesis: the tests of the harness need neither.
 """
 
+import contextlib
 import importlib
+import os
 import shutil
 import signal
 import subprocess
@@ -17,6 +19,7 @@ from matrix import catalog
 from matrix.devices import DEVICES
 
 FAMILIES = catalog.fixes()
+LIMIT = 300.0  # seconds that a test has, without its fixtures; the slowest takes a tenth
 
 
 def pytest_addoption(parser):
@@ -46,6 +49,40 @@ def pytest_configure(config):
             raise pytest.UsageError(f"--device {device}: {reason}")
     if folder := config.getoption("--fixes"):
         _use_fixes_of(Path(folder).resolve())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    """A test that does not end is a failure, and what it has started is killed."""
+    # Windows has no such timer; a fixture may have set one
+    if not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+
+    def give_up(number, frame):
+        for pid in _descendants(os.getpid()):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        pytest.fail(f"still running after {LIMIT:g} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _descendants(pid):
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True)
+    parents = {
+        int(child): int(parent) for child, parent in map(str.split, listed.stdout.splitlines())
+    }
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
 
 
 def _use_fixes_of(folder):

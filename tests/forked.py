@@ -20,7 +20,6 @@ from dataclasses import asdict, dataclass
 from types import FrameType
 from typing import IO, Any
 
-
 TOP = ("<module>", "_run")  # what calls the roles: the file itself, or _run()
 
 

@@ -57,7 +57,7 @@ def test_what_is_printed_does_what_the_reference_does(tmp_path: Path) -> None:
 def test_advice_that_did_harm_fails_in_its_place(tmp_path: Path) -> None:
     old = [one for place in PLACES for one in pasting.once_given(place, BY_ID[place.id], VERSION)]
     assert old
-    assert unmet(old, tmp_path) == []
+    assert pasting.run_until_each_fails(old, tmp_path) == []
 
 
 PLACE = """

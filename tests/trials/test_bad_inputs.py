@@ -23,10 +23,16 @@ NOT_USED = {
 }
 
 
-@pytest.mark.parametrize("use", bad_inputs.USES, ids=lambda use: f"{use.function}-{use.argument}")
-@pytest.mark.filterwarnings("ignore")
-def test_every_bad_input_gets_a_right_answer_or_an_error_that_names_it(use: bad_inputs.Use) -> None:
-    assert bad_inputs.problems(bad_inputs.judge(use, name) for name in bad_inputs.INPUTS) == []
+@pytest.fixture(scope="module")
+def measured() -> bad_inputs.Cells:
+    return bad_inputs.measure()
+
+
+@pytest.mark.xdist_group("bad-inputs")
+def test_every_bad_input_gets_a_right_answer_or_an_error_that_names_it(
+    measured: bad_inputs.Cells,
+) -> None:
+    assert bad_inputs.problems(cell for cells in measured.values() for cell in cells) == []
 
 
 @pytest.mark.parametrize("family", catalog.fixes())
@@ -44,10 +50,11 @@ def test_an_answer_counts_only_if_it_is_the_right_one(answer: object, kind: str)
     assert bad_inputs.judge(use, "float").kind == kind
 
 
-def test_the_table_is_what_this_torch_does() -> None:
+@pytest.mark.xdist_group("bad-inputs")
+def test_the_table_is_what_this_torch_does(measured: bad_inputs.Cells) -> None:
     text = bad_inputs.TABLE.read_text(encoding="utf-8")
     match = re.search(r"on torch ([\d.]+)", text)
     assert match
     if match[1] != torch.__version__.split("+")[0] or torch.cuda.is_available():
         pytest.skip(f"the table was written on torch {match[1]}, on a machine without a GPU")
-    assert bad_inputs.marks(bad_inputs.measure()) in text, f"to write it: {bad_inputs.COMMAND}"
+    assert bad_inputs.marks(measured) in text, f"to write it: {bad_inputs.COMMAND}"

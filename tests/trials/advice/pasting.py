@@ -36,6 +36,7 @@ NO_PLACE = {  # reproducers whose lines nothing can run on the CPU
 }
 MARK = "paste"
 SECONDS = 60.0
+NEVER = "fails in no setting of its place"
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,27 @@ def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list
     return ended
 
 
+def run_until_each_fails(pasted: list[Pasted], folder: Path) -> list[str]:
+    """The lines that fail in none of their settings, which are run one after another."""
+    waiting: dict[tuple[str, str, str], list[Pasted]] = {}
+    for one in pasted:
+        waiting.setdefault((one.place.id, one.key, one.lines), []).append(one)
+    problems: list[str] = []
+    round = 0
+    while waiting:
+        first = [settings[0] for settings in waiting.values()]
+        (folder / str(round)).mkdir()
+        ended = run(first, folder / str(round))
+        for (key, settings), (status, _) in zip(list(waiting.items()), ended):
+            if status or not settings[1:]:
+                problems += [] if status else [f"{key[0]}, {key[1]}: {NEVER}"]
+                del waiting[key]
+            else:
+                waiting[key] = settings[1:]
+        round += 1
+    return problems
+
+
 def unmet(pasted: list[Pasted], ended: list[tuple[int, str]]) -> list[str]:
     """Where right lines differ from the reference, and where wrong or harmful ones never do."""
     problems, silent = [], dict[tuple[str, str, str], bool]()
@@ -159,8 +181,4 @@ def unmet(pasted: list[Pasted], ended: list[tuple[int, str]]) -> list[str]:
         else:
             key = (one.place.id, one.key, one.lines)
             silent[key] = silent.get(key, True) and status == 0
-    return problems + [
-        f"{id}, {key}: fails in no setting of its place"
-        for (id, key, _), alike in silent.items()
-        if alike
-    ]
+    return problems + [f"{id}, {key}: {NEVER}" for (id, key, _), alike in silent.items() if alike]
