@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy with label_smoothing is inf for float16 logits of a large vocabulary"
+# title = "cross_entropy with label_smoothing is inf for float16 logits of a large vocabulary or batch"
 # kind = "silent"
 # symptom = "the loss is inf, not 10.37"
 # origin = "torch"
@@ -23,11 +23,11 @@
 # ///
 """The loss of a single row is inf, although no logit and no probability is unusual.
 
-cross_entropy_loss_label_smoothing sums the log-probabilities of all classes before it
-divides by their number (aten/src/ATen/native/LossNLL.cpp). For 32000 classes the sum is
--32000 * log(32000), far beyond the 65504 of float16. The label smoother of transformers
-had the same fault (huggingface/transformers#10674). The sum is written once for all devices; it
-was run on the CPU alone.
+cross_entropy_loss_label_smoothing sums the log-probabilities of all classes, and for the mean
+those of all rows, before it divides by their number (aten/src/ATen/native/LossNLL.cpp). For 32000
+classes the sum is -32000 * log(32000), far beyond the 65504 of float16; for ten classes 4096 rows
+are enough. The label smoother of transformers had the same fault (huggingface/transformers#10674).
+The sum is written once for all devices; it was run on the CPU alone.
 """
 
 import math

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss that matches no name in the model's output is a zero that trains nothing, silently"
+# title = "A loss that matches no name and falls back to a zero with requires_grad=True trains nothing, silently"
 # kind = "silent"
 # symptom = "no parameter has a gradient"
 # origin = "usage"

@@ -35,8 +35,8 @@ mse_loss computes in the common dtype of both tensors; its backward
 (aten/src/ATen/native/Loss.cpp) did not convert the gradient back (pytorch#94086) until torch
 2.12 (pytorch#175743). huber_loss (pytorch#76646) still does not on 2.15.
 
-The lines give the target the range of the prediction: in float16 100000 is inf. Take
-prediction.float() and target.float() there.
+The lines give the target the range and the precision of the prediction: in float16 100000 is inf,
+in bfloat16 257 is 256. Take prediction.float() and target.float() there.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Filtering NaN predictions out of the loss leaves NaN in the weight's gradient"
+# title = "Filtering the predictions of NaN inputs out of the loss leaves NaN in the weight's gradient"
 # kind = "silent"
 # symptom = "loss is finite, the weight's gradient is nan"
 # origin = "design"
@@ -39,11 +39,12 @@
 only. Backward multiplies the zero gradient of the dropped rows by their NaN inputs
 (pytorch#23156).
 
-nan_to_num(), which people are advised to try on the predictions (IVRL/VolRecon#18), does the
-same, and is expected to (pytorch#94700). Filter the rows before the model, not after it; or fill
-the inputs, and leave the filled rows out of the loss (BatchNorm still counts them). Without a
-single good row, the loss of the lines is NaN, and the gradient 0. For a NaN in y alone, rows =
-y.isfinite() is enough.
+nan_to_num(), which people are advised to try on the predictions (IVRL/VolRecon#18), does the same,
+and is expected to (pytorch#94700). Filter the rows before the model, not after it; or fill the
+inputs, and leave the filled rows out of the loss (BatchNorm still counts them). A row with one gap
+goes as a whole: where every row has one, the loss of the lines is NaN, and the gradient 0. Where
+one row is left, BatchNorm raises. A NaN that the model makes of finite inputs stays. For a NaN in y
+alone, rows = y.isfinite() is enough.
 """
 
 import torch

@@ -25,8 +25,9 @@
 # ///
 """It broadcasts against [batch, channel, row, column] from the right (pytorch#101567). Where
 the image is as wide as there are classes nothing is said; elsewhere it raises "The size of
-tensor a must match the size of tensor b" (pytorch#82496). weight= broadcasts in the same way, and
-takes the same shape.
+tensor a must match the size of tensor b" (pytorch#82496), and "doesn't match the broadcast shape"
+for a width of 1. weight= broadcasts in the same way, and takes the same shape. In an image without
+a batch the classes are dimension 0: pos_weight.view(-1, 1, 1).
 """
 
 import math

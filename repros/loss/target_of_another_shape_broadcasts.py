@@ -33,7 +33,8 @@
 # ///
 """[4, 1] and [4] broadcast to [4, 4]: each prediction is held against all four targets, and
 what is nearest to all of them is their mean. torch only warns (pytorch#18349); l1_loss and
-smooth_l1_loss do so too (pytorch#18565).
+smooth_l1_loss do so too (pytorch#18565). binary_cross_entropy raises in the same words, which the
+line fixes too; a loss written by hand says nothing.
 
 A squeeze() on one side only is enough (deepset-ai/FARM#229), and so is none on the output
 of a Linear (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises where the

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Checkpointing an attention that appends to a cache raises: recomputed tensors have other shapes"
+# title = "Checkpointing with use_reentrant=False an attention that appends to a cache raises: recomputed tensors have other shapes"
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|invalid gradient at index|the gradient is off by"
 # messages = [
@@ -42,8 +42,8 @@ x.detach() in the cache after it: the next one would go through this graph a sec
 transformer of a library that keeps a cache by itself is told not to while it trains
 (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
-use_reentrant=True, which is advised there too, compares nothing: no error, and the gradient of
-another attention.
+use_reentrant=True, which is advised there too and still the default on 2.15, compares nothing: no
+error, and the gradient of another attention (with softmax, from the second chunk on).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Checkpointing with use_reentrant=False a block whose path depends on Python's random raises in backward()"
+# title = "Checkpointing with use_reentrant=False a block that Python's random may skip raises in backward()"
 # kind = "error"
 # symptom = "A different number of tensors was saved during the original forward and recomputation|Attempt to retrieve a tensor saved by autograd multiple times|ran in the forward and has no gradient"
 # messages = [
@@ -30,7 +30,9 @@
 checkpoint() restores the state of torch's default generators for the second run and knows of no
 other (torch/utils/checkpoint.py), such as Python's random, NumPy's, a torch.Generator of your own,
 a counter, or a flag that was changed in between. With preserve_rng_state=False it does not restore
-them either.
+them either. checkpoint() compares only the shapes, dtypes and devices of what is saved (docs:
+torch.utils.checkpoint): where the draw chooses between two layers of one size, nothing is raised,
+and the layer of the second run is trained.
 
 use_reentrant=True, the usual advice for errors of the recomputation
 (2U1/Phi3-Vision-Finetune#32) and still the default on 2.15, compares nothing: it trains the path of

@@ -36,7 +36,7 @@
 #     texts = ("out of memory", "allocate memory", "not enough memory", "Invalid buffer size")
 #     if not isinstance(error, MemoryError) and not any(text in str(error) for text in texts):
 #         raise
-#     loss = None  # left out
+#     loss = None  # left out; in DDP on all ranks
 #     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
 # fix = "memory.is_out_of_memory"
@@ -47,7 +47,7 @@
 # except (RuntimeError, MemoryError) as error:
 #     if not is_out_of_memory(error):
 #         raise
-#     loss = None  # left out
+#     loss = None  # left out; in DDP on all ranks
 #     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
 # choice = "Take the fix, which knows the texts of the libraries too, such as cuBLAS; the lines for the CPU and MPS alone"
@@ -62,6 +62,10 @@ memory" or "not enough memory" (pytorch#20618).
 
 Where backward() fails, some weights have a gradient of the failed batch already. zero_grad() clears
 it, and what the window has accumulated before it; without, the next step takes it for its own.
+
+In DDP all ranks have to leave the batch out. If one rank does so alone, the gradients of its next
+batch are averaged with those of this batch on the others, silently; at the end the others wait for
+a batch that never comes, or fail.
 """
 
 import torch

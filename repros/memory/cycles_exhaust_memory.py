@@ -45,11 +45,11 @@
 # choice = "Take the lines; the fix where another process needs the memory, as it empties the cache too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""Every dropped model keeps its memory until the next one no longer fits (pytorch#50185).
+"""Dropped models keep their memory, and the next one no longer fits (pytorch#50185).
 
 A hook that is a method of the model, a closure or a callback that knows the model: each makes a
 reference cycle. Only the garbage collector frees what is in one, and it starts after a
-number of new objects, whatever their size (pytorch#20199): a few models never start it.
+number of new objects, whatever their size (pytorch#20199): a few models may not start it.
 empty_cache() frees nothing that a tensor still uses (docs: torch.cuda.memory.empty_cache),
 though people call it after `del` (pytorch/benchmark#830). An optimizer, a scheduler, an output or a
 loss that is still there holds the model's weights: delete these too.

@@ -30,7 +30,7 @@
 # ///
 """nvidia-smi still shows the memory, and other processes cannot have it, after both calls.
 
-What the collector frees goes to PyTorch's cache, and only a later empty_cache() gives it
+What the collector frees goes to PyTorch's cache, and a later empty_cache() gives it
 back; this process can use it either way (docs: CUDA semantics, memory management). Neither frees
 what a variable still refers to, such as the optimizer of a deleted model.
 """

@@ -41,7 +41,8 @@ variable (pytorch#27600); gc.collect() does not help.
 
 error.__traceback__ refers to the frames of the step, and they to its local variables. So do its
 cause and its context, which error.with_traceback(None) leaves as they are. An interactive
-interpreter keeps the last error that nothing caught, as sys.last_value and sys.last_traceback.
+interpreter keeps the last error that nothing caught, as sys.last_value and sys.last_traceback, and
+since Python 3.12 as sys.last_exc too (docs: sys).
 """
 
 import gc

@@ -27,8 +27,9 @@
 (docs: tensor_view, pytorch#50432); pytorch#33101 met it in saved files.
 
 detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), makes another view, and clone()
-alone makes a copy that keeps the graph: it takes both. Under no_grad clone() is enough. A loss of
-the features needs their graph, until its backward() is done.
+alone makes a copy that keeps the graph: it takes both. cpu() and numpy() of a tensor on the CPU
+copy nothing (docs: torch.Tensor.cpu, torch.Tensor.numpy). Under no_grad clone() is enough. A loss
+of the features needs their graph, until its backward() is done.
 """
 
 import weakref

@@ -28,7 +28,8 @@ The number of elements of the smaller batch is no multiple of 4 * 8. That it rai
 luck: in the full batches -1 came out as 1, all samples in one row
 (weka511/hpa-scc#38). With drop_last=True, which leaves out the batch that raised
 (ctallec/world-models#25), this stays. view(4, -1) gives 4 rows of any batch: of 3 samples with
-8 features 4 rows of 6, without an error.
+8 features 4 rows of 6, without an error. A view that splits dimensions, such as that of attention
+heads, wants x.shape[0] for the 4.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm after pooling to 1 x 1 raises with a batch size of one"
+# title = "BatchNorm after pooling to 1 x 1 raises in train mode with a batch size of one"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = [
@@ -28,7 +28,7 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Every other BatchNorm of the model accepts a batch of one: their maps have many positions.
+"""A BatchNorm of larger maps accepts a batch of one: each channel has many positions.
 
 Behind a pooling to 1 x 1 each channel has a single value, which batch_norm() refuses in
 train mode (torch/nn/functional.py). In eval mode this one layer divides by its running

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm raises in the last batch of an epoch, which holds one sample"
+# title = "BatchNorm1d of rows raises in the last batch of an epoch, which holds one sample"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = ["Expected more than 1 value per channel when training"]
@@ -29,7 +29,8 @@
 """All batches of the epoch pass but the last.
 
 The variance of a single value is zero, so batch_norm() refuses one value per channel in
-train mode (torch/nn/functional.py). Nine samples in batches of four leave one over.
+train mode (torch/nn/functional.py); a BatchNorm2d of maps with many positions takes one sample.
+Nine samples in batches of four leave one over.
 drop_last=True alone drops every other short batch too, and all of a dataset that is smaller
 than a batch, without a word. So a dataset of one sample has no batch at all here. A batch size
 of one has no batch to drop: take two.

@@ -19,7 +19,7 @@
 # '''
 # right = '''
 # channels = image.shape[-3]
-# colours = image[..., :3, :, :] if channels == 4 else image
+# colours = image[..., :3, :, :] if channels == 4 else image  # RGBA, not CMYK
 # if channels < 3:  # grey, or grey with alpha
 #     colours = image[..., :1, :, :].expand(*image.shape[:-3], 3, -1, -1)
 # output = convolution(colours)
@@ -32,6 +32,10 @@ The second dimension of the weight is the number of channels that the input has 
 (torch/nn/modules/conv.py), and an RGBA image has four: the first three are the colours. A
 grey image has one, or two with its alpha channel: the first stands for all three. Any other
 number raises as before: a height, where the channels come last, or the bands of a satellite.
+
+A CMYK image has four channels too, and its first three pass for colours. In a batch with RGB images
+the default collate_fn raises before the model does ("stack expects each tensor to be equal size").
+Image.open(path).convert("RGB") in the dataset is right for both (docs: PIL.Image.Image.convert).
 """
 
 import torch

@@ -31,7 +31,8 @@ in front of a batch that exists already (VisionRush/DeepFakeDefenders#30).
 
 A convolution takes one image or one batch of images (docs: torch.nn.Conv2d). flatten(0, 1)
 makes one batch of all frames; the outputs are then per frame, and the labels per video
-(RaivoKoot/Video-Dataset-Loading-Pytorch#22). Clips with the channels before the frames need
+(RaivoKoot/Video-Dataset-Loading-Pytorch#22): scores.unflatten(0, clips.shape[:2]).mean(1) are per
+video. Clips with the channels before the frames need
 clips.transpose(1, 2) first: three frames pass for colours without an error. Where conv2d names a
 size of two numbers, it lacks a dimension.
 """

@@ -32,7 +32,8 @@ and cuts the memory at other places instead of moving the axes (pytorch/vision#6
 Selen-Suyue/DensePolicy2D#3): here the mean of each colour is lost. Without contiguous() the
 features have their channels last in memory too, and a view() of them raises.
 
-A single frame [height, width, 3] wants permute(2, 0, 1), and one of uint8 also float().
+A single frame [height, width, 3] wants permute(2, 0, 1). Images of uint8, as OpenCV and PIL give
+them, want float() too, one or a batch.
 """
 
 import torch

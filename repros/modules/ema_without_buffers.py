@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An average of the parameters alone evaluates with BatchNorm's initial statistics"
+# title = "An average of the parameters alone evaluates with the BatchNorm statistics that it was copied with"
 # kind = "silent"
 # symptom = "eval output of the average is off"
 # origin = "usage"
@@ -29,7 +29,8 @@
 """The averaged model is much worse in eval mode than the trained one (LeeDoYup/FixMatch-pytorch#10).
 
 running_mean and running_var are buffers: parameters() does not yield them
-(YU1ut/MixMatch-pytorch#16), and no forward in train mode passes through the average.
+(YU1ut/MixMatch-pytorch#16), and no forward in train mode passes through the average. A GroupNorm or
+a LayerNorm has none.
 """
 
 import copy
