@@ -8,7 +8,7 @@ from functools import cache
 from itertools import chain, repeat
 from pathlib import Path
 
-from . import checked, toml
+from . import catalog, checked, toml
 from .catalog import Reproducer
 from .checked import key, string, strings
 
@@ -101,10 +101,15 @@ def _read() -> tuple[list[Group], list[str]]:
             (place.keys.get(name, place.line), f"{name}: {problem}")
             for name, problem in checked.problems(Group, raw)
         ]
+        if catalog.FILL_IN in str(raw.get("title", "")):
+            wrong.append((place.keys.get("title", place.line), "not filled in: title"))
         causes = []
         listed = raw.get("causes") if isinstance(raw.get("causes"), list) else []
         for cause, line in zip(listed, chain(place.causes, repeat(place.line))):
-            if sentences := checked.sentences(Cause, cause):
+            unfilled = [name for name, text in cause.items() if catalog.FILL_IN in str(text)]
+            if unfilled:
+                wrong.append((line, f"not filled in: {', '.join(unfilled)}"))
+            elif sentences := checked.sentences(Cause, cause):
                 wrong += [(line, sentence) for sentence in sentences]
             else:
                 causes.append(Cause(**cause, line=line))

@@ -33,6 +33,8 @@ WORKFLOW = ".github/workflows/matrix.yml"
 
 IDS = catalog.PACKAGE / "ids.txt"
 NAMES = catalog.PACKAGE / "fixes.txt"
+RULES = catalog.PACKAGE / "scan" / "rules"
+CASES = catalog.ROOT / "tests" / "harness" / "scan"  # of the rules
 
 # How every reproducer ends. 125 is what `git bisect run` takes for "cannot tell".
 MAIN = """\
@@ -92,6 +94,7 @@ def lint(
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
     if repros == catalog.REPROS:
+        problems += _files_of_rules(reproducers)
         problems += search.problems({reproducer.id for reproducer in reproducers})
         problems += device_problems(devices.ROWS)
         problems += causes.problems(reproducers)
@@ -171,6 +174,9 @@ def _rules(reproducers: list[Reproducer]) -> list[str]:
     problems = []
     for rule, one in zip(scanning.rules(reproducers), catalog.ruled(reproducers)):
         where = f"{one.path}:{one.line_of('rule')}: rule"
+        if left := _not_filled_in(RULES / f"{one.id}.py"):
+            problems += left
+            continue
         try:
             found, right = (
                 scanning.scan_text(textwrap.dedent(lines.strip("\n")), [rule])
@@ -187,6 +193,36 @@ def _rules(reproducers: list[Reproducer]) -> list[str]:
         if right:
             problems.append(f"{where}: it finds something in the `right` lines: {right[0].what}")
     return problems
+
+
+def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
+    """Each rule has cases, and each file of a rule a header that names its level."""
+    problems = []
+    ruled = {one.id: one for one in catalog.ruled(reproducers)}
+    for name in sorted(glob.glob("*/*.py", root_dir=RULES)):
+        id = name.removesuffix(".py")
+        if Path(name).stem not in ("shared", "__init__") and id not in ruled:
+            problem = f"the header of repros/{name} has no `rule`, or there is no such file"
+            problems.append(f"{RULES / name}:1: {problem}")
+    for id, one in ruled.items() if CASES.is_dir() else ():
+        cases = CASES / f"{id}.py"
+        if cases.is_file():
+            problems += _not_filled_in(cases)
+        elif not cases.with_suffix("").is_dir():
+            problems.append(f"{cases}:1: missing: the rule of {one.path} has no cases")
+    return problems
+
+
+def _not_filled_in(path: Path) -> list[str]:
+    """The lines of a new file that its author has still to write."""
+    if not path.is_file():
+        return []  # which _rules() names
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    return [
+        f"{path}:{number}: not filled in: {line.strip()}"
+        for number, line in lines
+        if catalog.FILL_IN in line
+    ]
 
 
 def not_run(one: Reproducer, code: ast.Module) -> list[str]:

@@ -1,13 +1,14 @@
-"""A new reproducer: a file in which all that is to be written is marked."""
+"""What `torch-repros new` begins: files in which all that is to be written is marked."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from pathlib import Path
 
-from . import catalog, checks
-from .catalog import FILL_IN, KINDS, MAX_LINES, ORIGINS, UNREPORTED
+from . import catalog, causes, checks
+from .catalog import FILL_IN, KINDS, LEVELS, MAX_LINES, ORIGINS, UNREPORTED
 from .devices import DEVICES
 from .evidence.store import write_whole
 
@@ -78,6 +79,53 @@ def popular_fix(device):
 
 
 '''
+RULE = f'''\
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...code import Code, Hit
+from .. import needs
+
+
+@needs("{FILL_IN}: a word without which no file has the failure")
+def {{name}}(code: Code) -> Iterator[Hit]:
+    for call in code.all(ast.Call):  # {FILL_IN}: the places, as in a neighbour of {{family}}/
+        yield Hit(call, "{FILL_IN}: what happens here, a clause in the user's own names")
+'''
+CASES = f"""\
+import torch
+
+
+def {{name}}_in_one_form():
+    pass  # {FILL_IN}: code as people write it; its line ends with: finds {{name}}
+
+
+def {{name}}_in_another_form():
+    pass  # {FILL_IN}: the same
+
+
+def near_miss():
+    pass  # {FILL_IN}: code that looks like it and is right, without a mark; several of these
+"""
+HEADER_OF_A_RULE = f"""\
+# rule = "{FILL_IN}: {" | ".join(LEVELS)}"
+# when = "{FILL_IN}: the condition under which it fails; delete where it always does"
+"""
+_CAUSE = (
+    f'    {{{{ cause = "{FILL_IN}: the cause", check = "{FILL_IN}: what tells it apart: a line '
+    f'of code and what it prints", see = "{FILL_IN}: FAMILY/NAME, or delete" }}}},'
+)
+MESSAGE = f"""
+
+[[message]]
+title = {{title}}
+causes = [
+{_CAUSE}
+{_CAUSE}
+]
+"""
 _ID = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
 
 
@@ -118,3 +166,57 @@ def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Pa
             ) from None
         raise
     return path
+
+
+def create_rule(
+    id: str,
+    repros: Path = catalog.REPROS,
+    rules: Path = checks.RULES,
+    cases: Path = checks.CASES,
+) -> tuple[Path, ...]:
+    """Begins the rule of a reproducer: its file, its cases, and two keys of the header.
+
+    Raises SkeletonError with the reason; then nothing was written.
+    """
+    path, rule, case = repros / f"{id}.py", rules / f"{id}.py", cases / f"{id}.py"
+    if not _ID.fullmatch(id) or not path.is_file():
+        raise SkeletonError(f"there is no reproducer {id}; a rule has the name of its reproducer")
+    header = path.read_text(encoding="utf-8")
+    for existing in (rule, case, case.with_suffix("")):
+        if existing.exists():
+            raise SkeletonError(f"{existing} exists")
+    if "\n# rule = " in header:
+        raise SkeletonError(f"the header of {path} has a rule")
+    family, _, name = id.partition("/")
+    texts = {
+        rule: RULE.format(family=family, name=name),
+        case: CASES.format(name=name),
+        path: header.replace("\n# affected = ", f"\n{HEADER_OF_A_RULE}# affected = ", 1),
+    }
+    written: list[Path] = []
+    try:
+        for file, text in texts.items():
+            file.parent.mkdir(exist_ok=True)
+            write_whole(file, text)
+            written.append(file)
+    except OSError as error:
+        for file in written:
+            file.unlink()
+        raise SkeletonError(f"{error.filename}: {error.strerror}; nothing was written") from None
+    return tuple(texts)
+
+
+def create_message(title: str, file: Path = causes.CAUSES) -> Path:
+    """Begins a message with several causes, at the end of causes.toml.
+
+    Raises SkeletonError with the reason; then nothing was written.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        quoted = json.dumps(title, ensure_ascii=False)  # a string of TOML too
+        if f"\ntitle = {quoted}\n" in text:
+            raise SkeletonError(f"{file} has the message {title!r}; add a cause to it")
+        write_whole(file, text.rstrip("\n") + MESSAGE.format(title=quoted))
+    except OSError as error:
+        raise SkeletonError(f"{error.filename}: {error.strerror}; nothing was written") from None
+    return file

@@ -26,17 +26,29 @@ NEXT = """\
    torch-repros grid && torch-repros lint"""
 
 
+NEXT_OF_A_RULE = """\
+Write what the lines with FILL IN say, then:
+   torch-repros lint
+   nox -s tests-cpu -- tests/harness/scan"""
+
+
 @click.command()
-@click.argument("id", metavar="FAMILY/NAME")
-def new(id: str) -> None:
-    """Begin a reproducer.
+@click.argument("name", metavar="FAMILY/NAME | MESSAGE")
+@click.option("--rule", "kind", flag_value="rule", help="Begin the rule of a reproducer, for scan.")
+@click.option("--cause", "kind", flag_value="cause", help="Begin a message with several causes.")
+def new(name: str, kind: str | None) -> None:
+    """Begin a reproducer, a rule, or a message with several causes.
 
     \b
     torch-repros new amp/scale_is_forgotten
+    torch-repros new --rule amp/scale_is_forgotten
+    torch-repros new --cause "expected all tensors to be on the same device"
 
-    Makes repros/FAMILY/NAME.py, in which FILL IN marks all that is to be written, adds its id to
-    matrix/ids.txt, and prints what comes next. Name the meaning first; the number of a report may
-    end the name.
+    Makes repros/FAMILY/NAME.py and adds its id to matrix/ids.txt. With --rule it makes
+    matrix/scan/rules/FAMILY/NAME.py and the file of its cases, and adds `rule` to the header. With
+    --cause it adds the message to matrix/causes.toml. FILL IN marks all that is to be written, and
+    `lint` names each line that has it. Name the meaning first; the number of a report may end the
+    name.
 
     Exit status: 0 it is there; 2 bad name, one that exists, or a folder that cannot be written:
     nothing was changed.
@@ -47,6 +59,17 @@ def new(id: str) -> None:
         raise click.UsageError("ids are the project's own; new cannot be used with --repros")
     families = catalog.families()
     try:
+        if kind == "rule":
+            written = skeleton.create_rule(name)
+            options.say("".join(f"wrote {path}\n" for path in written) + f"\n{NEXT_OF_A_RULE}")
+            return
+        if kind == "cause":
+            path = skeleton.create_message(name)
+            options.say(
+                f"added it to {path}\n\nWrite what FILL IN marks. What is left: torch-repros lint"
+            )
+            return
+        id = name
         path = skeleton.create(id)
     except skeleton.SkeletonError as error:
         raise click.UsageError(str(error)) from None

@@ -78,7 +78,9 @@ class Mapped(Dataset):
         return 1
 
     def __getitem__(self, index):
-        time.sleep(0.3)  # of a worker that dies while the loader starts, torch may not name the signal
+        time.sleep(
+            0.3
+        )  # of a worker that dies while the loader starts, torch may not name the signal
         return self.bytes[-1]
 
 

@@ -2,8 +2,8 @@ import stat
 
 import pytest
 
-from matrix import catalog, checked, checks, skeleton
-from tests.harness.helpers import call
+from matrix import catalog, causes, checked, checks, skeleton
+from tests.harness.helpers import RETURNS, call, plant
 
 
 @pytest.fixture
@@ -96,3 +96,101 @@ def test_many_problems_are_summed_up_where_the_file_is_only_left_out(root, ids):
     output = call("--repros", root, "list").output
     assert output.count("left out: ") == 6
     assert "more problems; `torch-repros lint` names all" in output
+
+
+@pytest.fixture
+def rooms(root, tmp_path):
+    """(repros, rules, cases) with one reproducer that has no rule."""
+    rules, cases = tmp_path / "rules", tmp_path / "cases"
+    rules.mkdir()
+    cases.mkdir()
+    plant(root, "amp/one", RETURNS.format("boom"))
+    return root, rules, cases
+
+
+def test_a_rule_has_its_file_its_cases_and_two_keys_under_the_name_of_its_reproducer(rooms):
+    repros, rules, cases = rooms
+    paths = skeleton.create_rule("amp/one", *rooms)
+    assert paths == (rules / "amp/one.py", cases / "amp/one.py", repros / "amp/one.py")
+    for path in paths:
+        compile(path.read_text(), path, "exec")
+        assert "FILL IN" in path.read_text()
+    assert "def one(code: Code)" in paths[0].read_text()
+    _, problems = catalog.read(repros)
+    assert ["rule" in problem or "when" in problem for problem in problems] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("id", "reason"), [("amp/two", "no reproducer amp/two"), ("../amp/one", "there is no")]
+)
+def test_a_rule_without_a_reproducer_is_refused(rooms, id, reason):
+    with pytest.raises(skeleton.SkeletonError, match=reason):
+        skeleton.create_rule(id, *rooms)
+    assert [*rooms[1].iterdir(), *rooms[2].iterdir()] == []
+
+
+def test_a_second_rule_of_a_reproducer_is_refused(rooms):
+    paths = skeleton.create_rule("amp/one", *rooms)
+    before = [path.read_text() for path in paths]
+    with pytest.raises(skeleton.SkeletonError, match=r"one\.py exists"):
+        skeleton.create_rule("amp/one", *rooms)
+    assert [path.read_text() for path in paths] == before
+    for path in paths[:2]:
+        path.unlink()
+    with pytest.raises(skeleton.SkeletonError, match="has a rule"):
+        skeleton.create_rule("amp/one", *rooms)
+
+
+def test_where_one_file_of_a_rule_cannot_be_written_none_is(rooms, monkeypatch):
+    repros, rules, cases = rooms
+    write, header = skeleton.write_whole, (repros / "amp/one.py").read_text()
+
+    def fails(path, text):
+        if path.parent.parent == cases:
+            raise OSError(28, "No space left on device", str(path))
+        write(path, text)
+
+    monkeypatch.setattr(skeleton, "write_whole", fails)
+    with pytest.raises(skeleton.SkeletonError, match="nothing was written"):
+        skeleton.create_rule("amp/one", *rooms)
+    assert list(rules.rglob("*.py")) == []
+    assert (repros / "amp/one.py").read_text() == header
+
+
+def test_a_message_begins_at_the_end_of_the_file_and_lint_names_what_is_left(tmp_path, monkeypatch):
+    file = tmp_path / "causes.toml"
+    file.write_bytes(causes.CAUSES.read_bytes())
+    before = len(causes.load())
+    skeleton.create_message('a "quoted" message', file)
+    monkeypatch.setattr(causes, "CAUSES", file)
+    problems = causes.problems(catalog.load())
+    lines = file.read_text().splitlines()
+    marked = [number for number, line in enumerate(lines, 1) if "FILL IN" in line]
+    assert [int(problem.split(":")[1]) for problem in problems] == marked
+    assert all("not filled in: cause, check, see" in problem for problem in problems)
+    assert 'title = "a \\"quoted\\" message"' in lines
+    filled = file.read_text().replace("FILL IN: FAMILY/NAME, or delete", "amp/unscale_twice")
+    file.write_text(filled.replace("FILL IN: ", ""))
+    groups, _ = causes._read()
+    assert [group.title for group in groups][before:] == ['a "quoted" message']
+    with pytest.raises(skeleton.SkeletonError, match="add a cause to it"):
+        skeleton.create_message('a "quoted" message', file)
+
+
+def test_lint_names_what_a_rule_lacks(monkeypatch, tmp_path):
+    ruled = [one for one in catalog.load() if one.id == "amp/clip_before_unscale"]
+    rules, cases = tmp_path / "rules", tmp_path / "cases"
+    for folder in (rules, cases):
+        (folder / "amp").mkdir(parents=True)
+    (rules / "amp/forgotten.py").write_text("")
+    (rules / "amp/clip_before_unscale.py").write_text("x = 1\ny = 'FILL IN: z'\n")
+    monkeypatch.setattr(checks, "RULES", rules)
+    monkeypatch.setattr(checks, "CASES", cases)
+    assert checks._rules(ruled) == [
+        f"{rules}/amp/clip_before_unscale.py:2: not filled in: y = 'FILL IN: z'"
+    ]
+    header, missing = checks._files_of_rules(ruled)
+    assert header.startswith(f"{rules}/amp/forgotten.py:1: the header of repros/amp/forgotten.py")
+    assert missing.startswith(f"{cases}/amp/clip_before_unscale.py:1: missing: ")
+    (cases / "amp/clip_before_unscale.py").write_text("# FILL IN: a near miss\n")
+    assert checks._files_of_rules(ruled)[1].endswith(":1: not filled in: # FILL IN: a near miss")
