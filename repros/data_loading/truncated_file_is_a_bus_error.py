@@ -78,9 +78,7 @@ class Mapped(Dataset):
         return 1
 
     def __getitem__(self, index):
-        time.sleep(
-            0.3
-        )  # of a worker that dies while the loader starts, torch may not name the signal
+        time.sleep(0.3)  # torch may not name the signal of a worker that dies as the loader starts
         return self.bytes[-1]
 
 
