@@ -39,16 +39,17 @@ def test_reproducer_is_as_its_header_says(reproducer, device, results):
     assert result.verdict == result.expected
 
 
-@each_reproducer
-def test_it_stands_alone(reproducer):
+def test_each_stands_alone():
     """Ready for a bug report: torch and the standard library, and a docstring."""
-    tree = reproducer.tree
-    nodes = list(ast.walk(tree))
-    imported = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
-    imported |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-    packages = {name.split(".")[0] for name in imported}
-    assert packages <= {"torch", *sys.stdlib_module_names}
-    assert ast.get_docstring(tree)
+    for reproducer in REPRODUCERS:
+        tree = reproducer.tree
+        nodes = list(ast.walk(tree))
+        imports = [node for node in nodes if isinstance(node, ast.Import)]
+        imported = {name.name for node in imports for name in node.names}
+        imported |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+        packages = {name.split(".")[0] for name in imported}
+        assert packages <= {"torch", *sys.stdlib_module_names}, reproducer.id
+        assert ast.get_docstring(tree), reproducer.id
 
 
 def test_ids_are_listed_once_each():

@@ -275,9 +275,9 @@ def plain(reproducer):
     )
 
 
-@pytest.mark.parametrize("reproducer", catalog.load(), ids=lambda reproducer: reproducer.id)
-def test_docstring_and_body_are_what_pythons_parser_sees(reproducer):
-    assert (reproducer.doc, reproducer.body) == plain(reproducer)
+def test_docstring_and_body_are_what_pythons_parser_sees():
+    for reproducer in catalog.load():
+        assert (reproducer.doc, reproducer.body) == plain(reproducer), reproducer.id
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,12 @@ def test_a_pattern_becomes_a_text_that_people_read(pattern, text):
     assert readable(pattern) == text
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_the_text_of_every_message_is_one_that_its_pattern_matches(pattern):
-    text = f"{readable(pattern)} "
-    filled = (
-        re.sub("N(?!oneType)", number, text.replace(GAP, gap))
-        for gap, number in product(("a", "aaaaa", "1", "", "th", "[2, 3]", "a aa"), ("1", "N"))
-    )
-    assert any(re.search(pattern, one, re.IGNORECASE) for one in filled), text
-    assert not re.search(r"[\\{}]|\(\?", text), text
+def test_the_text_of_every_message_is_one_that_its_pattern_matches():
+    for pattern in PATTERNS:
+        text = f"{readable(pattern)} "
+        filled = (
+            re.sub("N(?!oneType)", number, text.replace(GAP, gap))
+            for gap, number in product(("a", "aaaaa", "1", "", "th", "[2, 3]", "a aa"), ("1", "N"))
+        )
+        assert any(re.search(pattern, words, re.IGNORECASE) for words in filled), text
+        assert not re.search(r"[\\{}]|\(\?", text), text
