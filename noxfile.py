@@ -178,6 +178,13 @@ def next_release(session: nox.Session) -> None:
     session.run(*command, *session.posargs)
 
 
+@nox.session(python="3.10", venv_backend="uv")
+def lowest(session: nox.Session) -> None:
+    """Test the harness with the lowest versions that pyproject.toml admits, of Python too."""
+    session.install("--resolution", "lowest-direct", "-e", ".[test]")
+    session.run("python", "-m", "pytest", "-n", "auto", "tests/harness", *session.posargs)
+
+
 @nox.session
 def record(session: nox.Session) -> None:
     """Measure every release and keep the records: `nox -s record -- 2.4 2.5`."""
