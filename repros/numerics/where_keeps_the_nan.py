@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.where hides a NaN in the forward and passes it on in the backward"
+# title = "torch.where hides a NaN or infinity in the forward, and the gradient can be NaN all the same"
 # kind = "silent"
 # symptom = "loss is finite, gradient .*nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
@@ -36,10 +36,12 @@
 # ///
 """The loss is finite and the gradient is NaN where torch.where() chose the other branch.
 
-The branch not taken gets a gradient of 0, and 0 * inf is NaN on its way through log:
-autograd does not tell "no gradient" from "zero gradient" (pytorch#52248). nan_to_num()
-on the result, tried instead, gives NaN as well; that is expected (pytorch#94700). What
-helps is to replace the *input* of the branch, in each place where it is used (control).
+The branch not taken gets a gradient of 0, and 0 * inf is NaN on its way through log: autograd does
+not tell "no gradient" from "zero gradient" (pytorch#52248). The branch needs an infinite or NaN
+derivative for it: the gradient of x.log() alone is NaN at 0, and 0 at -2, where x.log() is NaN.
+That of x.sqrt() is NaN at both. nan_to_num() on the result, tried instead, gives NaN as well; that
+is expected (pytorch#94700). What helps is to replace the *input* of the branch, in each place
+where it is used (control).
 """
 
 import torch

@@ -30,6 +30,9 @@ Adagrad alone made its state in the constructor (pytorch#53692), and none for a 
 that came later; now step() makes what is missing (torch/optim/adagrad.py). Another Adagrad over
 the same parameters makes it: give that the initial_accumulator_value of the first, if it has one.
 
+The same text has two other causes, which the lines leave: a loaded state that lacks the parameter,
+and a new parameter put into param_groups in place of an old one.
+
 Listing a frozen layer from the start raises no KeyError either, but DistributedDataParallel knows
 nothing of a layer that was frozen when it was wrapped: after the thaw each rank goes its own way.
 """

@@ -21,13 +21,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The weights are the same with weight_decay as without it, and no warning says so.
+"""With large gradients the weights are the same with weight_decay as without it, and no warning
+says so.
 
 Adam adds weight_decay * weight to the gradient, which is L2 regularization (pytorch#41679), and
-divides the sum by the size of the gradients (torch/optim/adam.py): the larger they are, the less of
-the decay is left; NAdam, Adamax, Adagrad and RMSprop do the same. AdamW shrinks the weight itself
-(pytorch#21250), by lr * weight_decay a step: with lr=1e-3 and the 1e-4 that people give to Adam it
-is 0.01% in 1000 steps, so choose it anew.
+divides the sum by the size of the gradients (torch/optim/adam.py): the larger they are, the less
+of the decay is left; NAdam, Adamax, Adagrad and RMSprop do the same. AdamW shrinks the weight
+itself (pytorch#21250), by lr * weight_decay a step: with lr=1e-3 and the 1e-4 that people give to
+Adam it is 0.01% in 1000 steps, so choose it again.
+
+The decay of AdamW has to be more than the rounding of the weight: with lr * weight_decay of 1e-8 a
+float32 weight does not shrink at all, and a bfloat16 weight not with 1e-3. A weight without
+gradients (zeros) is the opposite case: Adam shrinks it by lr a step, far more than AdamW.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A parameter frozen with requires_grad_(False) goes on moving after zero_grad(set_to_none=False)"
+# title = "A parameter frozen with requires_grad_(False) goes on moving with momentum after zero_grad(set_to_none=False)"
 # kind = "silent"
 # symptom = "the frozen weight moved from -1\\.0 to -"
 # origin = "design"
@@ -28,10 +28,13 @@
 gradient of zeros, and step() looks at nothing but .grad
 (discuss.pytorch.org/t/153740, torch/optim/sgd.py).
 
-Zeros are enough for momentum, as here, or weight decay (iamwangyabin/S-Prompts#2) to move it.
-zero_grad() writes zeros where it is told to, and did by default before torch 2.0; since then it
-removes the gradients (docs: torch.optim.Optimizer.zero_grad). The same happens where nothing
-clears the gradients of the frozen layer, as in a loop over what requires a gradient.
+Zeros are enough for momentum, as here, or weight decay (iamwangyabin/S-Prompts#2) to move it, and
+for Adam. SGD with neither and RMSprop without momentum leave it alone. zero_grad() writes zeros
+where it is told to, and did by default before torch 2.0; since then it removes the gradients
+(docs: torch.optim.Optimizer.zero_grad). The same happens where nothing clears the gradients of the
+frozen layer, as in a loop over what requires a gradient.
+
+Running statistics of a BatchNorm are no parameters and go on: eval() of the layer stops them.
 """
 
 import torch

@@ -29,6 +29,9 @@ new parameter's None is passed on to torch._fused_sgd_(), which takes tensors al
 Nesterov momentum, dampening and weight decay do not change that. SGD without momentum, with
 foreach=True or with neither is right, and so are fused Adam, AdamW and Adagrad. To keep
 fused=True, give the parameters that start together a group of their own (control).
+
+load_state_dict() of a checkpoint that was made with fused=True sets fused=True again, and the
+error is back: after it, write group["fused"] = None for each group in optimizer.param_groups.
 """
 
 import torch

@@ -29,11 +29,12 @@
 # ///
 """A step of one optimizer changes the momentum of another one, whose state it once loaded.
 
-state_dict() hands out the tensors of the state themselves. load_state_dict() made a deep
-copy of them up to 2.0. To save memory it now copies the dictionary alone
-(pytorch#106082), and _cast() keeps a tensor that has the right dtype and device as it
-is, under the docstring "Make a deep copy of value" (torch/optim/optimizer.py,
-pytorch#196083). A checkpoint that went through torch.save() is safe (pytorch#196083).
+state_dict() hands out the tensors of the state themselves. load_state_dict() made a deep copy of
+them up to 2.0. To save memory it now copies the dictionary alone (pytorch#106082), and _cast()
+keeps a tensor that has the right dtype and device as it is, under the docstring "Make a deep copy
+of value" (torch/optim/optimizer.py, pytorch#196083). A checkpoint that went through torch.save()
+is safe (pytorch#196083) the first time: two optimizers that load one dictionary from torch.load()
+share its tensors.
 
 A state that is kept while its own optimizer goes on has to be copied when it is taken: at the
 load it has already changed, before 2.1 too.

@@ -29,8 +29,9 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Each step goes by the sum of all gradients so far, with no error and no warning: with SGD the
-weights swing past the minimum and back, and the swings do not die out.
+"""Each step goes by the sum of all gradients so far, with no error and no warning. On a parabola
+SGD swings past the minimum and back without end, and a momentum of 0.9 takes the weight to inf. A
+small network with SGD alone may learn all the same.
 
 backward() adds to what .grad holds, so that losses can be added up, and step() does not
 clear it; a warning has been asked for (pytorch#47175).

@@ -44,11 +44,11 @@
 # ///
 """The loss depends on the imaginary part, and the optimizer changes the real one.
 
-Optimizers are to take a complex number for two real ones (pytorch#65711,
-docs: complex_numbers). NAdam squared the gradient as it was (torch/optim/nadam.py of
-2.1): the square of an imaginary number is negative, its root imaginary, and the
-gradient divided by it real. Adadelta with foreach did the same, and so did RAdam from
-its sixth step on, where it begins to divide (pytorch#110606).
+Optimizers are to take a complex number for two real ones (pytorch#65711, docs: complex_numbers).
+NAdam squared the gradient as it was (torch/optim/nadam.py of 2.1): the square of an imaginary
+number is negative, its root imaginary, and the gradient divided by it real. Of a gradient of 1 +
+1j the step was real as well. Adadelta with foreach did the same, and so did RAdam from its sixth
+step on, where it begins to divide (pytorch#110606).
 
 A view that is made once, in __init__(), stays behind when the module is moved, and copy.deepcopy()
 refuses it. The lines rename the parameter: torch.view_as_real() of an old weight is its `parts`.

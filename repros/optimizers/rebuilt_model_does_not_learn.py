@@ -40,6 +40,10 @@ where an old gradient is left, it moves them on.
 It happens where a second cell of a notebook builds the model again
 (spro/practical-pytorch#9). A copy.deepcopy() of the model has new parameters as well, and so has a
 model after load_state_dict() with assign=True.
+
+A scheduler that was made before still holds the first optimizer: the rate of the new one stays,
+and a warning says that lr_scheduler.step() came before optimizer.step(). Make it again after the
+lines.
 """
 
 import torch

@@ -28,9 +28,13 @@
 leaf that holds the gradient has no name.
 
 An index or a view does it, a factor of 0.01 (pytorch#140469), and .cuda() or .to() from the CPU to
-a device (vinsis/ternary-quantization#4, mazzzystar/randomCNN-voice-transfer#16).
-requires_grad_() belongs at the end. detach() is for a tensor that comes out of a network; without
-clone() the optimizer writes into the tensor that the image was made from, where both share memory.
+a device (vinsis/ternary-quantization#4, mazzzystar/randomCNN-voice-transfer#16). .to() that
+changes nothing returns the leaf. requires_grad_() belongs at the end. detach() is for a tensor
+that comes out of a network; without clone() the optimizer writes into the tensor that the image
+was made from, where both share memory.
+
+The weight of a layer with weight_norm(), a parametrization or pruning is computed too. There the
+lines would train a copy that the layer does not read: give the optimizer layer.parameters().
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A layer that no parameter group lists does not learn"
+# title = "A parameter that no parameter group lists does not learn"
 # kind = "silent"
 # symptom = "bias has a gradient and did not move"
 # origin = "usage"
@@ -35,6 +35,9 @@
 """Groups that are put together by name leave out what matches no name, and the optimizer
 cannot know: what it is given is all that it trains (torch/optim/optimizer.py). The second group says that
 it has no weight decay, since AdamW decays by 0.01 unless told otherwise.
+
+Only what model.named_parameters() names is in these groups: the parameters of a loss that is a
+module of its own, or of a second network, do not learn with the lines either.
 
 In zjunlp/HVPNeT#5 a group was made and never appended to the list.
 """

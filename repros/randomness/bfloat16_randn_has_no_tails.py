@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "randn() in bfloat16 on the CPU never goes beyond 3.4 standard deviations"
+# title = "randn() of 16 or more bfloat16 numbers on the CPU never goes beyond 3.4 standard deviations"
 # kind = "silent"
 # symptom = "the largest of 100000 normal numbers is 3\\.\\d"
 # origin = "torch"

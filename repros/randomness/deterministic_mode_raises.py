@@ -37,8 +37,8 @@ without accumulate is one on the CPU too, and so is max_unpool2d. Most others ra
 put_() counts the elements of the flattened tensor, index_put_() takes an index per dimension:
 weight.index_put_((index,), rows) writes into whole rows of a matrix.
 
-view(-1) needs a contiguous weight, and raises for another. Where CUDA asks for
-CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.
+The lines are for put_() alone. view(-1) needs a contiguous weight, and raises for another. Where
+CUDA asks for CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.
 
 warn_only=True (pytorch#66233) turns the error into a warning, and the operation stays as it
 is.

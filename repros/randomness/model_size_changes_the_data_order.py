@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the same seed another model gets the training rows in another order"
+# title = "With the same seed a model of another size gets the training rows in another order"
 # kind = "silent"
 # symptom = "the two models see the rows in different orders"
 # origin = "design"
@@ -32,7 +32,9 @@ of its own too. A second torch.manual_seed() between model and loader would give
 training the numbers that the weights have had.
 
 A WeightedRandomSampler takes a generator of its own as well. Dropout, and augmentation with
-num_workers=0, still draw from the global one, which another model leaves in another state.
+num_workers=0, still draw from the global one, which another model leaves in another state. So do
+the initial weights of the layers that come after a new one: an unused layer changes the results if
+it is made first, and not if it is made last.
 """
 
 import torch

@@ -22,16 +22,19 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Weights and optimizer go on and the random numbers begin anew: the seed at the top of the
-script puts the generator where epoch 0 began, at every restart (karpathy/nanoGPT#467). The
-state of the generator belongs in the checkpoint. Here the loader has its own, and it alone is
-restored (docs: torch.Generator); for the global one, from which dropout draws,
-and the dataset if there are no workers, see checkpoints/resume_repeats_the_shuffle. A map_location
-moves the state to a GPU too, where set_state() refuses it: hence cpu().
+"""Weights and optimizer go on and the random numbers begin again: the seed at the top of the
+script puts the generator where epoch 0 began, at every restart (karpathy/nanoGPT#467). The state
+of the generator belongs in the checkpoint. Here the loader has its own, and it alone is restored
+(docs: torch.Generator); for the global one, from which dropout draws, and the dataset if there are
+no workers, see checkpoints/resume_repeats_the_shuffle. A map_location moves the state to a GPU
+too, where set_state() refuses it: hence cpu().
 
 With persistent_workers=True a loader draws once more from its generator when it starts, so that a
 resumed one goes on with another order: give the generator to RandomSampler(rows,
 generator=generator) instead, and that as sampler.
+
+Two restarts from one checkpoint begin with the same rows: save another one between them. With
+dropout the weights differ from those of an uninterrupted run, with the lines too.
 
 This is for a checkpoint between two epochs. After one in the middle, an epoch begins with a new
 order, and rows that were seen in the old one come again.

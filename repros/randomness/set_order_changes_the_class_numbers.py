@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Class numbers taken from a set change with every start of Python"
+# title = "Class numbers taken from a set of strings change with every start of Python"
 # kind = "silent"
 # symptom = "the class numbers differ between two starts"
 # origin = "usage"
@@ -37,8 +37,10 @@ with two more, which are given two salts, as they would draw them.
 
 sorted() alone makes the numbers those of the names that a process happens to see: of {bird, cat,
 dog} the cat is 1, and of {cat, dog} it is 0. Hence the numbers are made once and read after that;
-of several machines that train, one makes them for all. Of a NumPy array take names.tolist(): with
-its own strings in it, torch.load() refuses the checkpoint where weights_only is True.
+of several machines that train, one makes them for all. A training that resumes reads them too:
+with `training` true and fewer names the lines would number these again, without an error. Of a
+NumPy array take names.tolist(): with its own strings in it, torch.load() refuses the checkpoint
+where weights_only is True.
 
 os.environ["PYTHONHASHSEED"] = "0" in the script, one line of the usual seeding function
 (pytorch#7068), comes too late (Lightning-AI/pytorch-lightning#2156): Python reads it once,

@@ -33,7 +33,9 @@ workers too, and draws it from the global generator unless the loader has its ow
 
 fork_rng() puts the generator back, also where the dataset draws. It is torch's, of the CPU: name
 in `devices` those on which the validation draws; random and numpy.random have generators of their
-own. To look at a batch of the training data take another DataLoader over them: one with
+own. The validation then draws the numbers that the training draws next: noise of both is not
+independent. A generator of the training loader's own keeps the order too, and not the other draws.
+To look at a batch of the training data take another DataLoader over them: one with
 persistent_workers=True draws its base seed once, and that would be inside of fork_rng().
 """
 

@@ -42,6 +42,8 @@ from a generator seeded with the numbers of the run, the epoch and the rank.
 Every loader over the dataset needs such a sampler, that of validation too: plain numbers raise
 TypeError, and so does a Subset.
 
+Another machine can differ all the same: sums over 1 and over 2 threads already round differently.
+
 It is for transforms that draw from torch; others need the seed themselves,
 random.Random(seed) or numpy.random.default_rng(seed).
 
