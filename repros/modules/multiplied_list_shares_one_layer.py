@@ -23,7 +23,7 @@
 # when = "the count is above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""print(model) shows all the layers, as text or since 2.0 as a count; the state_dict has an entry for
+"""print(model) shows all the layers, or their number in newer releases. The state_dict has an entry for
 each, and there is one weight.
 
 A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and
