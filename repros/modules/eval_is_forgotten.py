@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A prediction without model.eval() differs from call to call"
+# title = "A model with dropout predicts something else at each call without model.eval()"
 # kind = "silent"
 # symptom = "two predictions for one input differ"
 # origin = "usage"
@@ -30,7 +30,8 @@
 A new module is in train mode, where dropout drops at random and BatchNorm normalizes by
 the batch (pytorch/vision#370 met the latter). no_grad() and inference_mode() concern
 autograd alone (docs: notes/autograd); the project of ipolharvard/ethos-ares#20 relied on
-them. eval() does not reach layers in a Python list, nor the dropout of a model that was traced in
+them. A model without such layers predicts the same in both modes. train() also takes a BatchNorm
+that was frozen by eval() back into train mode: freeze it again. eval() does not reach layers in a Python list, nor the dropout of a model that was traced in
 train mode: trace it in eval mode.
 """
 

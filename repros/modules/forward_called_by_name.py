@@ -29,7 +29,9 @@
 Calling the module runs its hooks around forward(); forward() itself knows nothing of
 them (docs: torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run
 theirs either way. weight_norm(), spectral_norm() and prune of torch.nn.utils are hooks before the
-forward: a layer with one that is called by name uses the weight of the last call.
+forward: a layer with one that is called by name uses the weight of the last call. Before the first
+call that of spectral_norm() is not normalized. The parametrizations of torch.nn.utils need no call
+(torch/nn/utils/parametrize.py).
 """
 
 import torch

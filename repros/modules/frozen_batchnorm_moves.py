@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A backbone frozen with requires_grad_(False) still changes: its BatchNorm learns"
+# title = "A backbone frozen with requires_grad_(False) still changes: its BatchNorm updates its statistics"
 # kind = "silent"
 # symptom = "running_mean of the frozen backbone moved"
 # origin = "design"
@@ -41,7 +41,8 @@ torch.nn.BatchNorm2d), and train() of the model puts the backbone back into trai
 track_running_stats = False, advised in HelloRicky123/Siamese-RPN#6, keeps the
 statistics and does not use them: in train mode the features depend on the batch. So do
 they with momentum = 0.
-eval() alone lets weight and bias learn (idstcv/SoftTriple#4). Frozen after some steps, weights that
+eval() alone lets weight and bias learn (idstcv/SoftTriple#4), and turns off the dropout of the
+backbone (docs: torch.nn.Dropout). Frozen after some steps, weights that
 an optimizer still holds go on by momentum and weight decay where their gradients are zero instead
 of None, as after zero_grad() in torch 1.13: set them to None, as the fix does. Freeze before
 DistributedDataParallel wraps the model: it waits for what is frozen later, and the second forward

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "F.dropout() in a forward stays on after model.eval()"
+# title = "F.dropout() without training= stays on after model.eval()"
 # kind = "silent"
 # symptom = "two predictions for one input differ"
 # origin = "design"

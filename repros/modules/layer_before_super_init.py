@@ -10,9 +10,7 @@
 #     'cannot assign module before Module\.__init__\(\) call',
 #     'cannot assign parameters? before Module\.__init__\(\) call',
 #     'cannot assign buffers? before Module\.__init__\(\) call',
-#     "object has no attribute '_modules'",
-#     "object has no attribute '_parameters'",
-#     "object has no attribute '_backward_hooks'",
+#     "'(?!(?:NoneType|dict|list|tuple|set|str|int|float|function|method|type|module|Tensor)')\\w{1,60}' object has no attribute '_(modules|parameters|backward_hooks)'",
 # ]
 # origin = "design"
 # reports = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Layers in a Python list never train, and nothing says so"
+# title = "Layers in a Python list never train: parameters() does not list them"
 # kind = "silent"
 # symptom = "2 of 3 layers did not learn"
 # messages = ["optimizer got an empty parameter list"]
@@ -28,7 +28,8 @@ stand in the list, the optimizer raises instead: it gets no parameters.
 
 A module registers the modules that are assigned to it, and a list is none
 (pytorch#59925): parameters(), to(), state_dict() and eval() do not reach into it
-(pytorch#1053). A dict registers none either, and torch.nn.ModuleDict does; its keys are strings
+(pytorch#1053). So a model that was moved by to(device) or double() raises in its forward, and one
+that stays where it is says nothing. Added to the optimizer by hand, the layers train. A dict registers none either, and torch.nn.ModuleDict does; its keys are strings
 without a dot, and not the name of a method, such as "train". Nor do they find what a
 local name holds: there list(model.parameters()), which some try, is empty as well. A checkpoint
 that was saved from the list lacks its layers, and a strict load into the ModuleList says so.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model that flattens its features raises for images of another size"
+# title = "A Linear behind flattened features raises for images of another size"
 # kind = "error"
 # symptom = "shapes cannot be multiplied"
 # messages = [
@@ -24,6 +24,7 @@
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.AdaptiveAvgPool2d.html",
 #     "https://github.com/qijiezhao/pseudo-3d-pytorch/issues/28",
+#     "https://github.com/pytorch/pytorch/issues/143864",
 # ]
 # wrong = '''
 # features = convolution(images)
@@ -38,10 +39,12 @@
 """The first Linear after the convolutions raises, and training images of the old size worked.
 
 Its in_features is the number of channels times the height and width of the features,
-which grow with the image. AdaptiveAvgPool2d() to the height and width that it was made for, here
+which grow with the image (in steps, behind a stride or pooling). AdaptiveAvgPool2d() to the height and width that it was made for, here
 4 x 4, leaves features of that size as they are (docs: torch.nn.AdaptiveAvgPool2d). A view()
 that leaves the batch to -1 runs where the sizes divide, and makes several rows of one sample
-(qijiezhao/pseudo-3d-pytorch#28).
+(qijiezhao/pseudo-3d-pytorch#28). On MPS the pooling may raise where the one size does not divide
+the other (pytorch#143864). On CUDA its backward raises under use_deterministic_algorithms(True)
+(docs: torch.use_deterministic_algorithms).
 """
 
 import torch

@@ -7,7 +7,6 @@
 # kind = "error"
 # symptom = "Module \\[ModuleList\\] is missing the required .forward. function"
 # messages = [
-#     'Module \[\w{1,60}\] is missing the required .forward. function',
 #     'Module \[ModuleList\] is missing the required .forward. function',
 #     'Module \[ModuleDict\] is missing the required .forward. function',
 # ]
@@ -29,7 +28,7 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The layers are registered and train, and calling the list raises.
+"""The layers are registered, and calling the list raises.
 
 ModuleList does not say in which order its modules run, as Sequential does (docs:
 torch.nn.Sequential). After an update of a library an attribute that was a layer may have

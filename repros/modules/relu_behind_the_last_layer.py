@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model with a ReLU behind its last layer predicts zero for every input from many of its starts"
+# title = "A Linear with a ReLU behind it predicts zero for all positive inputs from many of its starts"
 # kind = "silent"
 # symptom = "starts of 256 give 0 for every input"
 # origin = "usage"
@@ -26,7 +26,8 @@
 
 Where the input of a ReLU is negative its gradient is 0: a last layer that happens to give
 negative numbers for all inputs is never moved (ProteomicsML/ProteomicsML#203). Here 256 outputs
-are as many starts of one small model. softplus() is positive too, and its gradient lasts down to
+are as many starts of one Linear, whose inputs are 1 and 2. With inputs around 0 few or none are
+dead, as some of them get a positive output. softplus() is positive too, and its gradient lasts down to
 -100 in float32 and -17 in float16; with inputs of a thousand most starts lie below that: scale them.
 Without an activation the prediction may be negative.
 """

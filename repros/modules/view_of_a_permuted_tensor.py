@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "view() of a permuted or transposed tensor raises"
+# title = "view() that merges dimensions of a permuted or transposed tensor raises"
 # kind = "error"
 # symptom = "view size is not compatible with input tensor"
 # messages = ["view size is not compatible with input tensor.s size and stride"]
@@ -38,9 +38,9 @@
 view() never copies: the new shape has to be possible with the strides of the tensor
 (docs: torch.Tensor.view), which transpose() has exchanged. reshape() copies where it has
 to: a change in place of its result may not reach x. Features of a convolution of permuted images
-raise too. A view() or reshape() in the place of the transpose, as in
-jeya-maria-jose/TransWeather#2, does not move the axes: it runs, and gives the elements in
-another order.
+raise too, and so does a slice such as x[:, :2].view(-1). A view() that merges nothing runs. A
+view() or reshape() in the place of the transpose, as in jeya-maria-jose/TransWeather#2, does not
+move the axes: it runs, and gives the elements in another order.
 """
 
 import torch

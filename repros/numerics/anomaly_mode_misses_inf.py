@@ -45,7 +45,8 @@ NaN (control).
 Anomaly mode looks for NaN alone (torch/csrc/autograd/engine.cpp), and at what each operation
 returns: a NaN that inf and -inf make in an accumulated .grad passes as well. A check for inf was
 asked for (pytorch#83481, pytorch#160016). With a GradScaler call unscale_() before the check, and
-skip the step rather than raise: an inf in its first steps is part of how it works.
+skip the step rather than raise: an inf in its first steps is part of how it works (docs:
+torch.amp). The check costs a read of the device for each parameter.
 """
 
 import torch

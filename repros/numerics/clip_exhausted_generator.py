@@ -42,6 +42,7 @@ Such an iterator comes from filter() (PixArt-alpha/PixArt-alpha#160) or from
 parameters() itself, a generator (pytorch#148259). Newer releases warn about an
 exhausted generator (pytorch#151529), but not about filter(), map() or
 itertools.chain(): the check is for types.GeneratorType (torch/nn/utils/clip_grad.py).
+error_if_nonfinite=True does not find it, as 0 is finite.
 clip_grad_value_() clips nothing of such an iterator on 1.13 either; on 2.3 and 2.15 it raises
 "Expected !nested_tensorlist[0].empty() to be true".
 """

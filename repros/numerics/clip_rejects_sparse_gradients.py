@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "clip_grad_norm_() raises on the gradient of a sparse Embedding"
+# title = "clip_grad_norm_() raises on the CPU for the gradient of a sparse Embedding"
 # kind = "error"
 # symptom = "Could not run 'aten::(_foreach_norm.Scalar|linalg_vector_norm)'"
 # messages = [
@@ -57,7 +57,8 @@ On the CPU clip_grad_norm_() calls torch._foreach_norm() in 2.0 to 2.3 and
 torch.linalg.vector_norm() since then (torch/nn/utils/clip_grad.py). Neither had a kernel
 for sparse tensors until vector_norm() got one (pytorch#185309); torch.norm(), which 1.13
 called, has one (amzn/pecos#288 went back to it). But 1.13 only returns the norm: the
-gradient is as long after the call as before. clip_grad_value_() raises on every release up to 2.15.
+gradient is as long after the call as before, and norm_type=inf raises there too.
+clip_grad_value_() raises on every release up to 2.15.
 
 SparseAdam takes no dense gradients: with the lines use Adam, whose moments then decay for every
 row in each step.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A column that is constant in the training data makes the loss nan from the first step"
+# title = "Standardizing a column that is constant in the training data makes the loss nan from the first step"
 # kind = "silent"
 # symptom = "the first loss is nan"
 # elsewhere = [
@@ -40,6 +40,7 @@ mean of a constant 0.1 is rounded, so that little but not 0 is left of it: divid
 is often added to the deviation, it is no longer little, and by 0 it is inf. In a tensor of this
 one column the deviation is about 1e-8 itself, and a test for 0 lets it through. Of a constant
 1.7e9, a time, 128 is left, which no deviation makes little: the mean of such a column is its value.
+A column of 0.1 in which one value differs in its last bit is not constant, and becomes -31.
 """
 
 import torch

@@ -31,7 +31,9 @@
 (control) all have.
 
 The vectorised part of the kernel never writes the parameter; only the remainder that
-fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp).
+fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). So a parameter shorter than
+a vector, such as a bias of 5, moves as it should. Without fused, weights in bfloat16 stay where
+a step is too small for its 8 bits: that is another failure.
 float16 is skipped too, with momentum as without; float32 and float64 are right (pytorch#191763),
 and so are fused Adam, AdamW and Adagrad.
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "gather() along dim 0 with an index of shape (n, 1) returns other elements"
+# title = "gather() of a float32 tensor along dim 0 with an index of shape (n, 1) returns other elements"
 # kind = "silent"
 # symptom = "gathered \\[1\\.0, 2\\.0, 2\\.0\\], not \\[4\\.0, 8\\.0, 8\\.0\\]"
 # origin = "torch"

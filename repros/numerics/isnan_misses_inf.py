@@ -42,7 +42,9 @@ alone even isfinite() misses the inf of an earlier batch that is accumulated, th
 rank, and a finite loss whose gradient is not, such as a root at 0.
 
 The lines keep the weights. A BatchNorm has by then taken an infinite input into its running
-statistics, which no skipped step takes back.
+statistics, which no skipped step takes back. A finite gradient whose square overflows, as of 1e22,
+passes too: the second moment of Adam, RMSprop or Adagrad is inf from then on, and the weight stays
+where it is. clip_grad_value_() before the step prevents that.
 """
 
 import torch

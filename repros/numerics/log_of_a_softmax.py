@@ -34,7 +34,8 @@ log_softmax() never forms the probability (docs: torch.nn.functional.log_softmax
 1e-8 in the log is the usual advice (NVIDIA/apex#358): the loss is finite then, and the gradient
 is 0 where it ought to be largest.
 
-In a focal loss take logp and p = logp.exp() from it. With an exponent below 1, (1 - p) ** gamma
+The loss of a label whose own logit is -inf, as a mask writes it, stays inf. In a focal loss take
+logp and p = logp.exp() from log_softmax(). With an exponent below 1, (1 - p) ** gamma
 has a nan gradient of its own where p is 1.
 """
 

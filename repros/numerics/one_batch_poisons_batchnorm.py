@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "One NaN in the input makes BatchNorm predict NaN in eval mode for good"
+# title = "One NaN in a training batch makes BatchNorm predict NaN in eval mode for good"
 # kind = "silent"
 # symptom = "eval output is nan after 100 clean batches"
 # origin = "design"
@@ -38,7 +38,8 @@
 batches.
 
 The forward in train mode writes the batch's statistics into running_mean and running_var, moving
-averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a NaN out of an average. Skipping
+averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a NaN out of an average, whatever the
+momentum. Other channels stay finite, and track_running_stats=False keeps no average. Skipping
 the step does not help, as the forward is over by then: the inputs are to be checked before it. The
 check of the loss stays, for a label that is NaN. In a model that is poisoned already call
 reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With

@@ -49,6 +49,8 @@ copies of the optimizer's state are needed: state_dict() refers to the live mome
 2.1 and later load_state_dict() takes over the tensors that it is given, so that training
 would write into the kept ones and a second restore would bring back nothing.
 The learning rate goes back as well: a scheduler that stays where it was goes on from the old one.
+The copy is of the state before the loop, and each return loses all steps since: take a new one after
+some good steps.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "RMSNorm of float16 activations above 256 returns zeros"
+# title = "RMSNorm of float16 activations of 256 or more returns zeros"
 # kind = "silent"
 # symptom = "the norm of a row of 300s is 0.0, not 1.0"
 # origin = "torch"
@@ -23,7 +23,7 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4,<2.6", cuda = ">=2.4,<2.6" }
 # ///
-"""Rows that RMSNorm should scale to 1 come out as 0 as soon as one activation exceeds 256.
+"""Rows that RMSNorm should scale to 1 come out as 0 as soon as one activation is 256 or more.
 
 rms_norm() took the squares in the dtype of the input on every device
 (aten/src/ATen/native/layer_norm.cpp, pytorch#134106); 300 squared is above 65504, the

@@ -30,7 +30,8 @@
 
 Such a row is predicted exactly, and the fixes of other libraries count it as 0
 (uber/causalml#1050, unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with another
-prediction is inf, and takes more than these lines.
+prediction is inf, and takes more than these lines. In float16 a sum above 65504 is inf, and its row
+counts 0: give the lines float32.
 """
 
 import torch

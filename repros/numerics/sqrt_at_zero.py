@@ -40,7 +40,8 @@ square is 0, and their product is NaN (pytorch#2421). The root of a mean, as in 
 
 vector_norm() defines the gradient at 0 as 0, as norm() does since the report of 2017, while
 pow(2).sum().sqrt() gives NaN (pytorch#2775). But its second derivative there is NaN, which a
-gradient penalty meets; the lines have both. Clipping is advised against such NaNs
+gradient penalty meets; the lines have both. A square that underflows counts as 0 in them: of 1e-23
+in float32, of 1e-4 in float16. Clipping is advised against such NaNs
 (TFboys-lzz/MPSCL#2) and keeps them.
 """
 
