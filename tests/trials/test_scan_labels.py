@@ -131,6 +131,15 @@ def test_copies_in_one_repository_are_summed_up() -> None:
     assert "| o/n | 4 more like these |  |" in page
 
 
+def test_the_page_says_of_each_failure_what_its_header_says() -> None:
+    """What is found takes public code to measure; the titles above it do not."""
+    page = trial.FOUND.read_text(encoding="utf-8")
+    sections = re.findall(r"^## `([^`]+)`\n\n(.*)$", page, re.M)
+    by_id = {reproducer.id: reproducer for reproducer in catalog.load()}
+    assert len(sections) > 20
+    assert sections == [(id, trial.summary(by_id[id])) for id, _ in sections]
+
+
 def test_a_file_is_read_at_its_commit_and_kept(tmp_path: Path) -> None:
     clone, cache = tmp_path / "mirrors/o+n", tmp_path / "cache"
     clone.mkdir(parents=True)

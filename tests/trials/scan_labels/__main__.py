@@ -306,10 +306,15 @@ def found_in_code(
             if len(seen) > SHOWN:
                 rows.append((repository, f"{len(seen) - SHOWN} more like these", ""))
         if rows and by_id[id].rule != "note":
-            when = f" It fails when {by_id[id].when}." if by_id[id].when else ""
-            lines += ["", f"## `{id}`", "", f"{by_id[id].title}.{when}", ""]
+            lines += ["", f"## `{id}`", "", summary(by_id[id]), ""]
             lines.append(table(("repository", "place", "what happens"), rows))
     return "\n".join(lines) + "\n"
+
+
+def summary(reproducer: Reproducer) -> str:
+    """Its title, and the condition of its rule."""
+    when = f" It fails when {reproducer.when}." if reproducer.when else ""
+    return f"{reproducer.title}.{when}"
 
 
 @click.command(help=__doc__)
