@@ -48,6 +48,7 @@
 
 cuDNN keeps what its backward needs only when the forward ran in training mode, and the
 backward checks the flag that the forward was given (aten/src/ATen/native/cudnn/RNN.cpp).
+A GRU or an RNN raises the same, as the check does not look at the kind of layer (same file).
 So calling train() between forward and backward is too late (pytorch#37965).
 """
 

@@ -7,7 +7,7 @@
 # kind = "error"
 # symptom = "Expected hidden.{0,3} size \\(1, 3, 2\\), got \\[1, 4, 2\\]"
 # messages = [
-#     "Expected hidden(?:\\[\\d\\])? size \\(.{1,40}?\\), got",
+#     "Expected hidden(?:\\[\\d\\])? size \\((\\d{1,3}), \\d{1,6}, (\\d{1,5})\\), got [\\[(]\\1, \\d{1,6}, \\2[\\])]",
 #     "Input batch size \\d{1,9} doesn.t match hidden(?:\\[?\\d\\]?)? batch size \\d{1,9}",
 # ]
 # origin = "usage"
@@ -17,6 +17,8 @@
 # ]
 # documents = [
 #     "https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html",
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.GRUCell.html",
 #     "https://github.com/udacity/deep-learning-v2-pytorch/pull/398",
 # ]
 # wrong = '''
@@ -37,6 +39,9 @@ udacity/deep-learning-v2-pytorch#398, leaves the model unable to predict one sam
 Without a state torch makes zeros of the right size (docs: torch.nn.GRU), for a
 PackedSequence too, whose len() is not its batch size. Here x has the batch
 first; else its size is x.shape[1].
+
+The lines are for a GRU or RNN of one layer and direction. An LSTM takes two such states, as a pair
+(docs: torch.nn.LSTM), and a cell has states of two dimensions (docs: torch.nn.GRUCell).
 """
 
 import torch

@@ -32,7 +32,7 @@
 # ///
 """Tensors made in inference_mode(), parameters too, cannot be used in what autograd records
 (docs: torch.autograd.grad_mode.inference_mode) or changed outside of the mode (docs:
-c10::InferenceMode). Two layers fail in the forward, which saves a weight for backward;
+c10::InferenceMode). Two nn.Linear fail in the forward, which saves a weight for backward;
 one saves none, and the optimizer raises (on MPS nn.Linear always saves its weight, torch's
 derivatives.yaml, and the forward raises again; not measured). Without biases, the loss has
 no graph at all.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A table cached by the first predict() under inference_mode breaks training"
+# title = "A table that predict() caches under inference_mode raises when training multiplies by it"
 # kind = "error"
 # symptom = "Inference tensors cannot be saved for backward"
 # messages = ["Inference tensors cannot be saved for backward"]
@@ -40,10 +40,11 @@
 """Training after a prediction raises in a layer that keeps a table it built lazily, such as
 rotary embeddings (Dao-AILab/flash-attention#299).
 
-A tensor made in inference_mode() stays an inference tensor after it, and autograd refuses
-to save one (torch/csrc/autograd/saved_variable.cpp): one that is there already has to be
-built again, or copied with the model, by copy.deepcopy() outside of the mode. Later releases say "Please do not use
-Tensors created in inference mode" in the second half of the message (pytorch#161164).
+A tensor made in inference_mode() stays an inference tensor after it, and autograd refuses to save
+one (torch/csrc/autograd/saved_variable.cpp): one that is there already has to be built again, or
+copied with the model, by copy.deepcopy() outside of the mode. A table that is only added raises
+nothing, as addition saves no tensor (tools/autograd/derivatives.yaml). Later releases say "Please
+do not use Tensors created in inference mode" in the second half of the message (pytorch#161164).
 """
 
 import torch

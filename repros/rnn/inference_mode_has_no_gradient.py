@@ -44,7 +44,9 @@
 out, as in a test_step of Lightning (Lightning-AI/pytorch-lightning#19910).
 
 enable_grad() overrides no_grad(); it does not override inference_mode(). A batch that was made
-in that mode is an inference tensor, which autograd refuses to save: clone it outside.
+in that mode is an inference tensor, which autograd refuses to save: clone it outside (docs:
+torch.autograd.grad_mode.inference_mode). The lines have no graph either while a caller is in
+inference_mode().
 """
 
 import torch

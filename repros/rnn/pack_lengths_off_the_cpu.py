@@ -6,7 +6,7 @@
 # title = "pack_padded_sequence() raises when the lengths are on a GPU"
 # kind = "error"
 # symptom = "lengths. argument should be a 1D CPU int64 tensor"
-# messages = ["lengths. argument should be a 1D CPU int64 tensor, but got 1D \\w{3,4}"]
+# messages = ["lengths. argument should be a 1D CPU int64 tensor, but got 1D (?!cpu)\\w{3,4}"]
 # origin = "design"
 # reports = [
 #     "https://github.com/pytorch/pytorch/issues/43227",
@@ -14,7 +14,10 @@
 #     "https://github.com/YiwuZhong/Sub-GC/issues/15",
 #     "https://github.com/ruotianluo/self-critical.pytorch/issues/239",
 # ]
-# documents = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html"]
+# documents = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.rnn.pack_padded_sequence.html",
+#     "https://github.com/pytorch/pytorch/issues/103964",
+# ]
 # wrong = '''
 # packed = pack_padded_sequence(x, lengths)  # lengths moved to the GPU with the batch
 # '''
@@ -29,7 +32,8 @@
 Lengths are read on the host to lay out the packed batch, so they have to be there
 (docs: pack_padded_sequence, pytorch#43227). cpu() waits for the GPU: lengths that never leave the
 CPU spare that. Lengths of shape (n, 1) raise the same, with "but got 2D", on the CPU too: flatten()
-them.
+them. Before 2.1 a list raises as well, where the default device is a GPU (pytorch#103964); a list
+has no cpu().
 """
 
 import torch

@@ -36,7 +36,9 @@ ASUS-AICS/LibMultiLabel-Old-Archive#164, lets the padding in as if it were a ste
 masks what comes out for such a row as well. The lines do so for the state, with batch_first too;
 mask both states of an LSTM, and the one step that the output has for the row. The padding must be
 finite, as NaN in it reaches the gradients of the weights; and a batch that has no step at all, as
-padding empty sequences alone makes it, still raises, "Cannot pack empty tensors".
+padding empty sequences alone makes it, still raises, "Cannot pack empty tensors". A negative length
+raises the same text, "<= 0" (aten/src/ATen/native/PackedSequence.cpp): correct the count, as the
+lines would take it for 1.
 """
 
 import torch

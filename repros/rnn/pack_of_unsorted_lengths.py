@@ -27,10 +27,12 @@
 # ///
 """A batch raises unless its longest sequence happens to come first, and so on.
 
-enforce_sorted is True by default, for an export to ONNX, and False sorts the batch
-itself (docs: pack_padded_sequence). To sort the array, as pytorch#8026 was told, without
-sorting the sequences in the same way gives each sequence the length of another. Delete your
-own sort(), and outputs and states have the order of the labels.
+enforce_sorted is True by default, for an export to ONNX, and False sorts the batch itself (docs:
+pack_padded_sequence). To sort the array, as pytorch#8026 was told, without sorting the sequences in
+the same way gives each sequence the length of another. Delete your own sort(), and outputs and
+states have the order of the labels. Where you change packed.data, write packed._replace(data=...):
+PackedSequence(data, batch_sizes) drops the order (torch/nn/utils/rnn.py), and the samples come back
+sorted, without a word.
 
 A batch of (batch, time, features) needs batch_first=True: without it the first len(lengths)
 time steps are taken for the samples, which enforce_sorted=False does not notice.

@@ -6,7 +6,7 @@
 # title = "nn.RNN takes a nonlinearity given by position for the bias flag, and forward raises"
 # kind = "error"
 # symptom = "invalid combination of arguments"
-# messages = ["rnn_tanh\\(\\) received an invalid combination of arguments"]
+# messages = ["rnn_tanh\\(\\) received an invalid combination of arguments - got \\(.{1,40}?list, str, int"]
 # origin = "torch"
 # reports = ["https://github.com/pytorch/pytorch/issues/114617"]
 # documents = [

@@ -38,6 +38,9 @@ dropout.
 On CUDA the backward of an RNN then raises "cudnn RNN backward can only be called in
 training mode" (wiseodd/controlled-text-generation#24). A bare train() at the end of predict()
 leaves a served model in train mode, and a frozen BatchNorm with it.
+
+The lines restore modes, not random numbers: the iterator of a validation's DataLoader draws a seed
+(torch/utils/data/dataloader.py), so that the training still differs from one without validation.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Saliency computed in train mode differs at every call"
+# title = "Saliency of an LSTM with dropout differs at every call in train mode"
 # kind = "silent"
 # symptom = "two saliencies of one input differ"
 # origin = "usage"
@@ -42,7 +42,8 @@ thinned network.
 
 Train mode is advised against "cudnn RNN backward can only be called in training mode"
 (captum#564), and doubted (captum#1159), which ends by switching cuDNN off: without it the
-backward of an RNN needs no train mode. The RNN's dropout is what differs between two calls.
+backward of an RNN needs no train mode. The RNN's dropout is what differs between two calls
+(control); an RNN of one layer has none (docs: torch.nn.LSTM).
 torch.nn.functional.dropout() without training=self.training differs in eval mode too.
 On MPS, an LSTM drew the same mask in every forward until pytorch#185351 (not measured).
 """

@@ -33,8 +33,8 @@
 """Two predictions of one input differ because a forward in train mode ran in between; no
 optimizer stepped.
 
-Such a forward updates BatchNorm's running statistics (docs: torch.nn.BatchNorm1d), and those
-of InstanceNorm with track_running_stats=True.
+Such a forward updates BatchNorm's running statistics (docs: torch.nn.BatchNorm1d), unless it has
+track_running_stats=False or momentum=0, and those of InstanceNorm with track_running_stats=True.
 no_grad() is taken for a protection (facebookresearch/unbiased-teacher#47), but it is
 the forward that writes them (torch/nn/modules/batchnorm.py).
 """

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A SequentialLR that starts with a ChainedScheduler decays the first learning rate"
+# title = "A SequentialLR that starts with a ChainedScheduler of an ExponentialLR decays once too often"
 # kind = "silent"
 # symptom = "first learning rate is 0\\.25, not 0\\.5"
 # origin = "torch"
@@ -25,14 +25,15 @@
 # requires = ">=2.6"
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""The first epoch trains with the learning rate that belongs to the second.
+"""Every epoch up to the milestone trains with half of its learning rate.
 
-SequentialLR repeats the first step of the schedule that it starts with. From 2.8 on,
-ExponentialLR and others know such a step by a flag instead of by epoch 0
-(pytorch#149312), and it is set on the ChainedScheduler alone: the ExponentialLR in it
-decays (torch/optim/lr_scheduler.py). Before 2.6 SequentialLR could not hold a
-ChainedScheduler at all (pytorch#132745). Of a ChainedScheduler that holds one scheduler, take that
-one alone; the factors of several are multiplied in one LambdaLR.
+SequentialLR repeats the first step of the schedule that it starts with. From 2.8 on, ExponentialLR
+and others know such a step by a flag instead of by epoch 0 (pytorch#149312), and it is set on the
+ChainedScheduler alone: the ExponentialLR in it decays. MultiplicativeLR and PolynomialLR do the
+same, and CosineAnnealingLR begins above its first rate; StepLR, LambdaLR and LinearLR are right
+(torch/optim/lr_scheduler.py). Before 2.6 SequentialLR could not hold a ChainedScheduler at all
+(pytorch#132745). Of a ChainedScheduler that holds one scheduler, take that one alone; the factors
+of several are multiplied in one LambdaLR.
 """
 
 import torch

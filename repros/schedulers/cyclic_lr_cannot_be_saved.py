@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The state of CyclicLR cannot be saved"
+# title = "The state of a CyclicLR without a scale_fn cannot be saved"
 # kind = "error"
 # symptom = "cannot pickle 'WeakMethod' object"
 # messages = ["cannot pickle 'WeakMethod' object"]
@@ -33,12 +33,12 @@
 # ///
 """A training with CyclicLR fails at its first checkpoint.
 
-1.13 keeps the scaling function as a weakref.WeakMethod in the scheduler, and
-state_dict() passes it on (pytorch#88684), and a scale_fn of your own beside it, which as a lambda
-cannot be pickled either. A new CyclicLR makes both itself, so that the checkpoint can do without
-them (speechbrain/speechbrain#1683). A file of 1.13 with a scale_fn of your own needs
-state["_scale_fn_custom"] = None before torch 2 loads it. In a SequentialLR or ChainedScheduler both
-are in the states of state["_schedulers"].
+1.13 keeps its own scaling function as a weakref.WeakMethod in the scheduler, and state_dict()
+passes it on (pytorch#88684). With a scale_fn of your own it passes that on instead: a lambda cannot
+be pickled, "Can't pickle local object" (torch/optim/lr_scheduler.py). A new CyclicLR makes both
+itself, so that the checkpoint can do without them (speechbrain/speechbrain#1683). A file of 1.13
+with a scale_fn of your own needs state["_scale_fn_custom"] = None before torch 2 loads it. In a
+SequentialLR or ChainedScheduler both are in the states of state["_schedulers"].
 """
 
 import io

@@ -28,7 +28,7 @@
 # choice = "Take the lines where the checkpoint holds the state of the scheduler; the fix where it holds no more than the number of steps"
 # affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
 # ///
-"""Every resume from a checkpoint multiplies the learning rate by gamma.
+"""Every resume with last_epoch multiplies the learning rate by gamma.
 
 The constructor ends with a step, and get_lr() left the rate alone only if that step was
 the one to epoch 0. With last_epoch it is a later one, and so the rate that the

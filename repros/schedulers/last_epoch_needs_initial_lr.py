@@ -48,6 +48,7 @@ error goes; the rate is the undecayed one, since get_lr() of most schedulers mul
 of the group (torch/optim/lr_scheduler.py), and the milestone has passed. It is right for
 LambdaLR, as in real-stanford/universal_manipulation_interface#70, and for CyclicLR; with
 CosineAnnealingWarmRestarts the cycle is another, and OneCycleLR raises KeyError: 'max_lr' next.
+SequentialLR does not raise, and starts again (schedulers/sequential_lr_forgets_last_epoch).
 """
 
 import torch

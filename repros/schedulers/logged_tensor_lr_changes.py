@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Tensor learning rates logged with get_last_lr() all change to the last one"
+# title = "Tensor learning rates of ExponentialLR logged with get_last_lr() all change to the last one"
 # kind = "silent"
 # symptom = "logged learning rates are \\[0\\.125, 0\\.125, 0\\.125\\]"
 # origin = "torch"
@@ -26,7 +26,7 @@
 
 get_last_lr() handed out the tensor of the param group itself (pytorch#163103), and since 2.4
 schedulers write into that tensor (pytorch#123753). optimizer.param_groups[0]["lr"] is that tensor
-on 2.13 and 2.15 too: float() copies it.
+on 2.13 and 2.15 too: float() copies it. A learning rate that is a float is never changed.
 """
 
 import torch

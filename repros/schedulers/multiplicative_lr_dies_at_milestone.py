@@ -41,8 +41,9 @@ only while it is built, and at the milestone multiplies by the factor of epoch 0
 which it is never asked on its own (torch/optim/lr_scheduler.py).
 
 MultiplicativeLR goes on from the rate that it finds. LambdaLR and ExponentialLR begin at the base
-rate, so the lambda has to begin with the factor that the first part ends with: 1 after a full
-warmup, the only case in which ExponentialLR(optimizer, 0.5) is right in their place.
+rate, so the lambda has to begin with the factor of the last epoch before the milestone. That is 0.2
+here, 1 from a milestone of 6 on, as total_iters of ConstantLR is 5 by default, and 1 where a warmup
+has ended before the milestone. Only with 1 is ExponentialLR(optimizer, 0.5) right in their place.
 """
 
 import torch

@@ -32,6 +32,9 @@ total_steps is the number of calls of step(), one per batch, and OneCycleLR has 
 one more (torch/optim/lr_scheduler.py). It was counted in epochs here; in
 A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smaller. A training that
 is to go on for longer needs a new schedule: load_state_dict() brings the old total_steps back.
+
+With gradient accumulation step() belongs beside optimizer.step(), and total_steps counts those:
+epochs * len(loader) would leave the cycle unfinished (schedulers/one_cycle_stays_in_its_warmup).
 """
 
 import torch

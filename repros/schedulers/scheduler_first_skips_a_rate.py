@@ -22,6 +22,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A warning, once, and a schedule that is one step ahead of the training.
+CosineAnnealingWarmRestarts gives no warning (torch/optim/lr_scheduler.py).
 
 The constructor of a scheduler has set the first rate, and every step() sets that of the
 next update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler came first, and

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SequentialLR built with last_epoch starts with its first scheduler again"
+# title = "SequentialLR built with last_epoch sets the first rate of its first scheduler"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.1, stopped with 0\\.5"
 # origin = "torch"
@@ -30,10 +30,13 @@
 # choice = "Take the lines where the checkpoint holds the state of the scheduler; the fix where it holds no more than the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The learning rate goes back to that of the warmup.
+"""The learning rate goes back to that of epoch 0 of the warmup.
 
 Whatever last_epoch is, the constructor runs the first step of the scheduler for epoch 0,
-and leaves the others where they begin (torch/optim/lr_scheduler.py).
+and leaves the others where they begin (torch/optim/lr_scheduler.py). The next step() is one of the
+scheduler that belongs to the epoch: the warmup runs again only if the resume is within it. Later,
+the main part begins at its own first epoch. If it multiplies the rate that it finds, as
+CosineAnnealingLR does, it stays on the scale of the warmup (same file).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "StepLR built with last_epoch decays the learning rate once more"
+# title = "StepLR built with last_epoch right after a decay decays the learning rate once more"
 # kind = "silent"
 # symptom = "resumed with learning rate 0\\.125, stopped with 0\\.25"
 # origin = "torch"

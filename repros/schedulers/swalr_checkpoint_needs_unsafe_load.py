@@ -36,7 +36,8 @@
 The state of SWALR holds its annealing function, and weights_only, the default since
 2.6, does not load functions (pytorch#163105). OneCycleLR had the same fault until
 pytorch#123775. With weights_only, 1.13 loads no floats either and so cannot tell. A file of your
-own that was saved with the function loads with weights_only=False.
+own that was saved with the function loads with weights_only=False. In a SequentialLR the
+function is in a state of state["_schedulers"]: pop it there (torch/optim/lr_scheduler.py).
 """
 
 import os

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingWarmRestarts resumed by last_epoch in its second cycle starts that again"
+# title = "CosineAnnealingWarmRestarts(T_mult=2) resumed by last_epoch in its second cycle starts that again"
 # kind = "silent"
 # symptom = "resumed with learning rate 1\\.0, stopped with 0\\.5"
 # origin = "torch"
@@ -25,6 +25,7 @@
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
 """Epochs 2 to 5 are the second cycle; resumed at epoch 4, it starts again from there.
+Resumed at 2 or 3 it is right, and from 4 on at no epoch (torch/optim/lr_scheduler.py).
 
 The constructor takes last_epoch for the position in the first cycle, and its first step makes that
 a position in the second one. It used to subtract the length of the first cycle, which is right in

@@ -26,7 +26,7 @@ SYMPTOMS = {
     "same random augmentation in every worker": "data_loading/worker_generators_are_clones",
     "memory grows every step": "memory/loss_history_keeps_graph",
     "gradient clipping has no effect": "numerics/clip_exhausted_generator",
-    "accuracy drops after predict": "rnn/predict_leaves_eval_mode",
+    "no dropout in training after predict": "rnn/predict_leaves_eval_mode",
     "duplicate samples with two workers": "data_loading/iterable_dataset_duplicates",
     "best checkpoint equals last weights": "numerics/best_state_is_an_alias",
     "nan predictions after early stopping": "numerics/early_stopping_reports_nan",
