@@ -556,7 +556,7 @@ def test_an_edit_after_which_something_else_is_found_is_not_made(tmp_path, monke
     again = [dataclasses.replace(finding, id="amp/unscale_twice")]
     results = iter([[finding], again])
     monkeypatch.setattr(scanning, "scan_text", lambda *_: next(results))
-    with pytest.raises(fixing.NotFixed, match="found in it, or anew"):
+    with pytest.raises(fixing.NotFixed, match="would not remove a finding, or would add one"):
         fixing.fixed(path, [finding], RULES)
 
 
