@@ -22,8 +22,8 @@ def rewrapped_in_a_tensor(code: Code) -> Iterator[Hit]:
         if constant(grad) is True and _is_computed(code, wrapped):
             yield Hit(
                 value,
-                f"{source(value)} is cut off from the graph of {source(wrapped, 40)}, so backward() "
-                "reaches no parameter",
+                f"{source(value)} is cut off from the graph of {source(wrapped, 40)}, so "
+                "backward() reaches no parameter",
             )
 
 

@@ -31,8 +31,8 @@ def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
                 if _may_have_parameters(code, item):
                     yield Hit(
                         product,
-                        f"{source(product)} repeats one {source(item, 40)}: all {source(count, 20)} "
-                        "entries share its weights",
+                        f"{source(product)} repeats one {source(item, 40)}: all "
+                        f"{source(count, 20)} entries share its weights",
                         _as_comprehension(code, product, several, count),
                     )
 

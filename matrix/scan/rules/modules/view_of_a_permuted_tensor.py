@@ -56,9 +56,7 @@ def _gaps(code: Code, node: ast.AST) -> int:
     ):
         arguments = arguments[0].elts
     axes = [axis for axis in map(constant, arguments) if isinstance(axis, int)]
-    if len(axes) != len(arguments) or any(
-        abs(axis) > 64 for axis in axes
-    ):  # torch has no more dimensions
+    if len(axes) != len(arguments) or any(abs(axis) > 64 for axis in axes):  # torch's limit
         return 0
     if name == "permute":
         order = [axis % len(axes) for axis in axes]
