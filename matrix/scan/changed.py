@@ -1,4 +1,4 @@
-"""Finds the findings that a branch has added, with the help of git.
+"""Detects which findings a branch has added, with the help of git.
 
 The contents of files are compared without `git diff`, because its output depends on settings,
 attributes and environment variables.
@@ -31,7 +31,7 @@ class Branch:
     """The working tree of a repository, and the commit at which its branch left another."""
 
     top: Path
-    names: frozenset[str]  # the files that are tracked, or are not ignored
+    names: frozenset[str]  # the files that git tracks or does not ignore
     before: dict[str, str]  # name at that commit -> blob
 
     def has_changed(self, path: Path) -> bool:
@@ -86,7 +86,7 @@ class Branch:
 
 
 def since(base: str, folders: Iterable[Path]) -> list[Branch]:
-    """The branch of each repository that has one of the folders, with its uncommitted changes."""
+    """The branch of each repository that contains one of the folders, with uncommitted changes."""
     if base.startswith("-"):
         raise GitError(f"{base!r} is not a commit")
     tops = {_git(folder, "rev-parse", "--show-toplevel")[:-1] for folder in folders}
@@ -113,8 +113,8 @@ def new(
 ) -> list[Finding]:
     """The findings in these changed files that the branch has added.
 
-    A finding with the same source lines and the same text as a former finding is not new, so that
-    moved code adds none.
+    A finding is not new if a former finding has the same source lines and the same text. Moved code
+    therefore adds none.
     """
     before = _before(paths, branches, rules, jobs) if findings else []
     for key in (_in_its_scope, _in_its_file, _anywhere):

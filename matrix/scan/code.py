@@ -196,7 +196,7 @@ class Code:
     def within(self, node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...]) -> list:  # type: ignore[type-arg]
         """The nodes of these kinds below a node, itself included, in source order.
 
-        The contents of functions and classes that are defined in it are left out.
+        The contents of inner functions and inner classes are left out.
         """
         self._check_time()
         if (node, kinds) in self._within:
@@ -240,7 +240,7 @@ class Code:
 
     @remembered
     def calls_in(self, node: ast.AST, *names: str) -> list[ast.Call]:
-        """The calls in a node, outside its inner functions, whose last name is one of `names`."""
+        """The calls in a node, outside its inner functions; `names` limits their last names."""
         return [
             call
             for call in self.within(node, ast.Call)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-LARGEST = 2**20  # bytes; a program wrote a larger file
+LARGEST = 2**20  # bytes; a larger file is generated code
 NOTEBOOK = 16 * 2**20  # bytes; most of a large notebook is pictures
 ENDINGS = (".py", ".ipynb")
 # Folders with other people's code, or with copies of the project's own code.
@@ -34,13 +34,13 @@ class Unreadable(Exception):
 class Cell(NamedTuple):
     """The place of a line in a notebook."""
 
-    number: int  # of the cell, from 1
-    line: int  # in the cell, from 1
+    number: int  # the number of the cell, from 1
+    line: int  # the line in the cell, from 1
 
 
 class Source(NamedTuple):
     text: str
-    cells: list[Cell]  # of each line of a notebook; empty for a file of Python
+    cells: list[Cell]  # one for each line of a notebook; empty for a Python file
     odd: list[int]  # the numbers of code cells that are not Python
 
 

@@ -68,7 +68,7 @@ def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]
 
 
 def _together(text: str, done: list[Finding], more: list[Finding]) -> list[Finding]:
-    """The findings of both lists, without those whose edits together would be invalid Python."""
+    """All findings of `done`, and each finding of `more` whose edits still leave valid Python."""
     if not more or files.is_python(edited(text, _edits([*done, *more]))):
         return [*done, *more]
     if len(more) == 1:

@@ -25,7 +25,7 @@ from .training import DEFINITIONS
 
 SECONDS = 10.0  # CPU time that the rules may take for one file
 LONGEST = 14_000  # bits of an integer; Python prints no integer of more than 4300 digits
-FEW = 40  # so many files are read faster than processes start
+FEW = 40  # reading so few files is faster than starting processes
 CRASHES = sys.version_info < (3, 11)  # Python crashes on code that is nested too deeply
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d{1,9})\b")  # in the text of a finding
@@ -179,7 +179,7 @@ def _findings(
     code = Code(tree, text, SECONDS)
     numbers = (getattr(node, "value", None) for node in code.all(ast.Constant))
     if any(isinstance(number, int) and number.bit_length() > LONGEST for number in numbers):
-        raise files.Unreadable("it has a number that is too long to be written")
+        raise files.Unreadable("it contains a number that is too long to print")
     silenced = _silenced(text)
     for rule in likely:
         places: set[tuple[int, int]] = set()  # a rule yields one finding per line

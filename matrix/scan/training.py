@@ -200,8 +200,8 @@ def expects_an_error(code: Code, node: ast.AST) -> bool:
 def is_dead(code: Code, node: ast.AST) -> bool:
     """True if the node certainly never runs.
 
-    It is then in a function or class that its script never reaches, or in a class whose super()
-    names a class that the file does not have.
+    The node is then in a function or class that its script never reaches, or in a class whose
+    super() names a class that the file does not have.
     """
     top = next((a for a in [node, *code.ancestors(node)] if code.parent.get(a) is code.tree), None)
     if not isinstance(top, DEFINITIONS):

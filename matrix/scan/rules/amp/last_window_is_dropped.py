@@ -44,8 +44,8 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
             stay = "" if _clears(code, before, branch) else ", and their gradients stay"
             yield Hit(
                 step,
-                "the batches after the last full window get no optimizer step: a window is "
-                f"{source(window, 40)}{stay}",
+                f"the batches after the last full window of {source(window, 40)} get no optimizer "
+                f"step{stay}",
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ...code import Code, Hit, last_name, path, receiver, source
 from .. import needs
 
-# Calls between a loss and backward() that keep it the same loss.
+# Calls that a loss may pass through on its way to backward().
 PASSED = frozenset({"mean", "sum", "to", "cuda", "float", "max", "min"})
 
 
@@ -26,7 +26,7 @@ def losses_gathered_by_torch_tensor(code: Code) -> Iterator[Hit]:
 
 
 def _terms(code: Code, node: ast.AST, depth: int = 4) -> Iterator[ast.AST]:
-    """The terms whose sum is the node."""
+    """The terms that add up to the node."""
     value = code.value(node)
     if not depth or value is None:
         return

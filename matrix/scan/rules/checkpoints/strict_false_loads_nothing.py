@@ -64,7 +64,7 @@ def _file_of(code: Code, state: ast.AST) -> ast.expr | None:
 
 
 def _is_handed_in(code: Code, file: ast.expr) -> bool:
-    """True if the file is a parameter, for which no call in this file builds a name itself."""
+    """True if the file is a parameter, and no call in this file builds its name itself."""
     function = code.function(file)
     if not isinstance(function, ast.FunctionDef):
         return False

@@ -99,7 +99,7 @@ def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
 
 
 def _returned_after(code: Code, name: ast.AST) -> ast.Return | None:
-    """The `return data` after `data.x = name`, because the caller cannot know that it must wait."""
+    """The `return data` after `data.x = name`. The caller cannot know that it must wait."""
     statement = code.statement(name)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
         return None

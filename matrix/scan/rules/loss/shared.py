@@ -30,10 +30,10 @@ def losses_with_score(
 
 
 def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int = 3) -> str:
-    """The text that tells how a call of the function or the module made the node.
+    """Describes how a call of the function or of the module made the node.
 
-    It is the call itself, or names the network of this file that ends in the call. It is "" if the
-    origin is not certain.
+    The text is the call itself, or names the network of this file that ends in the call. It is ""
+    if the origin is not certain.
     """
     value = code.value(node)
     while isinstance(value, ast.Call) and code.method(value) in SHAPES:
@@ -85,7 +85,7 @@ def is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
 
 
 def ends_so(code: Code, owner: ast.ClassDef, function: str, module: str, depth: int) -> str:
-    """The text that tells how forward() makes its results; "" if one of them is not certain."""
+    """Describes how forward() makes all of its results; "" if one of them is not certain."""
     forwards = [
         method
         for method in owner.body

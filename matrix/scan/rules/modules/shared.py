@@ -101,7 +101,7 @@ def is_called(code: Code, method: ast.FunctionDef) -> bool:
 
 
 def is_unused(code: Code, node: ast.AST) -> bool:
-    """True if the node is in a method that nothing in the file calls, apart from torch or Python.
+    """True if nothing calls the method that the node is in: not this file, torch or Python.
 
     Code that always raises is only found in unused methods.
     """

@@ -1,4 +1,4 @@
-"""Values that are nan or infinite, or that their name describes wrongly."""
+"""Values that are nan, infinite or not what their name says."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _is_constant_seed(code: Code, call: ast.Call, loop: ast.For) -> bool:
 
 
 def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
-    """The text that tells what repeats in every pass; None if it does not matter."""
+    """Describes what repeats in every pass; None if nothing important repeats."""
     called = functions_called(code, loop)
     trains = any(backwards(code, body) or optimizer_steps(code, body) for body in [loop, *called])
     if code.method(call) == "manual_seed":  # the seed of a separate generator

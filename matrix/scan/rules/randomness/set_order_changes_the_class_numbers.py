@@ -47,7 +47,7 @@ def _set(code: Code, node: ast.expr) -> ast.AST | None:
 
 
 def _numbers(generator: ast.comprehension, mapping: ast.DictComp) -> bool:
-    """True for {name: number for number, name in ...}, and for {number: name ...}."""
+    """True for {name: number for number, name in ...}, and for {number: name for ...}."""
     if not isinstance(generator.target, ast.Tuple) or len(generator.target.elts) != 2:
         return False
     return {path(mapping.key), path(mapping.value)} == {
