@@ -154,7 +154,7 @@ def counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
 
 
 def configured(code: Code, maker: ast.Call, interval: str) -> list[ast.AST]:
-    """The places where Lightning's configure_optimizers() returns the maker with this interval."""
+    """The places where Lightning's configure_optimizers() gives the scheduler this interval."""
     function = code.function(maker)
     if getattr(function, "name", "") != "configure_optimizers":
         return []
