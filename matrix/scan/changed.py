@@ -1,7 +1,7 @@
-"""Which findings a branch has brought, by git.
+"""Detects which findings a branch has added, with the help of git.
 
-Contents are compared, and `git diff` is not asked: what that shows depends on settings, attributes
-and variables.
+The contents of files are compared without `git diff`, because its output depends on settings,
+attributes and environment variables.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from tempfile import TemporaryDirectory
 from . import files, scanning
 from .scanning import Finding
 
-_LINE = re.compile(r"\bline \d+( of cell \d+)?")  # of what a rule says
+_LINE = re.compile(r"\bline \d+( of cell \d+)?")  # in the text of a finding
 
 
 class GitError(Exception):
-    """What git said."""
+    """The error message of git."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A repository's working tree beside the commit at which its branch left another."""
+    """The working tree of a repository, and the commit at which its branch left another."""
 
     top: Path
-    names: frozenset[str]  # of the files that are tracked, or not ignored
+    names: frozenset[str]  # the files that git tracks or does not ignore
     before: dict[str, str]  # name at that commit -> blob
 
     def has_changed(self, path: Path) -> bool:
-        """True if it is a file of the branch whose content is not what it was, or is new."""
+        """True if a file of the branch is new, or if its content differs from that commit."""
         name = self.name(path)
         if name not in self.names:
             return False
@@ -49,13 +49,14 @@ class Branch:
         return hashlib.new(kind, whole, usedforsecurity=False).hexdigest() != blob
 
     def name(self, path: Path) -> str:
-        """The path from the top, as git writes it; "" of a file elsewhere."""
+        """The path from the top, as git writes it; "" for a file outside the repository."""
         real = Path(os.path.realpath(path))
         return real.relative_to(self.top).as_posix() if real.is_relative_to(self.top) else ""
 
     def copies(self, paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
-        """Writes the former contents of these files, and of those that are gone, into a folder:
-        the path there -> the real path in the working tree.
+        """Writes the former contents of these files, and of all deleted files, into a folder.
+
+        Returns the path of each copy -> the real path in the working tree.
         """
         names = {self.name(path) for path in paths} & self.before.keys()
         names |= {
@@ -78,14 +79,14 @@ class Branch:
         for name in names:
             header = answer[at : answer.index(b"\n", at)]
             at += len(header) + 1
-            if not header.endswith(b" missing"):  # of a clone that is not whole
+            if not header.endswith(b" missing"):  # a partial clone lacks the blob
                 size = int(header.split()[-1])
                 yield name, answer[at : at + size]
                 at += size + 1
 
 
 def since(base: str, folders: Iterable[Path]) -> list[Branch]:
-    """The branch of each repository that the folders are in, uncommitted changes included."""
+    """The branch of each repository that contains one of the folders, with uncommitted changes."""
     if base.startswith("-"):
         raise GitError(f"{base!r} is not a commit")
     tops = {_git(folder, "rev-parse", "--show-toplevel")[:-1] for folder in folders}
@@ -110,8 +111,10 @@ def new(
     rules: list[scanning.Rule],
     jobs: int = 0,
 ) -> list[Finding]:
-    """The findings in these files, which have changed, that were not there before: those of which
-    neither the lines nor what is said of them was there. Code that was moved brings none.
+    """The findings in these changed files that the branch has added.
+
+    A finding is not new if a former finding has the same source lines and the same text. Moved code
+    therefore adds none.
     """
     before = _before(paths, branches, rules, jobs) if findings else []
     for key in (_in_its_scope, _in_its_file, _anywhere):
@@ -122,7 +125,7 @@ def new(
 def _before(
     paths: list[Path], branches: list[Branch], rules: list[scanning.Rule], jobs: int
 ) -> list[Finding]:
-    """What was found in these files and in those that are gone, where the branch began."""
+    """The findings in these files, and in deleted files, at the start of the branch."""
     findings: list[Finding] = []
     for branch in branches:
         with TemporaryDirectory() as folder:
@@ -135,17 +138,17 @@ def _before(
 def _unmatched(
     findings: list[Finding], before: list[Finding], key: Callable[[Finding], object]
 ) -> tuple[list[Finding], list[Finding]]:
-    """The findings on both sides that have no counterpart on the other."""
-    left = defaultdict(list)
+    """The findings of each list that have no counterpart in the other."""
+    unmatched = defaultdict(list)
     for finding in before:
-        left[key(finding)].append(finding)
+        unmatched[key(finding)].append(finding)
     new = []
     for finding in findings:
-        if left[key(finding)]:
-            left[key(finding)].pop()
+        if unmatched[key(finding)]:
+            unmatched[key(finding)].pop()
         else:
             new.append(finding)
-    return new, [finding for rest in left.values() for finding in rest]
+    return new, [finding for rest in unmatched.values() for finding in rest]
 
 
 def _in_its_scope(finding: Finding) -> object:

@@ -1,7 +1,7 @@
-"""One Python file as rules see it: its calls by name, what encloses what, what a name stands for.
+"""A Python file as the rules see it: its calls by name, its scopes, and the values of its names.
 
-Nothing is imported or run, so all of it is a reading: a name is followed to what was assigned to it
-in its function, its class (`self.x`) or its module, not through calls or other files.
+Nothing is imported or run. A name is followed to its assignments in the function, in the class
+(`self.x`) or in the module, but not through calls or into other files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from . import files
 
-# What these mean where a file does not say (a fragment, or `from utils import *`).
+# The usual meanings of names that a file does not define (a fragment, or `from utils import *`).
 USUAL = {
     "F": "torch.nn.functional",
     "nn": "torch.nn",
@@ -42,11 +42,11 @@ class Edit(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A place that a rule found."""
+    """A place that a rule has found."""
 
     node: ast.AST
     what: str  # what happens here: a clause without a full stop, in the user's own names
-    edits: tuple[Edit, ...] = ()  # that fix it for certain
+    edits: tuple[Edit, ...] = ()  # edits that certainly fix it
 
 
 Question = ParamSpec("Question")
@@ -56,111 +56,119 @@ Answer = TypeVar("Answer")
 def remembered(
     helper: Callable[Concatenate[Code, Question], Answer],
 ) -> Callable[Concatenate[Code, Question], Answer]:
-    """The helper, asked once per question and file: it walks much of one, and rules ask often."""
+    """Caches the answers of a helper that walks much of a file and that rules call often."""
 
     @wraps(helper)
-    def answer(code: Code, /, *question: Question.args, **none: Question.kwargs) -> Answer:
+    def answer(code: Code, /, *question: Question.args, **empty: Question.kwargs) -> Answer:
         key = (helper, *question)
         if key not in code.known:
-            code.known[key] = helper(code, *question, **none)
+            code.known[key] = helper(code, *question, **empty)
         return code.known[key]  # type: ignore[return-value]
 
     return answer
 
 
 class TooLong(Exception):
-    """The rules have taken as long as they may: the file was made to be slow, or by a program."""
+    """The rules have used up their time: the file is generated, or is written to be slow."""
 
 
 class Code:
-    """One file. Its methods raise TooLong after so many seconds of CPU."""
+    """A parsed file. Its methods raise TooLong after `seconds` of CPU time."""
 
     def __init__(self, tree: ast.Module, text: str, seconds: float = math.inf) -> None:
         self.tree, self.text, self.lines = tree, text, text.split("\n")
         self._until = time.process_time() + seconds
         self._within: dict[tuple[ast.AST, object], list[ast.AST]] = {}
         self.parent: dict[ast.AST, ast.AST] = {}
-        self.calls: dict[str, list[ast.Call]] = {}  # the last part of the name -> in source order
+        self.calls: dict[str, list[ast.Call]] = {}  # last part of the name -> in source order
         self._nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self._statements: list[ast.AST] = []  # in source order
-        self._imported: dict[str, str] = {}  # name in this file -> what it is called elsewhere
-        self._bound: set[str] = set()  # names that this file defines itself
-        self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # the scope, by `global`, `nonlocal`
-        self._shared: set[tuple[ast.AST, str]] = set()  # given by inner functions too, at any time
-        self.known: dict[object, object] = {}  # answers of helpers that walk the file, by question
-        # (scope, name) -> (place, value) of each assignment; None: something that is not known
+        self._imported: dict[str, str] = {}  # name in this file -> full dotted name
+        self._bound: set[str] = set()  # names that this file defines or imports
+        self._outer: dict[tuple[ast.AST, str], ast.AST] = {}  # scope of a `global`, `nonlocal`
+        self._shared: set[tuple[ast.AST, str]] = set()  # assigned by inner functions, at any time
+        self.known: dict[object, object] = {}  # cached answers, by helper and question
+        # (scope, name) -> (place, value) of each assignment; None is an unknown value
         self._assigned: dict[tuple[ast.AST, str], list[tuple[tuple[int, int], ast.expr | None]]]
         self._assigned = {}
         self._index()
 
     @classmethod
     def of(cls, text: str) -> Code:
-        """Raises what ast.parse() raises."""
+        """Parses the text. Raises what ast.parse() raises."""
         return cls(ast.parse(text), text)
 
     def all(self, kind: type[N]) -> list[N]:
         """The nodes of this type, in source order."""
         return self._nodes.get(kind, [])  # type: ignore[return-value]
 
-    # --- where ------------------------------------------------------------------------------------
+    # --- places -----------------------------------------------------------------------------------
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """From the parent to the module."""
+        """The nodes around a node, from its parent to the module."""
         while node in self.parent:
             node = self.parent[node]
             yield node
 
     def scope(self, node: ast.AST) -> ast.AST:
-        """The function that it is in, or the module."""
-        return next((one for one in self.ancestors(node) if isinstance(one, SCOPES)), self.tree)
+        """The innermost function around the node, or the module."""
+        return next(
+            (above for above in self.ancestors(node) if isinstance(above, SCOPES)), self.tree
+        )
 
     def parent_scope(self, node: ast.AST) -> ast.AST:
-        """The function or class whose body it is in, or the module."""
+        """The innermost function or class around the node, or the module."""
         kinds = (*SCOPES, ast.ClassDef)
-        return next((one for one in self.ancestors(node) if isinstance(one, kinds)), self.tree)
+        return next(
+            (above for above in self.ancestors(node) if isinstance(above, kinds)), self.tree
+        )
 
     def function(self, node: ast.AST) -> ast.AST:
-        """The def that it is in, or the module: unlike scope(), past any lambda."""
+        """The innermost def around the node, or the module. Unlike scope(), it skips lambdas."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
-        return next((one for one in self.ancestors(node) if isinstance(one, kinds)), self.tree)
+        return next(
+            (above for above in self.ancestors(node) if isinstance(above, kinds)), self.tree
+        )
 
     def owner(self, node: ast.AST) -> ast.ClassDef | None:
-        """The class that it is in."""
-        return next((one for one in self.ancestors(node) if isinstance(one, ast.ClassDef)), None)
+        """The innermost class around the node."""
+        return next(
+            (above for above in self.ancestors(node) if isinstance(above, ast.ClassDef)), None
+        )
 
     def loops(self, node: ast.AST) -> list[ast.For | ast.AsyncFor | ast.While]:
-        """The loops of its function that repeat it, innermost first."""
-        found: list[ast.For | ast.AsyncFor | ast.While] = []
+        """The loops of its function that repeat the node, innermost first."""
+        loops: list[ast.For | ast.AsyncFor | ast.While] = []
         inner: ast.AST = node
-        for one in self.ancestors(node):
-            if isinstance(one, SCOPES):
+        for above in self.ancestors(node):
+            if isinstance(above, SCOPES):
                 break
-            if isinstance(one, LOOPS) and any(inner is part for part in one.body):
-                found.append(one)
-            inner = one
-        return found
+            if isinstance(above, LOOPS) and any(inner is part for part in above.body):
+                loops.append(above)
+            inner = above
+        return loops
 
     def statement(self, node: ast.AST) -> ast.stmt:
-        """The statement that it is, or is in."""
+        """The node itself if it is a statement, else the innermost statement around it."""
         while not isinstance(node, ast.stmt):
             node = self.parent[node]
         return node
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements of its block, itself included."""
+        """The statements of the block that a statement is in, itself included."""
         above = self.parent[statement]
         for name in ("body", "orelse", "finalbody", "handlers"):
             block = getattr(above, name, None)
-            if isinstance(block, list) and any(statement is one for one in block):
+            if isinstance(block, list) and any(statement is other for other in block):
                 return block
         return [statement]
 
-    def excludes(self, one: ast.AST, other: ast.AST) -> bool:
-        """Whether they are in two branches of one `if`, so that only one of them runs."""
+    def excludes(self, first: ast.AST, other: ast.AST) -> bool:
+        """True if the nodes are in two branches of one `if`, so that only one of them runs."""
         self._check_time()
         branch: dict[ast.AST, str] = {}
-        inner = one
-        for above in self.ancestors(one):
+        inner = first
+        for above in self.ancestors(first):
             if isinstance(above, ast.If):
                 branch[above] = "orelse" if any(inner is part for part in above.orelse) else "body"
             inner = above
@@ -174,36 +182,39 @@ class Code:
         return False
 
     def conditions(self, node: ast.AST) -> list[ast.expr]:
-        """The tests of the `if`s in whose body it is, innermost first, up to its function."""
-        found: list[ast.expr] = []
+        """The tests of the `if`s whose body has the node, innermost first, up to its function."""
+        tests: list[ast.expr] = []
         inner = node
         for above in self.ancestors(node):
             if isinstance(above, (*FUNCTIONS, ast.ClassDef)):
                 break
             if isinstance(above, ast.If) and any(inner is part for part in above.body):
-                found.append(above.test)
+                tests.append(above.test)
             inner = above
-        return found
+        return tests
 
     def within(self, node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...]) -> list:  # type: ignore[type-arg]
-        """The parts of these kinds, the node itself included, in source order; not those of
-        functions that are defined in it.
+        """The nodes of these kinds below a node, itself included, in source order.
+
+        The contents of inner functions and inner classes are left out.
         """
         self._check_time()
         if (node, kinds) in self._within:
             return self._within[node, kinds]
-        found, stack = [], [node]
+        parts, stack = [], [node]
         while stack:
-            one = stack.pop()
-            if isinstance(one, kinds):
-                found.append(one)
-            if one is node or not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
-                stack.extend(ast.iter_child_nodes(one))
-        return self._within.setdefault((node, kinds), sorted(found, key=place))
+            part = stack.pop()
+            if isinstance(part, kinds):
+                parts.append(part)
+            if part is node or not isinstance(part, (*FUNCTIONS, ast.ClassDef)):
+                stack.extend(ast.iter_child_nodes(part))
+        return self._within.setdefault((node, kinds), sorted(parts, key=place))
 
     def stays_python(self, edits: tuple[Edit, ...]) -> bool:
-        """True if the file is still Python with these edits. Of the file, only the smallest
-        statement around them that can be parsed alone is parsed: not an `elif`, for one.
+        """True if the file is still valid Python after these edits.
+
+        To save time, only the smallest statement around the edits that parses alone is checked. An
+        `elif`, for example, does not parse alone.
         """
         self._check_time()
         start, stop = min(edit[:2] for edit in edits), max(edit[2:4] for edit in edits)
@@ -229,18 +240,19 @@ class Code:
 
     @remembered
     def calls_in(self, node: ast.AST, *names: str) -> list[ast.Call]:
-        """The calls in it whose name ends in one of these, not in functions defined in it."""
+        """The calls in a node, outside its inner functions; `names` limits their last names."""
         return [
             call
             for call in self.within(node, ast.Call)
             if not names or last_name(call.func) in names
         ]
 
-    # --- what -------------------------------------------------------------------------------------
+    # --- names and values -------------------------------------------------------------------------
 
     def full(self, node: ast.AST) -> str:
-        """The dotted name with its imports resolved: "torch.nn.functional.softmax" for F.softmax,
-        "self.model.eval"; ".eval" for a method of what is no name; "" for what is none.
+        """The dotted name with its imports resolved: "torch.nn.functional.softmax" for F.softmax.
+
+        It is ".eval" for a method of an expression that is not a name, and "" for all else.
         """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
@@ -250,15 +262,15 @@ class Code:
             return "." + ".".join(reversed(parts)) if parts else ""
         first = self._imported.get(node.id)
         if first is None:
-            known = node.id in self._bound or not parts
-            first = node.id if known else USUAL.get(node.id, node.id)
+            keeps_its_name = node.id in self._bound or not parts
+            first = node.id if keeps_its_name else USUAL.get(node.id, node.id)
         return ".".join([first, *reversed(parts)])
 
     def torch(self, node: ast.AST) -> str:
-        """The last part of a name of torch's ("softmax" for F.softmax), else "".
+        """The last part of a name from torch ("softmax" for F.softmax), else "".
 
-        A bare name that the file neither imports nor defines may be torch's (a fragment, or
-        `import *`).
+        A bare name that the file neither imports nor defines counts as a name from torch, because
+        the file may be a fragment or use `import *`.
         """
         name = self.full(node)
         if name.startswith("torch."):
@@ -266,14 +278,15 @@ class Code:
         return name if "." not in name and name not in self._bound else ""
 
     def method(self, call: ast.Call) -> str:
-        """The name of a method of an object: "softmax" for x.softmax(1), "" for F.softmax(x)."""
+        """The method that is called on an object: "softmax" for x.softmax(1), else ""."""
         if isinstance(call.func, ast.Attribute) and not self.full(call.func).startswith("torch."):
             return call.func.attr
         return ""
 
     def value(self, node: ast.AST | None) -> ast.AST | None:
-        """What a name was given before this place: the expression, None where that is not known.
-        What is no name stands for itself.
+        """The expression that a name holds at this place, or None if it is not known.
+
+        An expression that is not a name is returned as it is.
         """
         self._check_time()
         name = path(node) if node is not None else ""
@@ -285,30 +298,30 @@ class Code:
         own = self.scope(node)
         here = scope = self._outer.get((own, name), own)
         while True:
-            found = self._assigned.get((scope, name), [])
+            assigned = self._assigned.get((scope, name), [])
             if (scope, name) in self._shared:
-                return _only((value for _, value in found), name)
-            before = bisect_left(found, place(node), key=itemgetter(0)) if scope is here else 0
+                return _only((value for _, value in assigned), name)
+            before = bisect_left(assigned, place(node), key=itemgetter(0)) if scope is here else 0
             if before:
-                return found[before - 1][1]
-            if found and scope is not here:
-                return _only((value for _, value in found), name)
+                return assigned[before - 1][1]
+            if assigned and scope is not here:
+                return _only((value for _, value in assigned), name)
             if scope is self.tree:
                 return None
             scope = self.scope(scope)
 
     def values(self, node: ast.AST) -> list[ast.expr | None]:
-        """Everything that a name is ever given in its function, class or module."""
+        """All values of a name in its function, class or module; None for an unknown value."""
         name = path(node)
         if name.startswith("self."):
             return [v for _, v in self._assigned.get((self.owner(node) or self.tree, name), [])]
         scope = self.scope(node)
-        while not (found := self._assigned.get((scope, name))) and scope is not self.tree:
+        while not (assigned := self._assigned.get((scope, name))) and scope is not self.tree:
             scope = self.scope(scope)
-        return [value for _, value in found or []]
+        return [value for _, value in assigned or []]
 
     def made_by(self, node: ast.AST | None, *names: str) -> bool:
-        """Whether it is, or a name that was given, a call of one of these names of torch's."""
+        """True if the node, or the value of the name, is a call of one of these torch names."""
         value = self.value(node)
         return isinstance(value, ast.Call) and self.torch(value.func) in names
 
@@ -337,16 +350,18 @@ class Code:
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 self._share(node)
             self._assign(node)
-        for name, full in self._imported.items():  # import X as Y: also by its own name
+        for name, full in self._imported.items():  # import X as Y: list the calls under X too
             own = full.rpartition(".")[2]
             if own not in (name, ""):
-                calls = [one for one in self.calls.get(name, ()) if isinstance(one.func, ast.Name)]
+                calls = [
+                    call for call in self.calls.get(name, ()) if isinstance(call.func, ast.Name)
+                ]
                 if calls:
                     self.calls.setdefault(own, []).extend(calls)
-        for found in self.calls.values():
-            found.sort(key=place)
+        for calls_of_name in self.calls.values():
+            calls_of_name.sort(key=place)
         for assigned in self._assigned.values():
-            assigned.sort(key=lambda one: one[0])
+            assigned.sort(key=lambda assignment: assignment[0])
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -358,7 +373,7 @@ class Code:
                 full = alias.name if alias.asname else local
             before = self._imported.get(local, full)
             if _is_torch(before) != _is_torch(full):
-                full = local  # one thing here and another there: nothing that is known
+                full = local  # two imports that differ: the meaning is unknown
             self._imported[local] = full
 
     def _share(self, node: ast.Global | ast.Nonlocal) -> None:
@@ -394,16 +409,16 @@ class Code:
         if isinstance(target, (ast.Tuple, ast.List)):
             several = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
             same = len(several) == len(target.elts)
-            for number, one in enumerate(target.elts):
-                self._give(one, several[number] if same else None, at)
+            for number, element in enumerate(target.elts):
+                self._give(element, several[number] if same else None, at)
         elif isinstance(target, ast.Starred):
             self._give(target.value, None, at)
         elif name := path(target):
             owner = self.parent_scope(target)
             if isinstance(owner, ast.ClassDef) and "." not in name:
-                name = f"self.{name}"  # what its methods call it
-            of_class = name.startswith("self.")
-            scope = (self.owner(target) or self.tree) if of_class else self.scope(target)
+                name = f"self.{name}"  # the name that its methods use
+            is_attribute = name.startswith("self.")
+            scope = (self.owner(target) or self.tree) if is_attribute else self.scope(target)
             self._set(self._outer.get((scope, name), scope), name, at, value)
 
     def _set(self, scope: ast.AST, name: str, at: tuple[int, int], value: ast.expr | None) -> None:
@@ -412,15 +427,17 @@ class Code:
 
 
 def _only(values: Iterable[ast.expr | None], name: str) -> ast.expr | None:
-    """The value, where all say the same, but for None: not where one is not known, or is made of
-    what the name held before (following that would never end).
+    """The one value of a name, apart from a literal None.
+
+    Returns None if the values differ or one is unknown. It also returns None if the value uses the
+    name itself, because following it would never end.
     """
-    found = [value for value in values if value is None or not is_none(value)]
-    known = {ast.dump(value): value for value in found if value is not None}
-    if len(known) != 1 or None in found:
+    known_values = [value for value in values if value is None or not is_none(value)]
+    expressions = {ast.dump(value): value for value in known_values if value is not None}
+    if len(expressions) != 1 or None in known_values:
         return None
-    value = known.popitem()[1]
-    return None if any(path(one) == name for one in ast.walk(value)) else value
+    value = expressions.popitem()[1]
+    return None if any(path(part) == name for part in ast.walk(value)) else value
 
 
 def _is_torch(name: str) -> bool:
@@ -431,7 +448,7 @@ def _is_torch(name: str) -> bool:
 
 
 def place(node: ast.AST) -> tuple[int, int]:
-    """Line, from 1, and column, in bytes of UTF-8 from 0."""
+    """The line, from 1, and the column, in bytes of UTF-8 from 0."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
@@ -448,9 +465,9 @@ def replaced(node: ast.AST, text: str) -> Edit:
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """The text with these edits, which do not overlap, made in it."""
+    """The text after these edits, which must not overlap."""
     lines = text.split("\n")
-    for edit in sorted(edits, reverse=True):  # what comes before keeps its place
+    for edit in sorted(edits, reverse=True):  # from the end, so that earlier places stay valid
         first = lines[edit.line - 1].encode()[: edit.column].decode()
         last = lines[edit.end_line - 1].encode()[edit.end_column :].decode()
         lines[edit.line - 1 : edit.end_line] = (first + edit.text + last).split("\n")
@@ -458,7 +475,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def path(node: ast.AST | None) -> str:
-    """ "self.model" of that expression, "" of what is no name."""
+    """The dotted name as it is written, such as "self.model"; "" for any other expression."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -467,37 +484,37 @@ def path(node: ast.AST | None) -> str:
 
 
 def last_name(node: ast.AST) -> str:
-    """The last part of a name: "eval" of model.eval and of f(x).eval."""
+    """The last part of a name: "eval" for model.eval and for f(x).eval."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def receiver(call: ast.Call) -> ast.expr | None:
-    """What a method is called of."""
+    """The object whose method is called: x for x.softmax(1)."""
     return call.func.value if isinstance(call.func, ast.Attribute) else None
 
 
 def argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
-    """The argument at this position (-1: none), or of this name."""
+    """The argument with this name, or at this position (-1: by name only)."""
     for keyword in call.keywords:
         if name and keyword.arg == name:
             return keyword.value
     before = call.args[: position + 1]
     if position < 0 or len(before) <= position:
         return None
-    return None if any(isinstance(one, ast.Starred) for one in before) else before[position]
+    return None if any(isinstance(value, ast.Starred) for value in before) else before[position]
 
 
 def has_unpacked(call: ast.Call) -> bool:
-    """Whether it has arguments that cannot be seen: *args, **kwargs."""
-    return any(isinstance(one, ast.Starred) for one in call.args) or any(
+    """True if the call has *args or **kwargs, whose contents are unknown."""
+    return any(isinstance(value, ast.Starred) for value in call.args) or any(
         keyword.arg is None for keyword in call.keywords
     )
 
 
 def constant(node: ast.AST | None) -> object:
-    """The value of a literal number, string or bool, also below zero; else None."""
+    """The value of a literal, also of a negative number; None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         value = constant(node.operand)
         return -value if isinstance(value, (int, float)) else None
@@ -505,20 +522,20 @@ def constant(node: ast.AST | None) -> object:
 
 
 def is_none(node: ast.AST | None) -> bool:
-    """Whether it is the literal None."""
+    """True if the node is the literal None."""
     return isinstance(node, ast.Constant) and node.value is None
 
 
 def source(node: ast.AST, most: int = 60) -> str:
-    """Its text on one line, cut where it is long."""
+    """The node's source on one line, cut to at most `most` characters."""
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def names(node: ast.AST) -> set[str]:
-    """All names and attributes in it."""
+    """All names and attributes in the node."""
     return {
-        one.id if isinstance(one, ast.Name) else one.attr
-        for one in ast.walk(node)
-        if isinstance(one, (ast.Name, ast.Attribute))
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in ast.walk(node)
+        if isinstance(part, (ast.Name, ast.Attribute))
     }

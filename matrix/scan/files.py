@@ -1,4 +1,4 @@
-"""Which files are read, and the Python in them."""
+"""Finds the files to scan, and reads the Python in them."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-LARGEST = 2**20  # bytes; a larger file was written by a program
-NOTEBOOK = 16 * 2**20  # bytes; most of a notebook is pictures
+LARGEST = 2**20  # bytes; a larger file is generated code
+NOTEBOOK = 16 * 2**20  # bytes; most of a large notebook is pictures
 ENDINGS = (".py", ".ipynb")
-# Folders that hold other people's code, or copies of this one's.
+# Folders with other people's code, or with copies of the project's own code.
 PASSED = {"__pycache__", "build", "dist", "node_modules", "site-packages", "dist-packages"}
-# What IPython adds to Python, and what stands for it: a statement that is timed, what a command
-# gives, a command, a question about a name.
+# IPython's additions to Python: a timed statement, an assignment of a command's output, and a
+# command or a question about a name.
 _TIMED = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^\s-])")
 _GIVEN = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.*]+\?\??\s*$)")
 
 
 class Unreadable(Exception):
-    """Why a file is passed over."""
+    """The reason why a file is passed over."""
 
 
 class Cell(NamedTuple):
-    """A line of a notebook."""
+    """The place of a line in a notebook."""
 
-    number: int  # of the cell, from 1
-    line: int  # in the cell, from 1
+    number: int  # the number of the cell, from 1
+    line: int  # the line in the cell, from 1
 
 
 class Source(NamedTuple):
     text: str
-    cells: list[Cell]  # of each line of a notebook; empty for a file of Python
-    odd: list[int]  # cells that were to be Python and are not
+    cells: list[Cell]  # one for each line of a notebook; empty for a Python file
+    odd: list[int]  # the numbers of code cells that are not Python
 
 
 def find(
     paths: list[Path], exclude: tuple[str, ...] = (), root: Path | None = None
 ) -> Iterator[Path]:
-    """The files that are named, and those of Python in the folders that are named, sorted.
+    """The files in `paths`, and the Python files and notebooks in its folders, sorted by name.
 
-    Hidden folders, virtual environments and installed packages are left out, and what `exclude`
-    matches: a glob of the path, or of one of its parts. The path is both that which is given and
-    that from root.
+    Hidden folders, virtual environments and installed packages are left out. `exclude` has globs
+    for a whole path or for one of its parts. They apply to the path as given and to the path from
+    `root`.
     """
     seen: set[str] = set()
     for path in paths:
-        for one in _walk(path) if path.is_dir() else [path]:
-            real = os.path.realpath(one)
-            if real not in seen and not _excluded(one, exclude, root):
+        for file in _walk(path) if path.is_dir() else [path]:
+            real = os.path.realpath(file)
+            if real not in seen and not _excluded(file, exclude, root):
                 seen.add(real)
-                yield one
+                yield file
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -82,13 +82,13 @@ def _excluded(path: Path, patterns: tuple[str, ...], root: Path | None) -> bool:
     return any(
         fnmatch.fnmatch(text, pattern)
         for form in forms
-        for text in (form.as_posix(), *(one.as_posix() for one in form.parents), *form.parts)
-        for pattern in (one.rstrip("/") for one in patterns)
+        for text in (form.as_posix(), *(above.as_posix() for above in form.parents), *form.parts)
+        for pattern in (pattern.rstrip("/") for pattern in patterns)
     )
 
 
 def read(path: Path) -> Source:
-    """Raises Unreadable."""
+    """The Python in a file or a notebook. Raises Unreadable."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe may never end
             raise Unreadable("not a regular file")
@@ -103,7 +103,7 @@ def read(path: Path) -> Source:
 
 
 def decoded(data: bytes) -> tuple[str, str]:
-    """As Python reads a file: UTF-8, or what its first lines declare; and what that is.
+    """The text of a file, and its encoding: UTF-8, or the encoding that its first lines declare.
 
     Raises Unreadable.
     """
@@ -118,27 +118,27 @@ def decoded(data: bytes) -> tuple[str, str]:
 
 
 def universal(text: str) -> str:
-    """With \\r\\n and \\r as Python reads them."""
+    """The text with \\r\\n and \\r as \\n, which is how Python reads them."""
     return io.StringIO(text, newline=None).read()
 
 
 def _notebook(data: bytes) -> Source:
-    """The code of all cells, one after the other, without the commands of IPython."""
+    """The code of all cells in order, without the commands of IPython."""
     try:
         cells = json.loads(data)["cells"]
-        found = [
+        sources = [
             (number, cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"]))
             for number, cell in enumerate(cells, 1)
             if cell["cell_type"] == "code"
         ]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Unreadable("not a notebook of format 4") from None
-    if sum(len(text) for _, text in found) > LARGEST:
+    if sum(len(text) for _, text in sources) > LARGEST:
         raise Unreadable(f"its code is larger than {LARGEST // 2**20} MiB")
     lines: list[str] = []
     places: list[Cell] = []
     odd: list[int] = []
-    for number, text in found:
+    for number, text in sources:
         own = _plain(text)
         if text.strip() and not any(own) and not text.startswith("%%"):
             odd.append(number)
@@ -148,25 +148,25 @@ def _notebook(data: bytes) -> Source:
 
 
 def _plain(text: str) -> list[str]:
-    """The lines of a cell as Python; empty ones where it is none: another language, an error."""
+    """The lines of a cell as Python; empty lines if it has a syntax error or another language."""
     own = text.split("\n")
     if is_python(text):
         return own
     lines: list[str] = []
-    goes_on = False
+    continues = False
     for line in own:
-        plain = "" if goes_on or line.startswith("%%") else _TIMED.sub(r"\1", line)
+        plain = "" if continues or line.startswith("%%") else _TIMED.sub(r"\1", line)
         plain = _MAGIC.sub(r"\1pass #", _GIVEN.sub(r"\1None #", plain))
-        goes_on = plain != line and line.endswith("\\")
+        continues = plain != line and line.endswith("\\")
         lines.append(plain)
     other = own[0].startswith("%%") and not own[0].startswith(("%%time", "%%capture"))
     return lines if not other and is_python("\n".join(lines)) else [""] * len(own)
 
 
 def parsed(text: str) -> ast.Module:
-    """Raises what ast.parse() raises."""
+    """The syntax tree, without warnings. Raises what ast.parse() raises."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "invalid escape sequence", about code that is not ours
+        warnings.simplefilter("ignore")  # such as "invalid escape sequence" in the user's code
         return ast.parse(text)
 
 

@@ -17,15 +17,15 @@ from .scanning import Finding
 
 
 class NotFixed(Exception):
-    """Why a file is left as it is."""
+    """The reason why a file is not changed."""
 
 
 def fixed(
     path: Path, findings: list[Finding], rules: list[scanning.Rule]
 ) -> tuple[bytes, bytes, list[Finding]]:
-    """A file before and after, and the findings that were fixed. Raises NotFixed.
+    """A file before and after its fixes, and the findings that were fixed. Raises NotFixed.
 
-    Edits that touch each other's text are left for the next call.
+    If the edits of two findings touch, the second finding is left for the next call.
     """
     try:
         data = path.read_bytes()
@@ -36,13 +36,13 @@ def fixed(
     if text.replace(newline, "").count("\n") or "\r" in text.replace("\r\n", ""):
         raise NotFixed(f"{path}: its lines end in different ways")
     before = text.replace(newline, "\n")
-    known = _found(before, rules, path)
-    if not set(findings) <= set(known):
+    findings_before = _found(before, rules, path)
+    if not set(findings) <= set(findings_before):
         raise NotFixed(f"{path}: it has changed since it was read")
     after, done = applied(before, findings)
-    left = Counter(finding.id for finding in set(known).difference(done))
-    if not Counter(finding.id for finding in _found(after, rules, path)) <= left:
-        raise NotFixed(f"{path}: something would still be found in it, or anew")
+    remaining = Counter(finding.id for finding in set(findings_before).difference(done))
+    if not Counter(finding.id for finding in _found(after, rules, path)) <= remaining:
+        raise NotFixed(f"{path}: the fixes would not remove a finding, or would add one")
     try:
         return data, after.replace("\n", newline).encode(encoding), done
     except UnicodeEncodeError as error:
@@ -50,11 +50,11 @@ def fixed(
 
 
 def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]:
-    """The text with the edits made that do not touch each other, and whose they are.
+    """The text after all edits that do not touch each other, and the findings that they fix.
 
-    Two findings may have one edit: it is made once.
+    An edit that two findings share is made once.
     """
-    edits: list[Edit] = []  # in the order of their places
+    edits: list[Edit] = []  # sorted by place
     apart: list[Finding] = []
     for finding in findings:
         near = {edit: _neighbours(edits, edit) for edit in finding.edits}
@@ -68,7 +68,7 @@ def applied(text: str, findings: Iterable[Finding]) -> tuple[str, list[Finding]]
 
 
 def _together(text: str, done: list[Finding], more: list[Finding]) -> list[Finding]:
-    """Those of both whose edits leave Python when they are made together: most often all."""
+    """All findings of `done`, and each finding of `more` whose edits still leave valid Python."""
     if not more or files.is_python(edited(text, _edits([*done, *more]))):
         return [*done, *more]
     if len(more) == 1:
@@ -82,7 +82,7 @@ def _edits(findings: list[Finding]) -> set[Edit]:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Whole or not at all; the file keeps its permissions. Raises OSError and NotFixed."""
+    """Replaces a file in one step and keeps its permissions. Raises OSError and NotFixed."""
     mode = path.stat().st_mode
     if not mode & 0o222:
         raise NotFixed(f"{path}: it is read-only")
@@ -98,19 +98,19 @@ def write(path: Path, data: bytes) -> None:
 
 
 def diff(path: Path, before: bytes, after: bytes) -> bytes:
-    """As `git apply` takes it."""
-    old, new = (data.splitlines(True) for data in (before, after))  # at b"\n" and b"\r" alone
+    """The changes as a diff that `git apply` accepts."""
+    old, new = (data.splitlines(True) for data in (before, after))  # split at b"\n" and b"\r" only
     name = path.as_posix().lstrip("/")
     names = _quoted(f"a/{name}"), _quoted(f"b/{name}")
-    found = difflib.diff_bytes(difflib.unified_diff, old, new, *names)
+    lines = difflib.diff_bytes(difflib.unified_diff, old, new, *names)
     return b"".join(
         line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
-        for line in found
+        for line in lines
     )
 
 
 def _quoted(name: str) -> bytes:
-    """The name, between quotes and with octal escapes where a patch needs them."""
+    """The name as a patch writes it, with quotes and octal escapes if it needs them."""
     if name == printable_line(name) and '"' not in name and "\\" not in name:
         return name.encode()
     return b'"%b"' % b"".join(
@@ -134,10 +134,10 @@ def _found(text: str, rules: list[scanning.Rule], path: Path) -> list[Finding]:
 
 
 def _neighbours(edits: list[Edit], edit: Edit) -> list[Edit]:
-    """Of edits in order, the two between which it belongs; of these it may be the first."""
+    """The sorted edits just before and after this edit. The first may be the edit itself."""
     at = bisect(edits, edit)
     return edits[max(0, at - 1) : at + 1]
 
 
-def _touch(one: Edit, other: Edit) -> bool:
-    return one[:2] <= other[2:4] and other[:2] <= one[2:4]
+def _touch(edit: Edit, other: Edit) -> bool:
+    return edit[:2] <= other[2:4] and other[:2] <= edit[2:4]

@@ -16,7 +16,7 @@ from .scanning import Finding, PassedOver
 
 
 def sentence(finding: Finding) -> str:
-    """What happens, and under what condition."""
+    """The text of a finding: what happens, and under which condition."""
     return f"{finding.what}{f' (when {finding.when})' if finding.when else ''}"
 
 
@@ -29,7 +29,7 @@ def lines(findings: list[Finding]) -> list[str]:
 
 
 def about(reproducer: Reproducer, measured: text.Measured, version: str | None) -> list[str]:
-    """What is known of a failure that was found."""
+    """The facts about a failure that was found: measurements, code and fix."""
     facts = [
         f"{reproducer.id}: {reproducer.title}",
         f"  {measured.sentence(reproducer, version)}",
@@ -49,31 +49,31 @@ def as_json(
     measured: text.Measured,
     version: str | None,
 ) -> dict[str, Any]:
-    """For scripts. A key is never removed, nor its meaning changed, without another `format`."""
+    """The findings for scripts. If a key is removed or changes its meaning, `format` changes."""
     return {
         "format": 1,
         "torch": version,
         "findings": [
             {
-                "path": one.path.as_posix(),
-                "cell": one.cell or None,
-                "line": one.line,
-                "column": one.column,
-                "end_line": one.end_line,
-                "end_column": one.end_column,
-                "id": one.id,
-                "level": one.level,
-                "what": one.what,
-                "when": one.when,
-                "fixable": bool(one.edits),
+                "path": finding.path.as_posix(),
+                "cell": finding.cell or None,
+                "line": finding.line,
+                "column": finding.column,
+                "end_line": finding.end_line,
+                "end_column": finding.end_column,
+                "id": finding.id,
+                "level": finding.level,
+                "what": finding.what,
+                "when": finding.when,
+                "fixable": bool(finding.edits),
             }
-            for one in findings
+            for finding in findings
         ],
         "reproducers": {
             id: text.facts(by_id[id], measured, version)
-            for id in sorted({one.id for one in findings})
+            for id in sorted({finding.id for finding in findings})
         },
-        "passed_over": [{"path": one.path.as_posix(), "why": one.why} for one in passed],
+        "passed_over": [{"path": file.path.as_posix(), "why": file.why} for file in passed],
     }
 
 
@@ -84,7 +84,7 @@ def sarif(
     measured: text.Measured,
     version: str | None,
 ) -> dict[str, Any]:
-    ids = sorted({one.id for one in findings})
+    ids = sorted({finding.id for finding in findings})
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -99,17 +99,17 @@ def sarif(
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(one, ids.index(one.id)) for one in findings],
+                "results": [_result(finding, ids.index(finding.id)) for finding in findings],
                 "invocations": [
                     {
                         "executionSuccessful": True,
                         "toolExecutionNotifications": [
                             {
                                 "level": "warning",
-                                "message": {"text": f"passed over: {one.why}"},
-                                "locations": [{"physicalLocation": _artifact(one.path)}],
+                                "message": {"text": f"passed over: {file.why}"},
+                                "locations": [{"physicalLocation": _artifact(file.path)}],
                             }
-                            for one in passed
+                            for file in passed
                         ],
                     }
                 ],
@@ -135,7 +135,7 @@ def _rule(reproducer: Reproducer, measured: text.Measured, version: str | None) 
 def _result(finding: Finding, index: int) -> dict[str, Any]:
     place = _artifact(finding.path)
     cell = f"cell {finding.cell}, line {finding.line}: " if finding.cell else ""
-    if not finding.cell:  # lines of a notebook are not those of its file
+    if not finding.cell:  # a line of a cell is not a line of the notebook's file
         place["region"] = {
             "startLine": finding.line,
             "startColumn": finding.column,
@@ -152,7 +152,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
 
 
 def _artifact(path: Path) -> dict[str, Any]:
-    """Relative to the folder in which it was called, as code scanning wants it."""
+    """The location of a file, relative to the current folder as code scanning expects it."""
     try:
         uri = quote(path.resolve().relative_to(Path.cwd().resolve()).as_posix())
     except ValueError:
@@ -161,23 +161,24 @@ def _artifact(path: Path) -> dict[str, Any]:
 
 
 def github(findings: Iterable[Finding]) -> list[str]:
-    """A workflow command per finding: GitHub shows it at its line."""
+    """A workflow command per finding. GitHub shows it at the line of the finding."""
     commands = {"error": "error", "warning": "warning", "note": "notice"}
     assert commands.keys() == LEVELS.keys()
-    found = []
-    for one in findings:
-        places = {"file": one.path.as_posix()}
-        if not one.cell:
+    messages = []
+    for finding in findings:
+        places = {"file": finding.path.as_posix()}
+        if not finding.cell:
             places |= {
-                "line": str(one.line),
-                "endLine": str(one.end_line),
-                "col": str(one.column),
-                "title": one.id,
+                "line": str(finding.line),
+                "endLine": str(finding.end_line),
+                "col": str(finding.column),
+                "title": finding.id,
             }
         where = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in places.items())
-        what = f"{f'cell {one.cell}, line {one.line}: ' if one.cell else ''}{sentence(one)}"
-        found.append(f"::{commands[one.level]} {where}::{_escaped(what)} [{one.id}]")
-    return found
+        cell = f"cell {finding.cell}, line {finding.line}: " if finding.cell else ""
+        what = _escaped(f"{cell}{sentence(finding)}")
+        messages.append(f"::{commands[finding.level]} {where}::{what} [{finding.id}]")
+    return messages
 
 
 def _escaped(value: str, also: str = "") -> str:

@@ -1,4 +1,4 @@
-"""What can be read only once, and what reads it to its end."""
+"""Iterators, which can be read only once, and the calls and loops that read them to the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ READERS = {"list", "tuple", "set", "sum", "sorted", "max", "min", "dict", "all",
 
 
 def yields_once(code: Code, value: ast.AST | None) -> bool:
-    """Whether it can be read to its end only once: a generator, filter(), map(), chain(),
+    """True if the value can be read only once: a generator, filter(), map(), chain(),
     model.parameters().
     """
     if isinstance(value, ast.GeneratorExp):
@@ -21,10 +21,12 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
         return False
     if last_name(value.func) in ("parameters", "named_parameters"):
         return isinstance(value.func, ast.Attribute) and not any(
-            isinstance(one, ast.FunctionDef)
-            and one.name == value.func.attr
-            and not code.within(one, (ast.Yield, ast.YieldFrom))  # it may return a list
-            for one in code.all(ast.FunctionDef)
+            isinstance(method, ast.FunctionDef)
+            and method.name == value.func.attr
+            and not code.within(
+                method, (ast.Yield, ast.YieldFrom)
+            )  # a method that may return a list
+            for method in code.all(ast.FunctionDef)
         )
     return (
         code.full(value.func) in ("filter", "map", "itertools.chain")
@@ -33,7 +35,7 @@ def yields_once(code: Code, value: ast.AST | None) -> bool:
 
 
 def reader_to_the_end(code: Code, name: ast.AST) -> ast.AST | None:
-    """The call or loop that reads the iterator to its end, if what becomes of it is certain."""
+    """The call or loop that certainly reads the iterator to its end, if there is one."""
     inner, above = name, code.parent[name]
     while isinstance(above, (ast.Dict, ast.List, ast.Tuple, ast.keyword, ast.Starred, ast.IfExp)):
         inner, above = above, code.parent[above]
@@ -56,12 +58,12 @@ def reader_to_the_end(code: Code, name: ast.AST) -> ast.AST | None:
     if isinstance(above, ast.Assign) and inner is not name and len(above.targets) == 1:
         groups = path(above.targets[0])  # [{"params": parameters}]
         later = [
-            one
-            for one in code.within(code.function(above), ast.Name)
-            if one.id == groups and isinstance(one.ctx, ast.Load) and place(one) > place(above)
+            use
+            for use in code.within(code.function(above), ast.Name)
+            if use.id == groups and isinstance(use.ctx, ast.Load) and place(use) > place(above)
         ]
-        readers = (reader_to_the_end(code, one) for one in later)
-        return next((one for one in readers if is_optimizer_call(one)), None)
+        readers = (reader_to_the_end(code, use) for use in later)
+        return next((reader for reader in readers if is_optimizer_call(reader)), None)
     return None
 
 

@@ -23,12 +23,12 @@ from . import files
 from .code import Code, Edit, Hit, TooLong, end, place
 from .training import DEFINITIONS
 
-SECONDS = 10.0  # of CPU that the rules may take for one file
-LONGEST = 14_000  # bits of an integer; Python writes none of more than 4300 digits
-FEW = 40  # files that are read faster than processes are started
-CRASHES = sys.version_info < (3, 11)  # Python, where code is nested too deeply
+SECONDS = 10.0  # CPU time that the rules may take for one file
+LONGEST = 14_000  # bits of an integer; Python prints no integer of more than 4300 digits
+FEW = 40  # reading so few files is faster than starting processes
+CRASHES = sys.version_info < (3, 11)  # Python crashes on code that is nested too deeply
 _TORCH = re.compile(r"torch|lightning|accelerat", re.IGNORECASE)
-_LINE = re.compile(r"\bline (\d{1,9})\b")  # of what a rule says
+_LINE = re.compile(r"\bline (\d{1,9})\b")  # in the text of a finding
 _IGNORE = re.compile(r"#\s*torch-repros:\s*ignore\b(?:\s*\[([^\]]*)\])?")
 
 
@@ -40,21 +40,21 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """One place in one file."""
+    """A place in a file at which a rule found something."""
 
     path: Path
-    line: int  # from 1; of a notebook in its cell
+    line: int  # from 1; in a notebook, from the start of the cell
     column: int  # in characters, from 1
     id: str
     level: str  # error, warning or note
     what: str
-    when: str  # the condition; "" where there is none
+    when: str  # the condition; "" if there is none
     end_line: int
     end_column: int
-    cell: int = 0  # of a notebook, from 1
+    cell: int = 0  # the cell of a notebook, from 1
     edits: tuple[Edit, ...] = ()
-    source: str = ""  # the lines of the place
-    scope: str = ""  # the function or class that it is in: "Trainer.step"
+    source: str = ""  # the source lines of the place
+    scope: str = ""  # the classes and functions around it: "Trainer.step"
 
     @property
     def where(self) -> str:
@@ -68,14 +68,16 @@ class PassedOver(NamedTuple):
 
 
 class RuleError(Exception):
-    """A rule that failed: a fault of ours, which costs one file and not the others."""
+    """A rule crashed. This is a bug of the project, and the scan continues with the next file."""
 
 
-Result = tuple[Path, "list[Finding]", str]  # of a file; why it, or a part, was passed over
+Result = tuple[Path, "list[Finding]", str]  # file, findings, why it (or a part) was passed over
 
 
 def rules(reproducers: Iterable[Reproducer]) -> list[Rule]:
-    return [Rule(one.id, one.rule, one.when) for one in ruled(reproducers)]
+    return [
+        Rule(reproducer.id, reproducer.rule, reproducer.when) for reproducer in ruled(reproducers)
+    ]
 
 
 def scan(
@@ -84,9 +86,9 @@ def scan(
     jobs: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Finding], list[PassedOver]]:
-    """The findings in these files, by path and line, and what was passed over.
+    """The findings in these files, sorted by path and line, and the files that were passed over.
 
-    jobs: processes; 0 for one per core where there are many files.
+    jobs: the number of processes; 0 starts one per core if there are many files.
     """
     findings: list[Finding] = []
     passed: list[PassedOver] = []
@@ -99,8 +101,9 @@ def scan(
 
 
 def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result]:
-    """A file at which a process crashes costs no other: the files from there on are read one by
-    one until it is met again.
+    """The result of each file, in order. If a process crashes, only the file that it read is lost.
+
+    To identify that file, the remaining files are read one by one until a process crashes again.
     """
     jobs = jobs or (os.cpu_count() or 1 if len(paths) > FEW else 1)
     if jobs == 1 and not CRASHES:
@@ -124,16 +127,16 @@ def _results(paths: list[Path], rules: list[Rule], jobs: int) -> Iterator[Result
 def _by_processes(paths: list[Path], rules: list[Rule], processes: int) -> Iterator[Result]:
     pool = ProcessPoolExecutor(processes)
     try:
-        # Ctrl-C waits for those that are begun; of one process the crash tells the file
+        # Ctrl-C waits for started chunks; with one process, a crash identifies the file
         size = 1 if processes == 1 else max(1, min(8, len(paths) // (4 * processes)))
         yield from pool.map(scan_file, paths, [rules] * len(paths), chunksize=size)
-    finally:  # also after Ctrl-C: what waits is not begun
+    finally:  # also after Ctrl-C: waiting files are not started
         pool.shutdown(cancel_futures=True)
 
 
 def scan_file(path: Path, rules: list[Rule]) -> Result:
     for rule in rules:
-        function(rule.id)  # first: a SyntaxError of ours must not be taken for one of the file
+        function(rule.id)  # first, so that a SyntaxError in a rule is not blamed on the file
     findings: list[Finding] = []
     try:
         text, cells, odd = files.read(path)
@@ -142,7 +145,7 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
                 files.parsed(text)
             return path, [], ""
         for finding in _findings(text, rules, path, cells):
-            findings.append(finding)  # one by one: what comes before an exception counts
+            findings.append(finding)  # one by one: findings before an exception count
         why = f"not Python: cell {', '.join(map(str, odd))}" if odd else ""
         why = "; ".join(filter(None, [why, _unknown(text, cells)]))
     except files.Unreadable as error:
@@ -161,14 +164,14 @@ def scan_file(path: Path, rules: list[Rule]) -> Result:
 
 
 def scan_text(text: str, rules: list[Rule], path: Path = Path("-")) -> list[Finding]:
-    """The findings in Python. Raises what ast.parse() raises, Unreadable, TooLong and RuleError."""
+    """The findings in this code. Raises what ast.parse() raises, Unreadable, TooLong, RuleError."""
     return list(_findings(text, rules, path, []))
 
 
 def _findings(
     text: str, rules: list[Rule], path: Path, cells: list[files.Cell]
 ) -> Iterator[Finding]:
-    """As scan_text(), one by one; `cells` are those of a notebook."""
+    """Yields the findings of scan_text(). `cells` has the cell of each line of a notebook."""
     tree = files.parsed(text)
     likely = [rule for rule in rules if _has_words(text, function(rule.id))]
     if not likely:
@@ -176,15 +179,15 @@ def _findings(
     code = Code(tree, text, SECONDS)
     numbers = (getattr(node, "value", None) for node in code.all(ast.Constant))
     if any(isinstance(number, int) and number.bit_length() > LONGEST for number in numbers):
-        raise files.Unreadable("it has a number that is too long to be written")
+        raise files.Unreadable("it contains a number that is too long to print")
     silenced = _silenced(text)
     for rule in likely:
-        places: set[tuple[int, int]] = set()  # one finding of a rule per line
+        places: set[tuple[int, int]] = set()  # a rule yields one finding per line
         for hit in _hits(rule, code):
             if _ignored(code, hit, rule.id, silenced):
                 continue
             if hit.edits and not code.stays_python(hit.edits):
-                hit = hit._replace(edits=())  # of what stands in parentheses, for one
+                hit = hit._replace(edits=())  # for example, inside parentheses
             finding = _finding(hit, rule, path, code, cells)
             if (finding.cell, finding.line) not in places:
                 places.add((finding.cell, finding.line))
@@ -208,7 +211,7 @@ def _hits(rule: Rule, code: Code) -> Iterator[Hit]:
 
 
 def _has_words(text: str, rule: Callable[[Code], Iterator[Hit]]) -> bool:
-    """True if the text has one of each group of words that the rule needs."""
+    """True if the text has a word from each group that the rule needs."""
     groups: list[list[str]] = getattr(rule, "words", [])
     return all(any(word in text for word in group) for group in groups)
 
@@ -219,7 +222,7 @@ def _finding(hit: Hit, rule: Rule, path: Path, code: Code, cells: list[files.Cel
     (line, column), (end_line, end_column) = place(hit.node), end(hit.node)
     column, end_column = _characters(lines, line, column), _characters(lines, end_line, end_column)
     cell = cells[line - 1] if cells else files.Cell(0, line)
-    what = _LINE.sub(lambda one: _in_its_cell(one, cells), hit.what) if cells else hit.what
+    what = _LINE.sub(lambda match: _in_its_cell(match, cells), hit.what) if cells else hit.what
     return Finding(
         path,
         cell.line,
@@ -237,21 +240,21 @@ def _finding(hit: Hit, rule: Rule, path: Path, code: Code, cells: list[files.Cel
     )
 
 
-def _in_its_cell(found: re.Match[str], cells: list[files.Cell]) -> str:
-    number = int(found[1])
+def _in_its_cell(match: re.Match[str], cells: list[files.Cell]) -> str:
+    number = int(match[1])
     if not 0 < number <= len(cells):
-        return found[0]
+        return match[0]
     return f"line {cells[number - 1].line} of cell {cells[number - 1].number}"
 
 
 def _characters(lines: list[str], line: int, column: int) -> int:
-    """A column in bytes of UTF-8, as ast counts, in characters."""
+    """Converts a column from bytes of UTF-8, which ast counts, to characters."""
     text = lines[line - 1] if line <= len(lines) else ""
     return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
 
 def _silenced(text: str) -> dict[int, set[str | None]]:
-    """The ids and families that comments silence, by line; None where one names none: all."""
+    """The ids and families that comments silence, by line; None silences all of them."""
     if "torch-repros:" not in text:
         return {}
     silenced: dict[int, set[str | None]] = defaultdict(set)
@@ -263,7 +266,7 @@ def _silenced(text: str) -> dict[int, set[str | None]]:
 
 
 def _unknown(text: str, cells: list[files.Cell]) -> str:
-    """What is wrong with the names in its comments, or ""."""
+    """Lists the unknown names in ignore comments; "" if there are none."""
     unknown = []
     for line, names in _silenced(text).items():
         at = _LINE.sub(lambda match: _in_its_cell(match, cells), f"line {line}")
@@ -282,7 +285,7 @@ def _names() -> set[str]:
 
 
 def _ignored(code: Code, hit: Hit, id: str, silenced: dict[int, set[str | None]]) -> bool:
-    """True if a comment at the place, or at the first line of its statement, says so."""
+    """True if an ignore comment at the place, or at the start of its statement, names the rule."""
     node = hit.node if isinstance(hit.node, ast.AST) else code.tree
     lines = {place(node)[0], end(node)[0]}
     if node in code.parent:

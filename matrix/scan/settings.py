@@ -11,19 +11,19 @@ KEYS = ("select", "ignore", "exclude")
 
 
 class SettingsError(Exception):
-    """File, key and what is wrong with it."""
+    """The file, the key and the problem."""
 
 
 @dataclass
 class Settings:
-    select: tuple[str, ...] = ()  # ids and families to look for; all when empty
+    select: tuple[str, ...] = ()  # ids and families to look for; all if it is empty
     ignore: tuple[str, ...] = ()  # ids and families not to look for
     exclude: tuple[str, ...] = ()  # globs of files and folders that are not read
-    folder: Path | None = field(default=None, compare=False)  # that the globs start from
+    folder: Path | None = field(default=None, compare=False)  # the globs start from this folder
 
 
 def load(folder: Path) -> Settings:
-    """Of the nearest pyproject.toml, in this folder or above. Raises SettingsError."""
+    """The settings of the nearest pyproject.toml, in this folder or above. Raises SettingsError."""
     for above in [folder, *folder.parents]:
         file = above / "pyproject.toml"
         if file.is_file():
@@ -44,6 +44,6 @@ def _read(file: Path) -> Settings:
     for key, value in section.items():
         if key not in KEYS:
             raise SettingsError(f"{file}: unknown key {key!r}; expected one of {', '.join(KEYS)}")
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise SettingsError(f"{file}: {key}: {value!r} is not a list of strings")
     return Settings(**{key: tuple(value) for key, value in section.items()}, folder=file.parent)

@@ -1,4 +1,4 @@
-"""How training code is recognised: steps, backward passes, losses, what is a model."""
+"""Recognises training code: optimizer steps, backward passes, losses and models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_GRAD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
 def is_module(code: Code, owner: ast.ClassDef | None) -> bool:
-    """Whether the class is a torch.nn.Module, by the names of its bases."""
+    """True if the class is a torch.nn.Module, judged by the names of its bases."""
     return owner is not None and any(
         code.full(base)
         in ("torch.nn.Module", "Module", "torch.nn.modules.Module", "pl.LightningModule")
@@ -47,12 +47,12 @@ def is_module(code: Code, owner: ast.ClassDef | None) -> bool:
 
 
 def is_backward(call: ast.Call) -> bool:
-    """loss.backward(), scaler.scale(loss).backward(), accelerator.backward(loss)."""
+    """True for loss.backward(), scaler.scale(loss).backward() and accelerator.backward(loss)."""
     return last_name(call.func) == "backward" and isinstance(call.func, ast.Attribute)
 
 
 def is_optimizer(code: Code, node: ast.AST | None) -> bool:
-    """By what it was made of, else by its name."""
+    """True if the node is an optimizer, judged by the call that made it, else by its name."""
     if node is None:
         return False
     value = code.value(node)
@@ -64,7 +64,7 @@ def is_optimizer(code: Code, node: ast.AST | None) -> bool:
 
 
 def is_scheduler(code: Code, node: ast.AST | None) -> bool:
-    """By what it was made of, else by its name."""
+    """True if the node is a scheduler, judged by the call that made it, else by its name."""
     if node is None:
         return False
     value = code.value(node)
@@ -82,7 +82,7 @@ def is_scaler(code: Code, node: ast.AST | None) -> bool:
 
 @remembered
 def optimizer_steps(code: Code, node: ast.AST) -> list[ast.Call]:
-    """The calls in it that step an optimizer: opt.step(), scaler.step(opt)."""
+    """The calls in the node that step an optimizer: opt.step(), scaler.step(opt)."""
     return [
         call
         for call in code.calls_in(node, "step")
@@ -97,22 +97,23 @@ def backwards(code: Code, node: ast.AST) -> list[ast.Call]:
 
 
 def without_grad(code: Code, node: ast.AST) -> bool:
-    """Whether it is under no_grad() or inference_mode(), as a block or a decorator."""
-    for one in code.ancestors(node):
-        found: list[ast.expr] = []
-        if isinstance(one, (ast.With, ast.AsyncWith)):
-            found = [item.context_expr for item in one.items]
-        elif isinstance(one, FUNCTIONS) and not isinstance(one, ast.Lambda):
-            found = one.decorator_list
-        for part in found:
+    """True if the node is under no_grad() or inference_mode(), as a block or a decorator."""
+    for above in code.ancestors(node):
+        expressions: list[ast.expr] = []
+        if isinstance(above, (ast.With, ast.AsyncWith)):
+            expressions = [item.context_expr for item in above.items]
+        elif isinstance(above, FUNCTIONS) and not isinstance(above, ast.Lambda):
+            expressions = above.decorator_list
+        for part in expressions:
             if last_name(part.func if isinstance(part, ast.Call) else part) in NO_GRAD:
                 return True
     return False
 
 
 def criterion(code: Code, call: ast.Call, function: str, module: str) -> bool:
-    """Whether it computes this loss: F.cross_entropy(...), nn.CrossEntropyLoss()(...), or a call
-    of what that was given to, as in self.criterion(...).
+    """True if the call computes this loss: F.cross_entropy(...) or nn.CrossEntropyLoss()(...).
+
+    A name may hold the module, as in self.criterion(...).
     """
     if code.torch(call.func) == function:
         return True
@@ -122,8 +123,9 @@ def criterion(code: Code, call: ast.Call, function: str, module: str) -> bool:
 
 
 def softened(code: Code, node: ast.AST | None, function: str, module: str) -> ast.AST | None:
-    """The softmax (log_softmax, sigmoid) call that this is, or that the name was given:
-    F.softmax(x, 1), x.softmax(1), nn.Softmax(1)(x), self.softmax(x).
+    """The softmax (log_softmax, sigmoid) call that the node is, or that its name holds.
+
+    That is F.softmax(x, 1), x.softmax(1), nn.Softmax(1)(x) or self.softmax(x).
     """
     value = code.value(node)
     if not isinstance(value, ast.Call):
@@ -136,11 +138,11 @@ def softened(code: Code, node: ast.AST | None, function: str, module: str) -> as
 
 
 def in_a_test(code: Code, node: ast.AST) -> bool:
-    """Whether it is in a test, which fails on purpose or knows its numbers."""
+    """True if the node is in a test, which may fail on purpose or choose its numbers."""
     return any(
-        isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and one.name.startswith(("test", "_test"))
-        for one in code.ancestors(node)
+        isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and above.name.startswith(("test", "_test"))
+        for above in code.ancestors(node)
     )
 
 
@@ -156,17 +158,17 @@ def _named(node: ast.AST, *parts: str) -> bool:
 
 
 def is_fragment(code: Code) -> bool:
-    """Whether it is a few lines out of a file: it imports nothing."""
+    """True if the file imports nothing, so that it is only a part of a program."""
     kinds = (ast.Import, ast.ImportFrom)
     return not any(code.all(kind) for kind in kinds)
 
 
 def is_network(code: Code, owner: ast.ClassDef | None) -> bool:
-    """is_module(), also by way of classes of the same file."""
+    """True if the class is a module, also through base classes in the same file."""
     if owner is None:
         return False
     question = (is_network, owner)
-    if question not in code.known:  # a notebook defines a class again and again
+    if question not in code.known:  # cached, because a notebook may define a class many times
         code.known[question] = False
         code.known[question] = _is_network(code, owner)
     return bool(code.known[question])
@@ -177,27 +179,29 @@ def _is_network(code: Code, owner: ast.ClassDef) -> bool:
         return False
     bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
     return is_module(code, owner) or any(
-        isinstance(one, ast.ClassDef) and one.name in bases and is_network(code, one)
-        for one in code.all(ast.ClassDef)
-        if place(one) < place(owner)
+        isinstance(base, ast.ClassDef) and base.name in bases and is_network(code, base)
+        for base in code.all(ast.ClassDef)
+        if place(base) < place(owner)
     )
 
 
 def expects_an_error(code: Code, node: ast.AST) -> bool:
-    """Whether it is under pytest.raises(), assertRaises() or a try."""
+    """True if the node is under pytest.raises(), assertRaises() or a try."""
     return any(
-        isinstance(one, ast.Try)
+        isinstance(above, ast.Try)
         or (
-            isinstance(one, ast.With)
-            and any("raises" in source(item.context_expr).lower() for item in one.items)
+            isinstance(above, ast.With)
+            and any("raises" in source(item.context_expr).lower() for item in above.items)
         )
-        for one in code.ancestors(node)
+        for above in code.ancestors(node)
     )
 
 
 def is_dead(code: Code, node: ast.AST) -> bool:
-    """Whether certainly nobody runs it: in a script, a function or class that nothing the script
-    runs comes by; a class whose super() names what the file does not have.
+    """True if the node certainly never runs.
+
+    The node is then in a function or class that its script never reaches, or in a class whose
+    super() names a class that the file does not have.
     """
     top = next((a for a in [node, *code.ancestors(node)] if code.parent.get(a) is code.tree), None)
     if not isinstance(top, DEFINITIONS):
@@ -210,27 +214,36 @@ def is_dead(code: Code, node: ast.AST) -> bool:
 
 
 def _unreached(code: Code) -> set[ast.AST]:
-    """Of a script, the functions and classes of the module that nothing it runs comes by. Other
-    files may call those of any other module.
+    """The functions and classes of a script that nothing in it reaches.
+
+    The set is empty for a file that is not a script, because other files may call its functions.
     """
-    defined = {one.name: one for one in code.tree.body if isinstance(one, DEFINITIONS)}
-    outside = [one for one in code.tree.body if defined.get(getattr(one, "name", "")) is not one]
-    if not any(_runs(one, defined) for one in outside):
+    defined = {
+        statement.name: statement
+        for statement in code.tree.body
+        if isinstance(statement, DEFINITIONS)
+    }
+    outside = [
+        statement
+        for statement in code.tree.body
+        if defined.get(getattr(statement, "name", "")) is not statement
+    ]
+    if not any(_runs(statement, defined) for statement in outside):
         return set()
-    named = set().union(*(_mentioned(one) for one in outside))
-    named |= {name for name, one in defined.items() if one.decorator_list}
+    named = set().union(*(_mentioned(statement) for statement in outside))
+    named |= {name for name, definition in defined.items() if definition.decorator_list}
     reached: set[str] = set()
     while new := (named & defined.keys()) - reached:
         reached |= new
-        named |= set().union(*(_mentioned(defined[one]) for one in new))
+        named |= set().union(*(_mentioned(defined[name]) for name in new))
     if named & {"globals", "locals", "eval", "Fire"}:
         return set()
-    return {one for name, one in defined.items() if name not in reached}
+    return {definition for name, definition in defined.items() if name not in reached}
 
 
 def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
-    imported = [one for kind in (ast.Import, ast.ImportFrom) for one in code.all(kind)]
-    if any(alias.name == "*" for one in imported for alias in one.names):  # type: ignore[attr-defined]
+    imported = [statement for kind in (ast.Import, ast.ImportFrom) for statement in code.all(kind)]
+    if any(alias.name == "*" for statement in imported for alias in statement.names):  # type: ignore[attr-defined]
         return False
     return bool(imported) and any(
         isinstance(call.args[0], ast.Name) and code.torch(call.args[0]) == call.args[0].id
@@ -240,10 +253,11 @@ def _cannot_be_made(code: Code, owner: ast.ClassDef) -> bool:
 
 
 def default(code: Code, node: ast.AST | None) -> ast.expr | None:
-    """The default of the parameter that it is (also by way of self.x), where no call in this file
-    gives the parameter: what it is, as far as can be seen.
+    """The default value of the parameter that the node reads, directly or through self.x.
+
+    Returns None if a call in this file passes the parameter, or may pass it.
     """
-    for _ in range(9):  # a name may be given itself
+    for _ in range(9):  # a limit, because a name may be assigned to itself
         value = code.value(node) if node is not None and path(node) else None
         if value is None:
             break
@@ -253,31 +267,35 @@ def default(code: Code, node: ast.AST | None) -> ast.expr | None:
     function = code.function(node)
     if not isinstance(function, ast.FunctionDef):
         return None
-    name, these = path(node), function.args
-    positional = [*these.posonlyargs, *these.args]
+    name, arguments = path(node), function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
     usual = dict(
-        zip((one.arg for one in reversed(positional)), reversed(these.defaults), strict=False)
+        zip(
+            (parameter.arg for parameter in reversed(positional)),
+            reversed(arguments.defaults),
+            strict=False,
+        )
     )
     usual |= {
-        one.arg: value
-        for one, value in zip(these.kwonlyargs, these.kw_defaults, strict=True)
+        parameter.arg: value
+        for parameter, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
         if value is not None
     }
     if name not in usual:
         return None
-    position = next((at for at, one in enumerate(positional) if one.arg == name), -1)
+    position = next((at for at, parameter in enumerate(positional) if parameter.arg == name), -1)
     owner = code.parent[function]
     called = function.name
     if isinstance(owner, ast.ClassDef):
         position -= position > 0  # self
         called = owner.name if called == "__init__" else called
-    for one in [*code.all(ast.Name), *code.all(ast.Attribute)]:
-        above = code.parent[one]
-        if last_name(one) != called or isinstance(above, ast.Attribute):
+    for use in [*code.all(ast.Name), *code.all(ast.Attribute)]:
+        above = code.parent[use]
+        if last_name(use) != called or isinstance(above, ast.Attribute):
             continue
-        if not isinstance(above, ast.Call) or (above.func is not one and not _is_super(above)):
-            return None  # handed on: to partial(), into a table, to a class below
-        if above.func is one and (has_unpacked(above) or given(above, position, name)):
+        if not isinstance(above, ast.Call) or (above.func is not use and not _is_super(above)):
+            return None  # passed on: to partial(), into a table, to a subclass
+        if above.func is use and (has_unpacked(above) or given(above, position, name)):
             return None
     return usual[name]
 
@@ -291,10 +309,12 @@ WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel", "compile"})
 
 
 def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
-    """The call that made an object: Net(3) of `model = Net(3).to(device)`, also after
-    `model = DataParallel(model)`, and of a parameter that all calls in the file give that to.
+    """The call that made an object: Net(3) for `model = Net(3).to(device)`.
+
+    It looks through wrappers, such as `model = DataParallel(model)`. It also looks through a
+    parameter, if all calls in the file pass the same object.
     """
-    for _ in range(9):  # a name may be given itself
+    for _ in range(9):  # a limit, because a name may be assigned to itself
         use, node = node, code.value(node)
         if use is not None and node is None:
             node = use = _handed_in(code, use, depth) if depth else None
@@ -310,8 +330,10 @@ def made(code: Code, node: ast.AST | None, depth: int = 3) -> ast.Call | None:
 
 
 def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
-    """Whether each branch and loop that gives this value is one that the use is in too. Of two
-    functions this says nothing: what an attribute is given always is the same by then.
+    """True if each branch and loop around this value is also around its use.
+
+    It is always true if the two are in different functions. An attribute that is assigned in one
+    function is taken to have its value when another reads it.
     """
     if code.function(value) is not code.function(use):
         return True
@@ -322,26 +344,26 @@ def certain(code: Code, value: ast.AST, use: ast.AST) -> bool:
 
 
 def _handed_in(code: Code, name: ast.AST, depth: int) -> ast.AST | None:
-    """What all calls of its function in this file hand in for a parameter that nothing replaces."""
+    """The maker of the object that all calls in this file pass for a parameter, or None."""
     function = code.function(name)
     if not isinstance(function, ast.FunctionDef) or len(code.values(name)) != 1:
         return None
-    parameters = [one.arg for one in function.args.posonlyargs + function.args.args]
+    parameters = [parameter.arg for parameter in function.args.posonlyargs + function.args.args]
     if path(name) not in parameters or isinstance(code.parent[function], ast.ClassDef):
         return None
     position = parameters.index(path(name))
-    found = [
+    makers = [
         made(code, argument(call, position, path(name)), depth - 1)
         for call in code.calls.get(function.name, ())
         if isinstance(call.func, ast.Name) and code.function(call) is not function
     ]
-    kinds = {None if one is None else ast.dump(one) for one in found}
-    return found[0] if len(kinds) == 1 else None
+    kinds = {None if maker is None else ast.dump(maker) for maker in makers}
+    return makers[0] if len(kinds) == 1 else None
 
 
 @remembered
 def functions_called(code: Code, node: ast.AST) -> list[ast.FunctionDef]:
-    """The functions of this file that it calls: train(model), self.train()."""
+    """The functions of this file that the node calls: train(model), self.train()."""
     called = {
         last_name(call.func)
         for call in code.calls_in(node)
@@ -351,7 +373,7 @@ def functions_called(code: Code, node: ast.AST) -> list[ast.FunctionDef]:
 
 
 def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
-    """The loop over epochs that repeats it, also where that calls the function that it is in."""
+    """The loop over epochs that repeats the node, directly or by calling its function."""
     for loop in code.loops(node):
         if isinstance(loop, ast.For):
             words = (
@@ -366,26 +388,26 @@ def epoch_loop(code: Code, node: ast.AST, depth: int = 2) -> ast.For | None:
         if code.function(call) is not function and (
             isinstance(call.func, ast.Name) or path(receiver(call)) == "self"
         ):
-            found = epoch_loop(code, call, depth - 1)
-            if found is not None:
-                return found
+            outer_loop = epoch_loop(code, call, depth - 1)
+            if outer_loop is not None:
+                return outer_loop
     return None
 
 
 def is_never_mentioned(code: Code, node: ast.AST) -> bool:
-    """Whether it is in a function of the module that nothing else in the file mentions."""
-    around = [one for one in code.ancestors(node) if one in code.tree.body]
+    """True if the node is in a top-level function that nothing else in the file mentions."""
+    around = [above for above in code.ancestors(node) if above in code.tree.body]
     if not around or not isinstance(around[0], (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     function = around[0]
-    others = (one for one in code.tree.body if one is not function)
+    others = (statement for statement in code.tree.body if statement is not function)
     return not function.decorator_list and not any(
-        function.name in _mentioned(one) for one in others
+        function.name in _mentioned(statement) for statement in others
     )
 
 
 def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
-    """Whether it makes the file a script: main(), by itself, or `if __name__ == "__main__":`."""
+    """True for main() at the top level, or `if __name__ == "__main__":`, which make a script."""
     if isinstance(statement, ast.If) and "__name__" in names(statement.test):
         return True
     call = getattr(statement, "value", None)
@@ -394,13 +416,13 @@ def _runs(statement: ast.stmt, defined: Mapping[str, ast.AST]) -> bool:
 
 
 def _mentioned(node: ast.AST) -> set[str]:
-    """All names in it, also those in texts (__all__, getattr)."""
-    texts = {constant(one) for one in ast.walk(node) if isinstance(one, ast.Constant)}
-    return names(node) | {one for one in texts if isinstance(one, str)}
+    """All names in the node, and its strings, which may be names (__all__, getattr)."""
+    texts = {constant(part) for part in ast.walk(node) if isinstance(part, ast.Constant)}
+    return names(node) | {text for text in texts if isinstance(text, str)}
 
 
 def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
-    """Whether every pass of the loop comes by it: there is no branch between them."""
+    """True if every pass of the loop reaches the node, because no branch is between them."""
     kinds = (ast.If, ast.IfExp, ast.Try, ast.Match, *LOOPS, *FUNCTIONS)
     for above in code.ancestors(node):
         if above is loop:
@@ -411,10 +433,10 @@ def stands_in(code: Code, node: ast.AST, loop: ast.AST) -> bool:
 
 
 def ends_early(code: Code, loop: ast.For) -> bool:
-    """Whether it may leave a part of what it is over."""
+    """True if the loop may stop before the end of its iterable."""
     return bool(code.within(loop, (ast.Break, ast.Return)))
 
 
 def rest_of_the_block(code: Code, node: ast.AST) -> list[ast.stmt]:
     statement = code.statement(node)
-    return [one for one in code.block(statement) if place(one) > place(statement)]
+    return [later for later in code.block(statement) if place(later) > place(statement)]

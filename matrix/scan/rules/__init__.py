@@ -1,4 +1,4 @@
-"""FAMILY/NAME.py is the rule of that reproducer; FAMILY/shared.py has what several rules use."""
+"""FAMILY/NAME.py has the rule of that reproducer; FAMILY/shared.py has helpers of several rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Function = TypeVar("Function", bound=Callable[[Code], Iterator[Hit]])
 
 
 def needs(*words: str) -> Callable[[Function], Function]:
-    """A rule is asked only about files that have all of these words; "a|b": one of both."""
+    """Limits a rule to files that contain all of these words; "a|b" stands for either word."""
 
     def mark(rule: Function) -> Function:
         rule.words = [group.split("|") for group in words]  # type: ignore[attr-defined]

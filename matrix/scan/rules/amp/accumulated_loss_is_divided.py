@@ -23,8 +23,8 @@ def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
             continue
         for use in code.calls_in(block, "item", "detach"):
             above, statement = code.parent[use], code.statement(use)
-            kept = isinstance(statement, ast.AugAssign) or code.calls_in(statement, "append")
-            reported = kept or code.method(use) == "item"
+            collected = isinstance(statement, ast.AugAssign) or code.calls_in(statement, "append")
+            reported = collected or code.method(use) == "item"
             multiplied = isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult)
             if (
                 path(receiver(use)) == loss
@@ -32,7 +32,7 @@ def accumulated_loss_is_divided(code: Code) -> Iterator[Hit]:
                 and not code.excludes(use, node)
                 and reported
                 and not multiplied
-                and not _made_whole(code, statement, window)
+                and not _is_corrected(code, statement, window)
             ):
                 yield Hit(
                     use,
@@ -54,48 +54,54 @@ def _divided(node: ast.AST) -> tuple[str, ast.expr] | None:
     return (name, value.right) if path(value.left) == name else None
 
 
-def _made_whole(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
-    """Whether what sums the losses is multiplied by the window later, is divided by the number of
-    steps, or is set to 0 for each window: the sum over one is its mean. Or nothing reads it.
+def _is_corrected(code: Code, statement: ast.stmt, window: ast.expr) -> bool:
+    """True if the sum of the losses is made right again, or if nothing reads it.
+
+    The code may multiply the sum by the window, or divide it by the number of steps. It may also
+    reset the sum for each window, because the sum over one window is its mean.
     """
     if not isinstance(statement, ast.AugAssign):
         return False
     total, function, loops = path(statement.target), code.function(statement), code.loops(statement)
-    for one in code.within(function, ast.BinOp):
-        parts = {path(one.left), path(one.right)}
-        if isinstance(one.op, ast.Mult) and parts == {total, path(window)}:
+    for operation in code.within(function, ast.BinOp):
+        parts = {path(operation.left), path(operation.right)}
+        if isinstance(operation.op, ast.Mult) and parts == {total, path(window)}:
             return True
-        of_steps = path(one.right) in _counters_of_steps(code, function)
-        if isinstance(one.op, ast.Div) and of_steps and total in map(path, ast.walk(one.left)):
+        of_steps = path(operation.right) in _step_counters(code, function)
+        if (
+            isinstance(operation.op, ast.Div)
+            and of_steps
+            and total in map(path, ast.walk(operation.left))
+        ):
             return True
-    reads = [one for one in code.within(function, ast.Name) if isinstance(one.ctx, ast.Load)]
-    if "." not in total and not is_fragment(code) and not any(one.id == total for one in reads):
+    reads = [name for name in code.within(function, ast.Name) if isinstance(name.ctx, ast.Load)]
+    if "." not in total and not is_fragment(code) and not any(read.id == total for read in reads):
         return True
     if len(loops) < 2:
         return False
-    starts = [one for one in loops[1].body if isinstance(one, ast.Assign)]
-    steps = [one for one in optimizer_steps(code, loops[1]) if not is_in(code, one, loops[0])]
-    return bool(steps) and any(path(one.targets[0]) == total for one in starts)
+    starts = [assignment for assignment in loops[1].body if isinstance(assignment, ast.Assign)]
+    steps = [step for step in optimizer_steps(code, loops[1]) if not is_in(code, step, loops[0])]
+    return bool(steps) and any(path(start.targets[0]) == total for start in starts)
 
 
-def _counters_of_steps(code: Code, function: ast.AST) -> set[str]:
-    """What counts the full windows."""
+def _step_counters(code: Code, function: ast.AST) -> set[str]:
+    """The names that count the full windows."""
     return {
-        path(one.target)
-        for one in code.within(function, ast.AugAssign)
-        if any(window_of(part) for test in code.conditions(one) for part in parts_of(test))
+        path(increment.target)
+        for increment in code.within(function, ast.AugAssign)
+        if any(window_of(part) for test in code.conditions(increment) for part in parts_of(test))
     }
 
 
 def _names_of_the_range(loop: ast.For | ast.AsyncFor | ast.While) -> set[str]:
-    """What a loop over range(window) repeats: the sum over it is the mean again."""
+    """The names in range(window). A loop over it sums the divided losses to their mean."""
     if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
         return set()
-    return {path(one) for one in loop.iter.args}
+    return {path(bound) for bound in loop.iter.args}
 
 
 def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
-    """Whether it is how many batches are accumulated: by its name, or by a step's condition."""
+    """True if the window is a number of batches, judged by its name or by the test of an `if`."""
     name = path(window)
     if not name:
         return False
@@ -103,6 +109,6 @@ def _is_a_window(code: Code, window: ast.expr, block: ast.AST) -> bool:
         return True
     return any(
         isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) and path(part.right) == name
-        for one in code.within(block, ast.If)
-        for part in ast.walk(one.test)
+        for branch in code.within(block, ast.If)
+        for part in ast.walk(branch.test)
     )

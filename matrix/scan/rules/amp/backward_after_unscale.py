@@ -13,7 +13,7 @@ from .shared import is_scaled
 def backward_after_unscale(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("unscale_", ()):
         others = code.calls_in(code.function(call), "unscale_")
-        if len({ast.dump(one) for one in others}) > 1:
+        if len({ast.dump(other) for other in others}) > 1:
             continue  # each optimizer has its own gradients
         for later in rest_of_the_block(code, call):
             if any(

@@ -17,17 +17,19 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
         function = code.function(clip)
         scaled = [call for call in backwards(code, function) if is_scaled(code, call)]
         unscaled = code.calls_in(function, "unscale_")
-        elsewhere = any(code.calls_in(one, "unscale_") for one in functions_called(code, function))
+        elsewhere = any(
+            code.calls_in(called, "unscale_") for called in functions_called(code, function)
+        )
         steps = [
             call
             for call in code.calls_in(function, "step")
             if is_scaler(code, receiver(call)) and call.args
         ]
         if (
-            _one_before(code, scaled, clip)
-            and _one_before(code, [clip], *steps)
-            and not _one_before(code, unscaled, clip)
-            and not any(code.excludes(call, clip) for call in unscaled)  # of another AMP
+            _runs_before(code, scaled, clip)
+            and _runs_before(code, [clip], *steps)
+            and not _runs_before(code, unscaled, clip)
+            and not any(code.excludes(call, clip) for call in unscaled)  # two kinds of AMP
             and not elsewhere
             and not path(clip.func).startswith("accelerator.")
         ):
@@ -42,25 +44,27 @@ def clip_before_unscale(code: Code) -> Iterator[Hit]:
 def _unscaled_before(
     code: Code, clip: ast.Call, scaled: list[ast.Call], steps: list[ast.Call]
 ) -> tuple[Edit, ...]:
-    """The line that is missing, before the first clip of the one step: a call for each batch of a
-    window, or for each of several clips, would raise, and one for another optimizer be wrong.
+    """Inserts the missing call of unscale_() before the first clip of the only step.
+
+    There is no edit if the call would run for each batch of a window, because the second call
+    raises. There is no edit for several steps either, because the optimizer is unclear.
     """
     if len(steps) != 1 or not path(steps[0].args[0]):
         return ()
     step, statement = steps[0], code.statement(clip)
     clips = [
-        one
-        for one in code.calls_in(code.function(clip), *CLIPS)
-        if place(one) < place(step) and not code.excludes(one, clip)
+        call
+        for call in code.calls_in(code.function(clip), *CLIPS)
+        if place(call) < place(step) and not code.excludes(call, clip)
     ]
-    if not _one_before(code, scaled, clips[0]) or _one_before(code, clips[:1], *scaled):
+    if not _runs_before(code, scaled, clips[0]) or _runs_before(code, clips[:1], *scaled):
         return ()
-    if any(code.statement(one) not in code.block(statement) for one in clips):
+    if any(code.statement(call) not in code.block(statement) for call in clips):
         return ()
     line, column = place(code.statement(clips[0]))
     indent = code.lines[line - 1][:column]
     above = statement
-    while not indent.strip():  # else it is not the first of its line
+    while not indent.strip():  # the statement is the first of its line
         if code.statement(step) in code.block(above):
             scaler, optimizer = source(step.func)[: -len(".step")], source(step.args[0])
             return (inserted((line, column), f"{scaler}.unscale_({optimizer})\n{indent}"),)
@@ -70,10 +74,10 @@ def _unscaled_before(
     return ()
 
 
-def _one_before(code: Code, earlier: list[ast.Call], *later: ast.Call) -> bool:
-    """Whether one of the earlier calls may have run when one of the later ones runs."""
+def _runs_before(code: Code, earlier: list[ast.Call], *later: ast.Call) -> bool:
+    """True if an earlier call may have run when a later call runs."""
     return any(
-        place(one) < place(other) and not code.excludes(one, other)
-        for one in earlier
+        place(first) < place(other) and not code.excludes(first, other)
+        for first in earlier
         for other in later
     )

@@ -34,9 +34,9 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
         if (
             any(place(call) < place(step) for call in own)
             and not backwards(code, branch)
-            and _starts_anew(code, counter, loops, function)
+            and _restarts_in_each_epoch(code, counter, loops, function)
             and not _steps_after(code, loops[0] if loops else None)
-            and not _leaves_early(code, loops[0] if loops else None, window)
+            and not _skips_the_last_batches(code, loops[0] if loops else None, window)
             and not _clears(code, loops[0].body if loops else [], branch)
             and constant(window) != 1
         ):
@@ -44,65 +44,67 @@ def last_window_is_dropped(code: Code) -> Iterator[Hit]:
             stay = "" if _clears(code, before, branch) else ", and their gradients stay"
             yield Hit(
                 step,
-                "the batches after the last full window get no optimizer step: a window is "
-                f"{source(window, 40)}{stay}",
+                f"the batches after the last full window of {source(window, 40)} get no optimizer "
+                f"step{stay}",
             )
 
 
-def _starts_anew(
+def _restarts_in_each_epoch(
     code: Code,
     counter: ast.expr,
     loops: list[ast.For | ast.AsyncFor | ast.While],
     function: ast.AST,
 ) -> bool:
-    """Whether the counter counts the batches of one epoch."""
-    used = {one.id for one in ast.walk(counter) if isinstance(one, ast.Name)}
-    if not loops:  # of a fragment; or a step of one batch, by its number
+    """True if the counter counts the batches of one epoch."""
+    used = {name.id for name in ast.walk(counter) if isinstance(name, ast.Name)}
+    if not loops:  # a fragment, or a function that gets the number of a batch
         whole = function is code.tree
         return whole or any("batch" in name or "idx" in name for name in used)
     loop = loops[0]
     if isinstance(loop, ast.While):
         return False
     if names(loop.iter) & {"range", "count"} and not names(loop.iter) & {"enumerate", "len"}:
-        return False  # steps of the whole training
-    targets = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+        return False  # the loop counts the steps of the whole training
+    targets = {name.id for name in ast.walk(loop.target) if isinstance(name, ast.Name)}
     if used & targets:
         return True
-    epoch = loops[1] if len(loops) > 1 else function  # set to 0 before each epoch
+    epoch = loops[1] if len(loops) > 1 else function  # may reset the counter for each epoch
     return any(
-        isinstance(one.targets[0], ast.Name)
-        and one.targets[0].id in used
-        and constant(one.value) in (0, 1)
-        and (not loops[1:] or any(one is part for part in loops[1].body))
-        for one in code.within(epoch, ast.Assign)
-        if place(one) < place(loop)
+        isinstance(assignment.targets[0], ast.Name)
+        and assignment.targets[0].id in used
+        and constant(assignment.value) in (0, 1)
+        and (not loops[1:] or any(assignment is part for part in loops[1].body))
+        for assignment in code.within(epoch, ast.Assign)
+        if place(assignment) < place(loop)
     )
 
 
 def _steps_after(code: Code, loop: ast.stmt | None) -> bool:
-    """Whether the rest of the block takes a step for what is left."""
+    """True if the rest of the block takes a step for the remaining batches."""
     return loop is not None and any(
         optimizer_steps(code, part)
-        for one in rest_of_the_block(code, loop)
-        for part in (one, *functions_called(code, one))
+        for later in rest_of_the_block(code, loop)
+        for part in (later, *functions_called(code, later))
     )
 
 
 def _clears(code: Code, block: list[ast.stmt], branch: ast.AST) -> bool:
-    """Whether a statement of the block itself clears gradients: of a loop, in every pass."""
+    """True if a statement of the block itself clears gradients, in a loop in every pass."""
     return any(
-        isinstance(one, ast.Expr) and one is not branch and code.calls_in(one, "zero_grad")
-        for one in block
+        isinstance(statement, ast.Expr)
+        and statement is not branch
+        and code.calls_in(statement, "zero_grad")
+        for statement in block
     )
 
 
-def _leaves_early(code: Code, loop: ast.stmt | None, window: ast.expr) -> bool:
-    """Whether the loop passes over the batches after the last full window."""
+def _skips_the_last_batches(code: Code, loop: ast.stmt | None, window: ast.expr) -> bool:
+    """True if the loop skips the batches after the last full window."""
     if loop is None:
         return False
-    for one in code.within(loop, ast.Continue):
+    for skip in code.within(loop, ast.Continue):
         for name in [
-            part for test in code.conditions(one)[:1] for part in code.within(test, ast.Name)
+            part for test in code.conditions(skip)[:1] for part in code.within(test, ast.Name)
         ]:
             value = code.value(name)
             if value is not None and names(value) & names(window):

@@ -11,12 +11,12 @@ from .shared import parts_of
 
 @needs("load_state_dict", "GradScaler", "enabled")
 def resume_from_disabled_scaler(code: Code) -> Iterator[Hit]:
-    switched = [argument(made, -1, "enabled") for made in code.calls.get("GradScaler", ())]
+    switched = [argument(maker, -1, "enabled") for maker in code.calls.get("GradScaler", ())]
     if all(enabled is None or constant(enabled) is not None for enabled in switched):
         return
     for call in code.calls.get("load_state_dict", ()):
-        guarded = bool(call.args) and _is_not_empty(code, call, call.args[0])
-        caught = any(isinstance(one, ast.Try) for one in code.ancestors(call))
+        guarded = bool(call.args) and _is_guarded(code, call, call.args[0])
+        caught = any(isinstance(above, ast.Try) for above in code.ancestors(call))
         if is_scaler(code, receiver(call)) and call.args and not guarded and not caught:
             yield Hit(
                 call,
@@ -25,22 +25,22 @@ def resume_from_disabled_scaler(code: Code) -> Iterator[Hit]:
             )
 
 
-def _is_not_empty(code: Code, call: ast.Call, state: ast.expr) -> bool:
-    """Whether an empty state does not get there: `if state:`, or `if not state: return` before."""
-    left = [
+def _is_guarded(code: Code, call: ast.Call, state: ast.expr) -> bool:
+    """True if an empty state never reaches the call: `if state:`, or `if not state: return`."""
+    guards = [
         part.operand
-        for one in code.within(code.function(call), ast.If)
-        for part in parts_of(one.test)
+        for branch in code.within(code.function(call), ast.If)
+        for part in parts_of(branch.test)
         if isinstance(part, ast.UnaryOp)
         and isinstance(part.op, ast.Not)
-        and isinstance(one.body[-1], (ast.Return, ast.Raise, ast.Continue))
-        and place(one) < place(call)
+        and isinstance(branch.body[-1], (ast.Return, ast.Raise, ast.Continue))
+        and place(branch) < place(call)
     ]
-    return any(_asks_for(code, test, state) for test in [*code.conditions(call), *left])
+    return any(_tests_state(code, test, state) for test in [*code.conditions(call), *guards])
 
 
-def _asks_for(code: Code, test: ast.expr, state: ast.expr) -> bool:
-    """Whether the test is false for an empty state: it is the state itself, or a part of an and."""
+def _tests_state(code: Code, test: ast.expr, state: ast.expr) -> bool:
+    """True if the test fails for an empty state, because it has the state itself as a part."""
     for part in parts_of(test):
         asked = part.left if isinstance(part, ast.Compare) else part
         if isinstance(asked, ast.Call) and path(asked.func) == "len" and asked.args:

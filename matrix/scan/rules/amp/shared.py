@@ -10,19 +10,19 @@ from ...training import is_scaler
 
 @remembered
 def is_scaled(code: Code, backward: ast.Call) -> bool:
-    """scaler.scale(loss).backward(), also by way of a name."""
+    """True for scaler.scale(loss).backward(), also if a name holds the scaled loss."""
     value = code.value(receiver(backward))
     return isinstance(value, ast.Call) and any(
-        isinstance(one, ast.Call)
-        and isinstance(one.func, ast.Attribute)
-        and one.func.attr == "scale"
-        and is_scaler(code, one.func.value)
-        for one in ast.walk(value)
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr == "scale"
+        and is_scaler(code, part.func.value)
+        for part in ast.walk(value)
     )
 
 
 def is_in(code: Code, node: ast.AST, above: ast.AST) -> bool:
-    return any(one is above for one in code.ancestors(node))
+    return any(ancestor is above for ancestor in code.ancestors(node))
 
 
 def window_of(test: ast.expr | None) -> tuple[ast.expr, ast.expr] | None:

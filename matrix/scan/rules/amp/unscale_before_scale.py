@@ -20,7 +20,7 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
             if place(call) < place(step) and not code.excludes(call, step)
         ]
         places = [code.owner(step) or function, *functions_called(code, function)]
-        if before and not any(_scales(code, one) for one in places):
+        if before and not any(_scales(code, node) for node in places):
             yield Hit(
                 step,
                 f"{source(step.func, 40)}() raises because the loss was not scaled by scale()",
@@ -29,13 +29,13 @@ def unscale_before_scale(code: Code) -> Iterator[Hit]:
 
 @remembered
 def _scales(code: Code, node: ast.AST) -> bool:
-    """Whether something in it is scaled, or a scaler is handed to what may do it."""
-    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+    """True if the node calls scale(), or passes a scaler to a function that may call it."""
+    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
     return any(
-        code.method(one) == "scale"
+        code.method(call) == "scale"
         or any(
             "scaler" in path(value).lower()
-            for value in [*one.args, *(k.value for k in one.keywords)]
+            for value in [*call.args, *(k.value for k in call.keywords)]
         )
-        for one in calls
+        for call in calls
     )

@@ -15,26 +15,26 @@ def unscale_divides_by_65536(code: Code) -> Iterator[Hit]:
         if not is_scaler(code, receiver(step)) or not step.args:
             continue
         block = code.block(code.statement(step))
-        before = [one for one in block if place(one) < place(step)]
-        for at in range(len(before) - 1, -1, -1):  # those since the step before
+        before = [statement for statement in block if place(statement) < place(step)]
+        for at in range(len(before) - 1, -1, -1):  # keep the statements since the previous step
             if optimizer_steps(code, before[at]):
                 before = before[at + 1 :]
                 break
         direct = [
-            one.value
-            for one in before
-            if isinstance(one, ast.Expr)
-            and isinstance(one.value, ast.Call)
-            and is_backward(one.value)
+            statement.value
+            for statement in before
+            if isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Call)
+            and is_backward(statement.value)
         ]
         scaled = [call for call in direct if is_scaled(code, call)]
         plain = [
-            one
-            for one in optimizer_steps(code, code.function(step))
-            if not is_scaler(code, receiver(one))
+            other
+            for other in optimizer_steps(code, code.function(step))
+            if not is_scaler(code, receiver(other))
         ]
         for call in direct:
-            if scaled and call not in scaled and not plain:  # of an optimizer of its own
+            if scaled and call not in scaled and not plain:  # a plain step has its own loss
                 yield Hit(
                     call,
                     f"the loss of {source(call, 40)} is not scaled, but {source(step, 40)} still "

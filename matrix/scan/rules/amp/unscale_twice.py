@@ -30,12 +30,15 @@ def unscale_twice(code: Code) -> Iterator[Hit]:
         around: list[ast.AST] = list(code.loops(call)[:1])
         if not around and is_fragment(code):
             around = [code.tree]
-        for step in [one for inside in around for one in code.calls_in(inside, "step")]:
+        for step in [step for inside in around for step in code.calls_in(inside, "step")]:
             test = next(iter(code.conditions(step)), None)
             counts = test is not None and any(map(window_of, parts_of(test)))
             if is_scaler(code, receiver(step)) and test is not None and counts:
                 branch = code.parent[test]
-                same = [ast.dump(code.value(one) or one) for one in code.conditions(call)]
+                same = [
+                    ast.dump(code.value(condition) or condition)
+                    for condition in code.conditions(call)
+                ]
                 own = code.excludes(call, step) or is_in(code, call, branch)
                 if not own and not {ast.dump(part) for part in [test, *parts_of(test)]} & {*same}:
                     yield Hit(

@@ -7,7 +7,7 @@ from ...code import Code, Hit, argument, constant, source
 from ...training import certain, expects_an_error
 from .. import needs
 
-# Names and positions of the width and of the number of heads, and torch's defaults.
+# The parameters for the width and for the number of heads, and the defaults of torch.
 WIDTHS = {
     "MultiheadAttention": ("embed_dim", "num_heads", None, None),
     "TransformerEncoderLayer": ("d_model", "nhead", None, None),
@@ -29,7 +29,7 @@ def heads_do_not_divide_embed_dim(code: Code) -> Iterator[Hit]:
                 and isinstance(many, int)
                 and many > 0
                 and wide % many
-                and all(one is None or _is_always(code, one) for one in (width, heads))
+                and all(size is None or _is_always(code, size) for size in (width, heads))
                 and not expects_an_error(code, call)
             ):
                 yield Hit(
@@ -39,6 +39,6 @@ def heads_do_not_divide_embed_dim(code: Code) -> Iterator[Hit]:
 
 
 def _is_always(code: Code, node: ast.expr) -> bool:
-    """Whether it is that number in every case."""
+    """True if the node certainly has its known value."""
     value = code.value(node)
     return value is not None and certain(code, value, node)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ...code import Code, Hit, last_name, path, receiver, source
 from .. import needs
 
-# What a tensor goes through on its way to backward() without being another one.
+# Calls that a loss may pass through on its way to backward().
 PASSED = frozenset({"mean", "sum", "to", "cuda", "float", "max", "min"})
 
 
@@ -26,7 +26,7 @@ def losses_gathered_by_torch_tensor(code: Code) -> Iterator[Hit]:
 
 
 def _terms(code: Code, node: ast.AST, depth: int = 4) -> Iterator[ast.AST]:
-    """What is added up to it."""
+    """The terms that add up to the node."""
     value = code.value(node)
     if not depth or value is None:
         return
@@ -36,32 +36,32 @@ def _terms(code: Code, node: ast.AST, depth: int = 4) -> Iterator[ast.AST]:
     elif isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Mult, ast.Div)):
         yield from _terms(code, value.left, depth - 1)
     elif isinstance(value, ast.Call) and last_name(value.func) in PASSED:
-        of = value.args[0] if code.torch(value.func) and value.args else receiver(value)
-        if of is not None:
-            yield from _terms(code, of, depth - 1)
+        inner = value.args[0] if code.torch(value.func) and value.args else receiver(value)
+        if inner is not None:
+            yield from _terms(code, inner, depth - 1)
     else:
         yield value
 
 
-def _are_losses(code: Code, given: ast.expr) -> bool:
-    """Whether it is a list of tensors: [loss_a, loss_b], or one that losses are appended to."""
-    if isinstance(given, ast.List):
-        return bool(given.elts) and all(_is_a_loss(code, one) for one in given.elts)
-    name = path(given)
+def _are_losses(code: Code, gathered: ast.expr) -> bool:
+    """True if the expression is a list of losses: [loss_a, loss_b], or filled with append()."""
+    if isinstance(gathered, ast.List):
+        return bool(gathered.elts) and all(_is_a_loss(code, loss) for loss in gathered.elts)
+    name = path(gathered)
     if "loss" not in name.lower() or "weight" in name.lower():
         return False
-    if code.torch(given):  # of a fragment
+    if code.torch(gathered):  # a fragment that does not define the name
         return True
     added = [
         call.args[0]
-        for call in code.calls_in(code.function(given), "append")
+        for call in code.calls_in(code.function(gathered), "append")
         if path(receiver(call)) == name and call.args
     ]
-    return bool(added) and all(_is_a_loss(code, one) for one in added)
+    return bool(added) and all(_is_a_loss(code, loss) for loss in added)
 
 
 def _is_a_loss(code: Code, node: ast.expr) -> bool:
-    """Whether it is a tensor of the graph, by its name, and not the number of one."""
+    """True if the node is a tensor of the graph, judged by its name, and not a number."""
     value = code.value(node)
     numbers = ("item", "float", "detach", "tolist", "cpu", "numpy")
     if isinstance(value, ast.Call) and last_name(value.func) in numbers:

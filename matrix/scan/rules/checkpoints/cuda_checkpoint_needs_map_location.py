@@ -45,7 +45,7 @@ def cuda_checkpoint_needs_map_location(code: Code) -> Iterator[Hit]:
 
 
 def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
-    """Whether it is handed to a scheduler, whose state is numbers and no tensors."""
+    """True if a scheduler loads the file. The state of a scheduler has numbers, not tensors."""
     above = code.parent[call]
     if not isinstance(above, ast.Call) or last_name(above.func) != "load_state_dict":
         return False
@@ -53,57 +53,62 @@ def _is_of_a_scheduler(code: Code, call: ast.Call) -> bool:
 
 
 def _is_loaded(code: Code, load: ast.Call) -> bool:
-    """Whether a module or an optimizer loads it, as a whole: a part, as in `model.head`, may come
-    from a file of another program.
+    """True if a whole module or optimizer loads the file.
+
+    A part of a model, as in `model.head`, may load the file of another program.
     """
     return any(
         (state := argument(call, 0, "state_dict")) is not None
-        and (of := receiver(call)) is not None
+        and (owner := receiver(call)) is not None
         and (
-            path(of).startswith("self.")
-            or "." not in path(of)
-            or any(word in last_name(of).lower() for word in WHOLES)
+            path(owner).startswith("self.")
+            or "." not in path(owner)
+            or any(word in last_name(owner).lower() for word in WHOLES)
         )
-        and any(code.value(one) is load for one in parts_of(code, state))
+        and any(code.value(part) is load for part in parts_of(code, state))
         for call in code.calls.get("load_state_dict", ())
     )
 
 
 def _runs_anywhere(code: Code) -> bool:
-    """Whether it asks for CUDA and has another device for where there is none."""
+    """True if the code asks for CUDA and has another device for a machine without CUDA."""
     for call in code.calls.get("is_available", ()):
         if code.full(call.func) in ("torch.cuda.is_available", "torch.accelerator.is_available"):
             statement = code.statement(call)
             if isinstance(statement, ast.Assign):  # cuda = torch.cuda.is_available()
                 return True
-            if any(constant(one) == "cpu" for one in ast.walk(statement)):
+            if any(constant(part) == "cpu" for part in ast.walk(statement)):
                 return True
     return False
 
 
 def _needs_cuda(code: Code) -> bool:
-    """Whether it asks for CUDA but does not run without: then no file of a GPU is read there."""
+    """True if the code requires CUDA, so that it never loads the file on a machine without CUDA."""
     branches = (ast.If, ast.IfExp, ast.Try, ast.BoolOp)
     for call in [*code.calls.get("cuda", ()), *code.calls.get("set_default_tensor_type", ())]:
         tensors = last_name(call.func) == "set_default_tensor_type"
         if tensors and not any(
-            "cuda" in str(constant(one)) or "cuda" in path(one) for one in call.args
+            "cuda" in str(constant(value)) or "cuda" in path(value) for value in call.args
         ):
             continue
         if call.args and not tensors:
             continue  # model.cuda(device)
-        around = [one for one in code.ancestors(call) if isinstance(one, branches)]
+        around = [above for above in code.ancestors(call) if isinstance(above, branches)]
         leaves = [
-            one
-            for one in code.within(code.function(call), ast.If)
-            if place(one) < place(call) and isinstance(one.body[-1], (ast.Return, ast.Raise))
+            branch
+            for branch in code.within(code.function(call), ast.If)
+            if place(branch) < place(call) and isinstance(branch.body[-1], (ast.Return, ast.Raise))
         ]
-        main = [one for one in around if isinstance(one, ast.If) and "__name__" in names(one.test)]
+        main = [
+            above
+            for above in around
+            if isinstance(above, ast.If) and "__name__" in names(above.test)
+        ]
         if around == main and not leaves:
             return True
     return False
 
 
 def _saves(code: Code) -> bool:
-    """Whether the file writes checkpoints itself, on the device that it runs on."""
+    """True if the code saves checkpoints itself, on the device that it uses."""
     return any(code.full(call.func) == "torch.save" for call in code.calls.get("save", ()))

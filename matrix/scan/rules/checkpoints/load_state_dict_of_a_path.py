@@ -13,8 +13,8 @@ NETWORKS = ("model", "net", "coder", "backbone", "crimin", "generator", "critic"
 
 @needs("load_state_dict")
 def load_state_dict_of_a_path(code: Code) -> Iterator[Hit]:
-    imported = {one.asname or one.name.partition(".")[0] for one in code.all(ast.alias)}
-    own = any(getattr(one, "name", "") == "load_state_dict" for one in _functions(code))
+    imported = {alias.asname or alias.name.partition(".")[0] for alias in code.all(ast.alias)}
+    own = any(getattr(function, "name", "") == "load_state_dict" for function in _functions(code))
     for call in code.calls.get("load_state_dict", ()):
         state, model = argument(call, 0, "state_dict"), receiver(call)
         if (
@@ -37,8 +37,9 @@ def _functions(code: Code) -> list[ast.AST]:
 
 
 def _is_of_torch(code: Code, node: ast.expr) -> bool:
-    """Whether it is a network or an optimizer, by its class or its name: others may load a file
-    themselves.
+    """True if the node is a network or an optimizer, judged by its class or its name.
+
+    Other objects may open the file themselves.
     """
     value = code.value(node)
     if isinstance(value, ast.Call) and code.full(value.func).startswith("torch."):
@@ -48,7 +49,7 @@ def _is_of_torch(code: Code, node: ast.expr) -> bool:
 
 
 def _is_path(code: Code, node: ast.AST, model: ast.expr) -> bool:
-    """Whether it is the name of a file: by its value, else by its name."""
+    """True if the node is the name of a file, judged by its value, else by its own name."""
     value = code.value(node)
     if value is not None and not certain(code, value, node):
         return False

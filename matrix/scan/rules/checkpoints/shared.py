@@ -1,4 +1,4 @@
-"""What is saved, and how it is loaded."""
+"""Checkpoints: what the code saves, and how it loads them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ def is_test(code: Code, node: ast.AST) -> bool:
 
 
 def parts_of(code: Code, state: ast.AST) -> list[ast.AST]:
-    """It, and what it is a part of."""
-    found = [state]
+    """The state itself, and the objects that it is a part of."""
+    parts = [state]
     value = code.value(state)
     while isinstance(value, ast.Subscript):
         value = value.value
-        found.append(value)
+        parts.append(value)
         value = code.value(value)
-    return found
+    return parts
 
 
 def is_written_before(code: Code, load: ast.Call) -> bool:
-    """Whether the same run trains or saves before it loads: the best epoch, at the end. Also where
-    it calls what does so.
+    """True if the same run trains or saves before it loads, for example the best epoch.
+
+    The function may train by itself, or call another function that trains.
     """
     function = code.function(load)
     if any(
-        place(one) < place(load)
-        for one in backwards(code, function) + code.calls_in(function, "save", "fit", "step")
+        place(call) < place(load)
+        for call in backwards(code, function) + code.calls_in(function, "save", "fit", "step")
     ):
         return True
     return any(

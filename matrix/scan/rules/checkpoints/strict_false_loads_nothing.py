@@ -8,7 +8,7 @@ from ...training import is_dead, is_fragment
 from .. import needs
 from .shared import is_test, is_written_before, parts_of
 
-# Keys of a file under which frameworks keep the parameters of a model.
+# Keys under which frameworks keep the parameters of a model in a file.
 KEYS = ("state_dict", "model", "model_state_dict", "net", "weights", "params")
 OPTIONS = ("args", "opt", "opts", "cfg", "config", "hparams", "hps", "FLAGS")
 
@@ -38,8 +38,9 @@ def strict_false_loads_nothing(code: Code) -> Iterator[Hit]:
 
 
 def _is_of_a_file(code: Code, state: ast.AST) -> bool:
-    """Whether it is what torch.load() returns for a file that the user names, or the parameters in
-    it. The keys of a file that the program has written, or that comes with it, fit.
+    """True if the state is the content of a file that the user names, or the parameters in it.
+
+    The keys of another file fit, because the program has written it or comes with it.
     """
     value = code.value(state)
     while isinstance(value, ast.Subscript):
@@ -57,35 +58,36 @@ def _is_of_a_file(code: Code, state: ast.AST) -> bool:
 
 
 def _file_of(code: Code, state: ast.AST) -> ast.expr | None:
-    """The file that it is read from."""
+    """The file that the state is read from."""
     load = code.value(parts_of(code, state)[-1])
     return load.args[0] if isinstance(load, ast.Call) and load.args else None
 
 
 def _is_handed_in(code: Code, file: ast.expr) -> bool:
-    """Whether it is a parameter, for which nothing in this file makes the name of a file itself."""
+    """True if the file is a parameter, and no call in this file builds its name itself."""
     function = code.function(file)
     if not isinstance(function, ast.FunctionDef):
         return False
-    parameters = [one.arg for one in function.args.posonlyargs + function.args.args]
+    parameters = [parameter.arg for parameter in function.args.posonlyargs + function.args.args]
     if path(file) not in parameters:
-        return path(file) in [one.arg for one in function.args.kwonlyargs]
+        return path(file) in [parameter.arg for parameter in function.args.kwonlyargs]
     owner = code.parent[function]
     position = parameters.index(path(file)) - isinstance(owner, ast.ClassDef)
     called = function.name
     if called == "__init__" and isinstance(owner, ast.ClassDef):
         called = owner.name
-    given = [argument(call, position, path(file)) for call in code.calls.get(called, ())]
-    made = (ast.JoinedStr, ast.BinOp, ast.Call)
+    passed = [argument(call, position, path(file)) for call in code.calls.get(called, ())]
+    built = (ast.JoinedStr, ast.BinOp, ast.Call)
     return not any(
-        isinstance(code.value(one), made) or isinstance(constant(code.value(one)), str)
-        for one in given
+        isinstance(code.value(value), built) or isinstance(constant(code.value(value)), str)
+        for value in passed
     )
 
 
 def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
-    """Whether the program certainly wrote the file: it saves to the same one, or an optimizer, say,
-    which is strict, is loaded from it too.
+    """True if the program certainly wrote the file.
+
+    It also saves to that file, or it loads an optimizer, which is strict, from that file too.
     """
     file = _file_of(code, state)
     if file is None or is_fragment(code):
@@ -104,35 +106,37 @@ def _is_of_this_program(code: Code, load: ast.Call, state: ast.AST) -> bool:
         (other := argument(call, 0, "state_dict")) is not None
         and constant(argument(call, 1, "strict")) is not False
         and code.value(parts_of(code, other)[-1]) is whole
-        for one in code.block(code.statement(load))
-        if isinstance(one, ast.Expr)
-        for call in code.calls_in(one, "load_state_dict")
+        for statement in code.block(code.statement(load))
+        if isinstance(statement, ast.Expr)
+        for call in code.calls_in(statement, "load_state_dict")
     )
 
 
 def _is_changed(code: Code, state: ast.AST) -> bool:
-    """Whether its keys are chosen or renamed by hand, or a key of the model is asked for, which
-    raises where it is missing.
+    """True if the code chooses or renames keys, or reads a key of the model.
+
+    Reading a key raises if the key is missing.
     """
     name = path(state)
     if not name:
         return False
     function = code.function(state)
     return any(
-        path(one.value) == name and (not isinstance(one.ctx, ast.Load) or _is_key(one.slice))
-        for one in code.within(function, ast.Subscript)
+        path(subscript.value) == name
+        and (not isinstance(subscript.ctx, ast.Load) or _is_key(subscript.slice))
+        for subscript in code.within(function, ast.Subscript)
     ) or any(path(receiver(call)) == name for call in code.calls_in(function, "pop", "update"))
 
 
 def _is_key(part: ast.expr) -> bool:
-    """Whether it is the name of a parameter: "fc.weight", f"{name}.bias"."""
+    """True if the key is the name of a parameter: "fc.weight", f"{name}.bias"."""
     last = part.values[-1] if isinstance(part, ast.JoinedStr) and part.values else part
     return "." in str(constant(last))
 
 
 def _is_built_from_file(code: Code, load: ast.Call) -> bool:
-    """Whether the file also has the configuration that the model is built from: then they fit."""
+    """True if the file also has the configuration of the model, so that its keys fit the model."""
     return any(
-        constant(one.slice) in ("config", "cfg", "args", "hparams", "opt", "yaml")
-        for one in code.within(code.function(load), ast.Subscript)
+        constant(subscript.slice) in ("config", "cfg", "args", "hparams", "opt", "yaml")
+        for subscript in code.within(code.function(load), ast.Subscript)
     )

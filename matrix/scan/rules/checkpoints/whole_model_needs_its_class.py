@@ -8,7 +8,7 @@ from ...training import is_dead, is_fragment, is_network
 from .. import needs
 from .shared import is_test
 
-# What a module becomes another object by, or what is none.
+# Calls whose result is not the module itself.
 OTHERS = ("state_dict", "script", "trace", "freeze", "symbolic_trace", "convert", "export")
 MOVES = ("to", "cuda", "cpu", "half", "float", "eval", "train")
 
@@ -31,16 +31,19 @@ def whole_model_needs_its_class(code: Code) -> Iterator[Hit]:
 
 
 def _is_model(code: Code, node: ast.AST) -> bool:
-    """Whether it is certainly a module: by its class, or because it has parameters()."""
+    """True if the node is certainly a module, by its class or because it has parameters()."""
     name = path(node)
     if is_fragment(code):
         return name in ("model", "net")
     values = code.values(node) if name else [node]
-    made = [one for one in map(_made, filter(None, values)) if isinstance(one, ast.Call)]
-    made = [one for one in made if last_name(one.func) != "load"]  # of the best epoch, at the end
-    if not made or any(last_name(one.func) in OTHERS for one in made):
+    makers = [
+        maker for maker in map(_maker_of, filter(None, values)) if isinstance(maker, ast.Call)
+    ]
+    # load() brings back the best epoch at the end.
+    makers = [maker for maker in makers if last_name(maker.func) != "load"]
+    if not makers or any(last_name(maker.func) in OTHERS for maker in makers):
         return False
-    if all(_makes_module(code, one) for one in made):
+    if all(_makes_module(code, maker) for maker in makers):
         return True
     return bool(name) and any(
         path(call.func) in (f"{name}.parameters", f"{name}.named_parameters")
@@ -50,8 +53,8 @@ def _is_model(code: Code, node: ast.AST) -> bool:
     )
 
 
-def _made(value: ast.AST) -> ast.AST:
-    """Net() of Net().to(device)."""
+def _maker_of(value: ast.AST) -> ast.AST:
+    """The call that makes the object: Net() for Net().to(device)."""
     while isinstance(value, ast.Call) and last_name(value.func) in MOVES:
         model = receiver(value)
         if model is None:
@@ -60,9 +63,9 @@ def _made(value: ast.AST) -> ast.AST:
     return value
 
 
-def _makes_module(code: Code, made: ast.Call) -> bool:
-    name = code.full(made.func)
-    return (name.startswith("torch.nn.") and last_name(made.func)[:1].isupper()) or any(
-        isinstance(one, ast.ClassDef) and one.name == name and is_network(code, one)
-        for one in code.all(ast.ClassDef)
+def _makes_module(code: Code, maker: ast.Call) -> bool:
+    name = code.full(maker.func)
+    return (name.startswith("torch.nn.") and last_name(maker.func)[:1].isupper()) or any(
+        isinstance(owner, ast.ClassDef) and owner.name == name and is_network(code, owner)
+        for owner in code.all(ast.ClassDef)
     )

@@ -20,23 +20,26 @@ def lambda_cannot_be_pickled(code: Code) -> Iterator[Hit]:
         if not code.torch(call.func) or constant(context) == "fork":
             continue
         for name in ("collate_fn", "worker_init_fn"):
-            given = argument(call, -1, name)
-            if given is not None and (what := _local(code, given)):
-                yield Hit(given, f"{name} is {what}, which cannot be pickled for a spawned worker")
+            function = argument(call, -1, name)
+            if function is not None and (what := _local(code, function)):
+                yield Hit(
+                    function, f"{name} is {what}, which cannot be pickled for a spawned worker"
+                )
 
 
-def _local(code: Code, given: ast.expr) -> str:
-    """ "a lambda", "a nested function", or "" for what can be found by its name."""
-    if isinstance(code.value(given), ast.Lambda):
+def _local(code: Code, function: ast.expr) -> str:
+    """ "a lambda", "a nested function", or "" for a function that pickle can find by its name."""
+    if isinstance(code.value(function), ast.Lambda):
         return "a lambda"
-    if not isinstance(given, ast.Name):
+    if not isinstance(function, ast.Name):
         return ""
     defined = [
-        one
+        definition
         for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
-        for one in code.all(kind)
-        if getattr(one, "name", "") == given.id
-        and isinstance(code.parent[one], (ast.FunctionDef, ast.AsyncFunctionDef))
-        and code.parent[one] in [code.function(given), *code.ancestors(code.function(given))]
+        for definition in code.all(kind)
+        if getattr(definition, "name", "") == function.id
+        and isinstance(code.parent[definition], (ast.FunctionDef, ast.AsyncFunctionDef))
+        and code.parent[definition]
+        in [code.function(function), *code.ancestors(code.function(function))]
     ]
-    return "a function inside of another" if defined else ""
+    return "a nested function" if defined else ""

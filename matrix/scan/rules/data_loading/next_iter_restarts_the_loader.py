@@ -15,19 +15,20 @@ def next_iter_restarts_the_loader(code: Code) -> Iterator[Hit]:
         if not isinstance(inner, ast.Call) or path(inner.func) != "iter" or not inner.args:
             continue
         loader, loops = inner.args[0], code.loops(call)
-        made = code.value(loader)
-        if not loops or not isinstance(made, ast.Call) or code.torch(made.func) != "DataLoader":
+        maker = code.value(loader)
+        if not loops or not isinstance(maker, ast.Call) or code.torch(maker.func) != "DataLoader":
             continue
         loop = loops[0]
         leaves = any(
-            isinstance(one, (ast.Break, ast.Return)) for one in code.block(code.statement(call))
+            isinstance(statement, (ast.Break, ast.Return))
+            for statement in code.block(code.statement(call))
         )
         if (
-            _is_in_order(made)
+            _is_in_order(maker)
             and not in_a_test(code, call)
             and not leaves
-            and made not in ast.walk(loop)
-            and not any(isinstance(one, ast.ExceptHandler) for one in code.ancestors(call))
+            and maker not in ast.walk(loop)
+            and not any(isinstance(above, ast.ExceptHandler) for above in code.ancestors(call))
             and not any(part in source(loader).lower() for part in ("val", "test", "eval"))
         ):
             yield Hit(
@@ -37,11 +38,11 @@ def next_iter_restarts_the_loader(code: Code) -> Iterator[Hit]:
             )
 
 
-def _is_in_order(made: ast.Call) -> bool:
-    """Whether the loader certainly gives the same rows in each epoch."""
-    if has_unpacked(made) or len(made.args) > 2:
+def _is_in_order(maker: ast.Call) -> bool:
+    """True if the loader certainly yields the same order of rows in each epoch."""
+    if has_unpacked(maker) or len(maker.args) > 2:
         return False
-    if any(argument(made, -1, name) is not None for name in ("sampler", "batch_sampler")):
+    if any(argument(maker, -1, name) is not None for name in ("sampler", "batch_sampler")):
         return False
-    shuffle = argument(made, 2, "shuffle")
+    shuffle = argument(maker, 2, "shuffle")
     return shuffle is None or constant(shuffle) is False

@@ -56,7 +56,7 @@ def _is_cpu(code: Code, device: ast.expr | None) -> bool:
 
 
 def _is_pinned(code: Code, copy: ast.Call) -> bool:
-    """Whether what is copied into is pinned memory, and the name of nothing else."""
+    """True if the target of the copy is a name that holds pinned memory."""
     target = copy.func.value if isinstance(copy.func, ast.Attribute) else None
     value = code.value(target)
     if not path(target) or not isinstance(value, ast.Call):
@@ -67,7 +67,7 @@ def _is_pinned(code: Code, copy: ast.Call) -> bool:
 
 
 def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
-    """What reads the copy on the CPU, first."""
+    """The first read of the copy on the CPU."""
     if last_name(copy.func) == "copy_" and isinstance(copy.func, ast.Attribute):
         return _first_host_read(code, path(copy.func.value), copy)
     if (read := _value_read(code, copy)) is not None:
@@ -83,42 +83,44 @@ def _read_of(code: Code, copy: ast.Call) -> ast.AST | None:
 
 
 def _first_host_read(code: Code, name: str, after: ast.AST) -> ast.AST | None:
-    """What reads this name, or a list that it is appended to, after this place."""
+    """The first read of this name, or of a list that it is appended to, after this place."""
     function = code.function(after)
-    for one in code.within(function, (ast.Name, ast.Attribute)):
-        if path(one) != name or place(one) <= end(after) or code.excludes(one, after):
+    for use in code.within(function, (ast.Name, ast.Attribute)):
+        if path(use) != name or place(use) <= end(after) or code.excludes(use, after):
             continue
-        if not isinstance(one.ctx, ast.Load):
-            return None  # the name stands for something else now
-        above = code.parent[one]
+        if not isinstance(use.ctx, ast.Load):
+            return None  # the name has a new value
+        above = code.parent[use]
         if isinstance(above, ast.Call) and last_name(above.func) == "append":
             return _first_host_read(code, path(above.func.value), above)  # type: ignore[attr-defined]
-        if (read := _value_read(code, one) or _returned_after(code, one)) is not None:
+        if (read := _value_read(code, use) or _returned_after(code, use)) is not None:
             return read
     return None
 
 
 def _returned_after(code: Code, name: ast.AST) -> ast.Return | None:
-    """The `return data` after `data.x = name`: the caller cannot know that it has to wait."""
+    """The `return data` after `data.x = name`. The caller cannot know that it must wait."""
     statement = code.statement(name)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
         return None
     owner = path(statement.targets[0].value)
     returns = code.within(code.function(name), ast.Return)
-    later = (one for one in returns if place(one) > place(statement))
-    return next((one for one in later if owner and path(one.value) == owner), None)
+    later = (returned for returned in returns if place(returned) > place(statement))
+    return next((returned for returned in later if owner and path(returned.value) == owner), None)
 
 
 def _value_read(code: Code, node: ast.AST) -> ast.AST | None:
-    """The call or comparison that reads the values of this."""
+    """The call or operation that reads the values of the node."""
     above = code.parent[node]
     while isinstance(above, ast.Subscript) and node is above.value:
         node, above = above, code.parent[above]
     if isinstance(above, ast.BinOp):
         return above
     if isinstance(above, ast.Compare):
-        known = any(isinstance(one, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for one in above.ops)
-        return None if known else above
+        is_harmless = any(
+            isinstance(operator, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for operator in above.ops
+        )
+        return None if is_harmless else above
     if isinstance(above, ast.Attribute):
         called = code.parent[above]
         is_called = isinstance(called, ast.Call) and called.func is above
@@ -129,7 +131,7 @@ def _value_read(code: Code, node: ast.AST) -> ast.AST | None:
 
 
 def _waits_between(code: Code, copy: ast.AST, read: ast.AST) -> bool:
-    """Whether something between the two waits for the device."""
+    """True if a call between the copy and the read waits for the device."""
     for call in code.calls_in(code.function(copy)):
         if not end(copy) < place(call) < place(read) or read in ast.walk(call):
             continue
@@ -139,6 +141,6 @@ def _waits_between(code: Code, copy: ast.AST, read: ast.AST) -> bool:
         if any(word in name for word in WAITS) or name in BLOCKS or (to_host and blocks):
             return True
         is_bare = isinstance(call.func, ast.Name) and not call.args and not call.keywords
-        if is_bare and isinstance(code.parent[call], ast.Expr):  # wait_for_all(), of whatever name
+        if is_bare and isinstance(code.parent[call], ast.Expr):  # such as wait_for_all()
             return True
     return False

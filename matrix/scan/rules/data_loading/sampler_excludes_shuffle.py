@@ -26,7 +26,7 @@ def _may_be_none(code: Code, node: ast.expr) -> bool:
         return _may_be_none(code, node.body) or _may_be_none(code, node.orelse)
     if isinstance(node, ast.Constant):
         return node.value is None
-    given = code.values(node) if path(node) else []
-    if isinstance(node, ast.Attribute) and not given:
-        return True  # of a class above, or of options
-    return any(one is None or _may_be_none(code, one) for one in given if one is not node)
+    values = code.values(node) if path(node) else []
+    if isinstance(node, ast.Attribute) and not values:
+        return True  # an attribute of a base class, or of the options
+    return any(value is None or _may_be_none(code, value) for value in values if value is not node)

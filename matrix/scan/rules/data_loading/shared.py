@@ -15,5 +15,8 @@ def splits(code: Code) -> Iterator[tuple[ast.Call, list[str]]]:
         if code.torch(call.func) and isinstance(above, ast.Assign):
             target = above.targets[0]
             if isinstance(target, (ast.Tuple, ast.List)):
-                parts = [one.value if isinstance(one, ast.Starred) else one for one in target.elts]
-                yield call, [path(one) for one in parts]
+                parts = [
+                    element.value if isinstance(element, ast.Starred) else element
+                    for element in target.elts
+                ]
+                yield call, [path(part) for part in parts]

@@ -11,29 +11,29 @@ from .shared import splits
 @needs("random_split", "transform")
 def split_shares_its_transform(code: Code) -> Iterator[Hit]:
     for split, parts in splits(code):
-        made = code.value(argument(split, 0, "dataset"))
-        given = argument(made, -1, "transform") if isinstance(made, ast.Call) else None
+        dataset = code.value(argument(split, 0, "dataset"))
+        transform = argument(dataset, -1, "transform") if isinstance(dataset, ast.Call) else None
         changed = [
-            one
-            for one in code.within(code.function(split), ast.Attribute)
-            if one.attr in ("dataset", "indices") and path(one.value) in parts
+            attribute
+            for attribute in code.within(code.function(split), ast.Attribute)
+            if attribute.attr in ("dataset", "indices") and path(attribute.value) in parts
         ]
         used = [part for part in parts if part != "_"]
-        if given is not None and len(used) > 1 and not changed and _augments(code, given):
+        if transform is not None and len(used) > 1 and not changed and _augments(code, transform):
             yield Hit(
                 split,
-                f"{' and '.join(used)} share one dataset, so {source(given, 40)} is applied to "
+                f"{' and '.join(used)} share one dataset, so {source(transform, 40)} is applied to "
                 "both",
             )
 
 
 def _augments(code: Code, transform: ast.expr) -> bool:
-    """Whether it changes rows at random: by what it is made of, else by its name."""
+    """True if the transform changes rows at random, judged by its parts, else by its name."""
     value = code.value(transform)
     if isinstance(value, ast.Call):
         return any(
-            isinstance(one, ast.Call)
-            and (last_name(one.func).startswith("Random") or last_name(one.func) == "ColorJitter")
-            for one in ast.walk(value)
+            isinstance(part, ast.Call)
+            and (last_name(part.func).startswith("Random") or last_name(part.func) == "ColorJitter")
+            for part in ast.walk(value)
         )
     return "augment" in last_name(transform).lower()

@@ -11,20 +11,21 @@ from .shared import splits
 @needs("random_split", ".dataset.")
 def transform_of_one_split_changes_both(code: Code) -> Iterator[Hit]:
     for split, parts in splits(code):
-        for one in code.within(code.function(split), ast.Assign):
-            target = one.targets[0]
+        for assignment in code.within(code.function(split), ast.Assign):
+            target = assignment.targets[0]
             owner = target.value if isinstance(target, ast.Attribute) else None
             if (
-                place(one) > place(split)
+                place(assignment) > place(split)
                 and isinstance(owner, ast.Attribute)
                 and owner.attr == "dataset"
                 and path(owner.value) in parts
                 and _is_about_rows(target.attr)
-                and last_name(getattr(one.value, "func", one)) != "Normalize"  # meant for all
+                and last_name(getattr(assignment.value, "func", assignment))
+                != "Normalize"  # meant for all parts
                 and not any(_has_its_own(code, split, part) for part in parts)
             ):
                 yield Hit(
-                    one,
+                    assignment,
                     f"{source(owner)} is one dataset, shared by all parts of the split: this "
                     "changes "
                     f"{' and '.join(part for part in parts if part != '_')}",
@@ -36,9 +37,9 @@ def _is_about_rows(name: str) -> bool:
 
 
 def _has_its_own(code: Code, split: ast.Call, part: str) -> bool:
-    """Whether a part is given a dataset of its own, or is replaced."""
+    """True if a part is given a dataset of its own."""
     return any(
         path(target) == f"{part}.dataset"
-        for one in code.within(code.function(split), ast.Assign)
-        for target in one.targets
+        for assignment in code.within(code.function(split), ast.Assign)
+        for target in assignment.targets
     )

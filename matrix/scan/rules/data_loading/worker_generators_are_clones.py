@@ -18,23 +18,25 @@ RESEEDS = ("seed", "manual_seed", "setstate", "set_state")
 @needs("Random(|default_rng(|RandomState(|Generator(", "__getitem__")
 def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
     for owner in code.all(ast.ClassDef):
-        methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
+        methods = {
+            method.name: method for method in owner.body if isinstance(method, ast.FunctionDef)
+        }
         if not ({"__init__", "__getitem__"} <= methods.keys() and _is_dataset(owner, methods)):
             continue
         for target in code.within(methods["__init__"], ast.Attribute):
             name, values = path(target), code.values(target)
             if not isinstance(target.ctx, ast.Store) or not name.startswith("self."):
                 continue
-            made = _generator(code, values[0]) if len(values) == 1 else None
+            maker = _generator(code, values[0]) if len(values) == 1 else None
             uses = [use for use in _reached(methods) if path(use) == name]
-            if made is None or not uses or any(_reseeds(code, use) for use in ast.walk(owner)):
+            if maker is None or not uses or any(_reseeds(code, use) for use in ast.walk(owner)):
                 continue
             if _is_given_from_outside(code, owner, target.attr):
                 continue
-            if all(_in_a_while(code, use) for use in uses):  # another row instead of a broken one
+            if all(_in_a_while(code, use) for use in uses):  # another row instead of a broken row
                 continue
             yield Hit(
-                made,
+                maker,
                 f"each DataLoader worker gets an identical copy of {name}, so all of them draw the "
                 "same numbers",
             )
@@ -42,8 +44,10 @@ def worker_generators_are_clones(code: Code) -> Iterator[Hit]:
 
 def _is_dataset(owner: ast.AST, methods: dict[str, ast.FunctionDef]) -> bool:
     bases = [last_name(base) for base in getattr(owner, "bases", ())]
-    known = any(name.endswith(("Dataset", "ImageFolder", "DatasetFolder")) for name in bases)
-    return known and not any("Iterable" in name for name in bases) and "__iter__" not in methods
+    is_dataset = any(name.endswith(("Dataset", "ImageFolder", "DatasetFolder")) for name in bases)
+    return (
+        is_dataset and not any("Iterable" in name for name in bases) and "__iter__" not in methods
+    )
 
 
 def _generator(code: Code, value: ast.expr | None) -> ast.Call | None:
@@ -63,23 +67,24 @@ def _generator(code: Code, value: ast.expr | None) -> ast.Call | None:
 
 
 def _reached(methods: dict[str, ast.FunctionDef]) -> Iterator[ast.Attribute]:
-    """The attributes that __getitem__ reads, also by way of other methods."""
+    """The attributes that __getitem__ reads, directly or through other methods."""
     seen, todo = set(), ["__getitem__"]
     while todo:
         name = todo.pop()
         if name in seen or name not in methods:
             continue
         seen.add(name)
-        for one in ast.walk(methods[name]):
-            if isinstance(one, ast.Attribute) and path(one.value) == "self":
-                todo.append(one.attr)
-                if isinstance(one.ctx, ast.Load):
-                    yield one
+        for part in ast.walk(methods[name]):
+            if isinstance(part, ast.Attribute) and path(part.value) == "self":
+                todo.append(part.attr)
+                if isinstance(part.ctx, ast.Load):
+                    yield part
 
 
 def _reseeds(code: Code, node: ast.AST) -> bool:
-    """Whether it may give a worker's copy numbers of its own: a method that seeds, outside of
-    __init__, or a question which worker this is.
+    """True if the node may give the copy of a worker its own numbers.
+
+    It then calls a method that seeds, outside of __init__, or it asks for the current worker.
     """
     if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "get_worker_info":
         return True
@@ -93,18 +98,19 @@ def _reseeds(code: Code, node: ast.AST) -> bool:
 
 
 def _is_given_from_outside(code: Code, owner: ast.AST, attribute: str) -> bool:
-    """Whether other code of the file gives the dataset another generator, or seeds it, as a
-    worker_init_fn does.
+    """True if other code in the file replaces or seeds the generator of the dataset.
+
+    A worker_init_fn, for example, does so.
     """
-    for one in code.all(ast.Attribute):
+    for use in code.all(ast.Attribute):
         if (
-            isinstance(one, ast.Attribute)
-            and one.attr == attribute
-            and code.owner(one) is not owner
+            isinstance(use, ast.Attribute)
+            and use.attr == attribute
+            and code.owner(use) is not owner
         ):
-            above = code.parent[one]
+            above = code.parent[use]
             seeds = isinstance(above, ast.Attribute) and above.attr in RESEEDS
-            if path(one.value) != "self" and (seeds or isinstance(one.ctx, ast.Store)):
+            if path(use.value) != "self" and (seeds or isinstance(use.ctx, ast.Store)):
                 return True
     return False
 

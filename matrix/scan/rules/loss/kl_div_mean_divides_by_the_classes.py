@@ -34,13 +34,13 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
         )
         if _is_one_column(code, call):
             continue
-        if is_never_mentioned(code, call):  # such helpers are copied from file to file
+        if is_never_mentioned(code, call):  # unused helpers are copied from file to file
             continue
         is_mean = reduction is None or constant(reduction) == "mean"
         if (
             is_mean
-            and _is_left(size_average)
-            and _is_left(reduce)
+            and _is_unset(size_average)
+            and _is_unset(reduce)
             and not _is_scaled(code, call)
             and (is_fragment(code) or _is_weighed(code, call))
         ):
@@ -52,12 +52,12 @@ def kl_div_mean_divides_by_the_classes(code: Code) -> Iterator[Hit]:
             )
 
 
-def _is_left(option: ast.expr | None) -> bool:
+def _is_unset(option: ast.expr | None) -> bool:
     return option is None or is_none(option)
 
 
 def _is_scaled(code: Code, call: ast.Call) -> bool:
-    """Whether the mean is multiplied by a number of classes or elements."""
+    """True if the mean is multiplied by a number of classes or elements."""
     sizes = ("size", "shape", "numel", "len", "class", "vocab", "dim")
     return any(
         isinstance(above, ast.BinOp)
@@ -68,45 +68,46 @@ def _is_scaled(code: Code, call: ast.Call) -> bool:
     )
 
 
-def _is_weighed(code: Code, made: ast.Call) -> bool:
-    """Whether the divergence is multiplied by a weight or added to other losses: alone, only its
-    value is another.
+def _is_weighed(code: Code, maker: ast.Call) -> bool:
+    """True if the divergence is multiplied by a weight or added to other losses.
+
+    If it is used alone, only its value differs.
     """
-    uses = [made]
-    if code.torch(made.func) == "KLDivLoss":
-        uses = [call for call in code.all(ast.Call) if code.value(call.func) is made]
-    return any(_is_a_term(code, one) for one in uses)
+    uses = [maker]
+    if code.torch(maker.func) == "KLDivLoss":
+        uses = [call for call in code.all(ast.Call) if code.value(call.func) is maker]
+    return any(_is_a_term(code, use) for use in uses)
 
 
 def _is_one_column(code: Code, call: ast.Call) -> bool:
-    """Whether what is compared is flattened to one column: as many elements as rows."""
-    return any(_is_flattened(code, one) for one in call.args[:2])
+    """True if an input is flattened to one column, which has as many elements as rows."""
+    return any(_is_flattened(code, value) for value in call.args[:2])
 
 
 def _is_flattened(code: Code, node: ast.AST, depth: int = 4) -> bool:
     value = code.value(node) or node
     return any(
-        [constant(size) for size in one.args] == [-1, 1]
-        if isinstance(one, ast.Call) and last_name(one.func) in ("view", "reshape")
-        else depth and one is not node and path(one) and _is_flattened(code, one, depth - 1)
-        for one in ast.walk(value)
+        [constant(size) for size in part.args] == [-1, 1]
+        if isinstance(part, ast.Call) and last_name(part.func) in ("view", "reshape")
+        else depth and part is not node and path(part) and _is_flattened(code, part, depth - 1)
+        for part in ast.walk(value)
     )
 
 
 def _is_a_term(code: Code, node: ast.AST, depth: int = 3) -> bool:
-    """Whether it, or the name that it is given to, is a part of a sum or a product."""
+    """True if the node, or the name that it is assigned to, is a part of a sum or a product."""
     statement = code.statement(node)
     if isinstance(statement, ast.AugAssign):
         return True
-    for one in code.ancestors(node):
-        if isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Add, ast.Mult)):
+    for above in code.ancestors(node):
+        if isinstance(above, ast.BinOp) and isinstance(above.op, (ast.Add, ast.Mult)):
             return True
-        if isinstance(one, (ast.stmt, ast.Tuple, ast.List)):
+        if isinstance(above, (ast.stmt, ast.Tuple, ast.List)):
             break
     if not depth or not isinstance(statement, ast.Assign):
         return False
-    given = {path(target) for target in statement.targets} - {""}
+    targets = {path(target) for target in statement.targets} - {""}
     return any(
-        path(one) in given and place(one) > place(statement) and _is_a_term(code, one, depth - 1)
-        for one in code.within(code.function(node), (ast.Name, ast.Attribute))
+        path(use) in targets and place(use) > place(statement) and _is_a_term(code, use, depth - 1)
+        for use in code.within(code.function(node), (ast.Name, ast.Attribute))
     )

@@ -21,9 +21,9 @@ def kl_div_of_probabilities(code: Code) -> Iterator[Hit]:
 
 def _softened_for_certain(code: Code, score: ast.expr, function: str, module: str) -> bool:
     value = code.value(score)
-    is_so = isinstance(value, ast.Call) and is_softened(code, value, function, module)
+    is_softmax = isinstance(value, ast.Call) and is_softened(code, value, function, module)
     return (
-        is_so
+        is_softmax
         and value is not None
         and certain(code, value, score)
         and not is_changed_in_place(code, score, value)

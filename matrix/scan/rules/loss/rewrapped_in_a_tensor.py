@@ -17,26 +17,26 @@ def rewrapped_in_a_tensor(code: Code) -> Iterator[Hit]:
             continue
         if code.torch(value.func) not in ("tensor", "Variable") or not value.args:
             continue
-        given = value.args[0]
+        wrapped = value.args[0]
         grad = argument(value, -1, "requires_grad")
-        if constant(grad) is True and _is_computed(code, given):
+        if constant(grad) is True and _is_computed(code, wrapped):
             yield Hit(
                 value,
-                f"{source(value)} is cut off from the graph of {source(given, 40)}, so backward() "
-                "reaches no parameter",
+                f"{source(value)} is cut off from the graph of {source(wrapped, 40)}, so "
+                "backward() reaches no parameter",
             )
 
 
-def _is_computed(code: Code, given: ast.expr) -> bool:
-    """Whether it is what a model's output was made into, by its name or by what computed it."""
-    if isinstance(given, ast.Attribute) and given.attr == "data":
-        given = given.value
-    if isinstance(given, (ast.List, ast.Tuple)):
-        return bool(given.elts) and all(_is_computed(code, one) for one in given.elts)
-    value = code.value(given)
-    if value is not given and isinstance(value, (ast.Constant, ast.List, ast.Tuple)):
+def _is_computed(code: Code, wrapped: ast.expr) -> bool:
+    """True if the value is a computed loss, judged by its name or by the call that computed it."""
+    if isinstance(wrapped, ast.Attribute) and wrapped.attr == "data":
+        wrapped = wrapped.value
+    if isinstance(wrapped, (ast.List, ast.Tuple)):
+        return bool(wrapped.elts) and all(_is_computed(code, element) for element in wrapped.elts)
+    value = code.value(wrapped)
+    if value is not wrapped and isinstance(value, (ast.Constant, ast.List, ast.Tuple)):
         return False
-    if isinstance(given, (ast.Name, ast.Attribute)):
-        name = last_name(given).lower()
+    if isinstance(wrapped, (ast.Name, ast.Attribute)):
+        name = last_name(wrapped).lower()
         return "loss" in name and "weight" not in name
-    return isinstance(given, ast.Call) and "loss" in last_name(given.func).lower()
+    return isinstance(wrapped, ast.Call) and "loss" in last_name(wrapped.func).lower()

@@ -1,4 +1,4 @@
-"""What goes into a loss, and what becomes of it."""
+"""The inputs of losses, and the calls that made them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHAPES = frozenset({"squeeze", "unsqueeze", "view", "reshape", "flatten", "float
 def losses_with_score(
     code: Code, function: str, module: str
 ) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The calls that compute this loss, with what they are given first."""
+    """The calls that compute this loss, each with its first argument."""
     for call in code.all(ast.Call):
         score = argument(call, 0, "input")
         if score is None:
@@ -30,8 +30,10 @@ def losses_with_score(
 
 
 def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int = 3) -> str:
-    """How this was made by such a call, if it is what a network of this file ends in: the call, or
-    "Net ends in" it; "" where that is not known.
+    """Describes how a call of the function or of the module made the node.
+
+    The text is the call itself, or names the network of this file that ends in the call. It is ""
+    if the origin is not certain.
     """
     value = code.value(node)
     while isinstance(value, ast.Call) and code.method(value) in SHAPES:
@@ -55,27 +57,27 @@ def made_by_a(code: Code, node: ast.AST, function: str, module: str, depth: int 
         return source(value, 40)
     if code.torch(maker.func) == "Sequential":
         last = code.value(maker.args[-1]) if maker.args else None
-        is_so = isinstance(last, ast.Call) and code.torch(last.func) == module
-        return f"its network ends in {source(last, 40)}" if last is not None and is_so else ""
-    classes = [one for one in code.all(ast.ClassDef) if one.name == code.full(maker.func)]
+        matches = isinstance(last, ast.Call) and code.torch(last.func) == module
+        return f"its network ends in {source(last, 40)}" if last is not None and matches else ""
+    classes = [owner for owner in code.all(ast.ClassDef) if owner.name == code.full(maker.func)]
     return ends_so(code, classes[0], function, module, depth) if len(classes) == 1 else ""
 
 
 def because(score: ast.expr, how: str) -> str:
-    """How it is known, in parentheses; "" if the score itself says so."""
+    """The origin of the score, in parentheses; "" if the score itself shows it."""
     return "" if source(score) == how else f" ({how})"
 
 
 def is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
-    """out.sigmoid_() between the value and its use, also at the end of a chain."""
+    """True if a call such as out.sigmoid_() is between the value and its use, also in a chain."""
     for call in code.calls_in(code.function(name)):
-        of: ast.AST | None = call
-        while isinstance(of, ast.Call):
-            of = receiver(of)
+        inner: ast.AST | None = call
+        while isinstance(inner, ast.Call):
+            inner = receiver(inner)
         if (
             last_name(call.func).endswith("_")
-            and of is not None
-            and path(of) == path(name) != ""
+            and inner is not None
+            and path(inner) == path(name) != ""
             and place(value) < place(call) < place(name)
         ):
             return True
@@ -83,20 +85,24 @@ def is_changed_in_place(code: Code, name: ast.AST, value: ast.AST) -> bool:
 
 
 def ends_so(code: Code, owner: ast.ClassDef, function: str, module: str, depth: int) -> str:
-    """How all that its forward() returns was made."""
+    """Describes how forward() makes all of its results; "" if one of them is not certain."""
     forwards = [
-        one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == "forward"
+        method
+        for method in owner.body
+        if isinstance(method, ast.FunctionDef) and method.name == "forward"
     ]
     if len(forwards) != 1 or not is_module(code, owner):
         return ""
     ends = [
-        made_by_a(code, one.value, function, module, depth - 1) if one.value is not None else ""
-        for one in code.within(forwards[0], ast.Return)
+        made_by_a(code, statement.value, function, module, depth - 1)
+        if statement.value is not None
+        else ""
+        for statement in code.within(forwards[0], ast.Return)
     ]
     return f"{owner.name} ends in {ends[0]}" if ends and all(ends) else ""
 
 
 def is_softened(code: Code, value: ast.Call, function: str, module: str) -> bool:
-    if path(receiver(value)) == "self":  # self.softmax(x): a LogSoftmax is called so too
+    if path(receiver(value)) == "self":  # self.softmax(x) may be a LogSoftmax
         return criterion(code, value, function, module)
     return softened(code, value, function, module) is not None

@@ -21,10 +21,10 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
             continue
         if not _is_for_memory(handler) or in_a_test(code, handler):
             continue
-        first = {path(call.func) for one in tried.body for call in code.calls_in(one)} - {""}
+        first = {path(call.func) for part in tried.body for call in code.calls_in(part)} - {""}
         for statement in handler.body:
             for call in code.calls_in(statement):
-                if path(call.func) in first and _is_work(call) and not _lets_go(code, call):
+                if path(call.func) in first and _is_work(call) and not _frees_memory(code, call):
                     yield Hit(
                         call,
                         f"{source(call.func)}() runs again while the exception still holds the "
@@ -33,37 +33,39 @@ def retry_inside_except(code: Code) -> Iterator[Hit]:
 
 
 def _is_for_memory(handler: ast.ExceptHandler) -> bool:
-    """Whether it handles running out of memory: by its class, its text or what it cleans up."""
+    """True if the handler is for a lack of memory, judged by its class, its text or its cleanup."""
     if handler.type is None:
         return False
     parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    if any(last_name(one) == "OutOfMemoryError" for one in parts):
+    if any(last_name(kind) == "OutOfMemoryError" for kind in parts):
         return True
-    if not any(last_name(one) == "RuntimeError" for one in parts):
+    if not any(last_name(kind) == "RuntimeError" for kind in parts):
         return False
     return any(
-        (isinstance(one, ast.Constant) and "out of memory" in str(one.value).lower())
-        or (isinstance(one, ast.Call) and last_name(one.func) == "empty_cache")
+        (isinstance(part, ast.Constant) and "out of memory" in str(part.value).lower())
+        or (isinstance(part, ast.Call) and last_name(part.func) == "empty_cache")
         for statement in handler.body
-        for one in ast.walk(statement)
+        for part in ast.walk(statement)
     )
 
 
 def _is_work(call: ast.Call) -> bool:
-    """Whether it may need memory of the device again: no printing, no second try on the CPU."""
+    """True if the call may use device memory again, unlike printing or a second try on the CPU."""
     name, short = path(call.func), last_name(call.func)
-    given = [*call.args, *(one.value for one in call.keywords)]
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
     if name.startswith(("torch.", "gc.", "time.", "os.", "warnings.")):
         return False
-    if all(isinstance(one, ast.Constant) and not isinstance(one.value, int) for one in given):
-        return False  # None or a text: it is told of the failure
+    if all(
+        isinstance(value, ast.Constant) and not isinstance(value.value, int) for value in values
+    ):
+        return False  # None or a text: the call reports the failure
     if short.startswith(("print", "log")) or short in SMALL:
         return False
-    return not any(constant(one) == "cpu" for one in ast.walk(call))
+    return not any(constant(part) == "cpu" for part in ast.walk(call))
 
 
-def _lets_go(code: Code, call: ast.Call) -> bool:
-    """Whether the function deletes what it holds before its error leaves it."""
+def _frees_memory(code: Code, call: ast.Call) -> bool:
+    """True if the called function deletes its objects before its error leaves the function."""
     return any(
         getattr(function, "name", "") == last_name(call.func)
         and isinstance(handler, ast.ExceptHandler)

@@ -11,8 +11,8 @@ from .. import needs
 @needs(".eval()", ".append(")
 def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
     for put in code.calls.get("append", ()):
-        kept = path(receiver(put))
-        if len(put.args) != 1 or not kept or not code.loops(put):
+        container = path(receiver(put))
+        if len(put.args) != 1 or not container or not code.loops(put):
             continue
         output = code.value(put.args[0])
         if not isinstance(output, ast.Call) or not path(output.func):
@@ -36,13 +36,13 @@ def validation_keeps_its_graphs(code: Code) -> Iterator[Hit]:
         ):
             yield Hit(
                 put,
-                f"{kept} keeps the graph of every output of {model}(): eval() does not turn "
+                f"{container} keeps the graph of every output of {model}(): eval() does not turn "
                 "autograd off",
             )
 
 
 def _is_called_as(evaluated: str, name: str) -> bool:
-    """Whether a call of this name is a forward of what eval() was called on."""
+    """True if a call of this name runs the model whose eval() was called."""
     if evaluated == "self":
         return name in ("self", "self.forward", "self.model", "self.net", "self.network")
     return name in (evaluated, f"{evaluated}.forward") or evaluated == f"self.{name}"

@@ -40,7 +40,7 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
             yield Hit(
                 call,
                 f"{source(call)} does not know the module's mode: it drops values after eval() too",
-                _told_the_mode(code, call),
+                _pass_the_mode(code, call),
             )
     for layer in [call for name in DROPOUTS for call in code.calls.get(name.capitalize(), ())]:
         above = code.parent[layer]
@@ -58,28 +58,28 @@ def functional_dropout_in_eval_mode(code: Code) -> Iterator[Hit]:
             )
 
 
-def _told_the_mode(code: Code, call: ast.Call) -> tuple[Edit, ...]:
+def _pass_the_mode(code: Code, call: ast.Call) -> tuple[Edit, ...]:
     function = code.scope(call)
-    given = [*call.args, *(one.value for one in call.keywords)]
-    if not isinstance(function, ast.FunctionDef) or not given:
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not isinstance(function, ast.FunctionDef) or not values:
         return ()
-    if [one.arg for one in function.args.args][:1] != ["self"]:
+    if [parameter.arg for parameter in function.args.args][:1] != ["self"]:
         return ()
-    return (inserted(max(map(end, given)), ", training=self.training"),)
+    return (inserted(max(map(end, values)), ", training=self.training"),)
 
 
 def _can_drop(code: Code, p: ast.expr | None) -> bool:
-    """Whether it may be above 0 in eval mode."""
+    """True if the probability may be above 0 in eval mode."""
     value = code.value(p)
     if value is None and isinstance(p, ast.Name):
-        return False  # whoever calls the method may give it 0
+        return False  # a caller of the method may pass 0
     if constant(default(code, p)) == 0:
         return False
     return value is None or (constant(value) != 0 and not _asks_for_mode(value))
 
 
 def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
-    """Whether nothing that can be seen keeps it to training."""
+    """True if nothing visible limits the call to training."""
     if is_fragment(code):
         return True
     owner, function = code.owner(call), code.function(call)
@@ -92,11 +92,11 @@ def _runs_in_eval_mode(code: Code, call: ast.Call) -> bool:
     if without_grad(code, call) or any(word in owner.name.lower() for word in ALWAYS_DROP):
         return False
     callers = [
-        one
-        for one in code.calls.get(function.name, ())
-        if path(receiver(one)) == "self" and code.owner(one) is owner
+        caller
+        for caller in code.calls.get(function.name, ())
+        if path(receiver(caller)) == "self" and code.owner(caller) is owner
     ]
-    return not callers or not all(_is_for_training(code, one) for one in callers)
+    return not callers or not all(_is_for_training(code, caller) for caller in callers)
 
 
 def _is_named_for_training(function: str) -> bool:
@@ -104,19 +104,19 @@ def _is_named_for_training(function: str) -> bool:
 
 
 def _is_for_training(code: Code, node: ast.AST) -> bool:
-    """Whether a test of the mode comes before it: around it, or as an early return."""
+    """True if the code tests the mode before the node: around it, or with an early return."""
     function = code.function(node)
-    for one in code.ancestors(node):
-        if one is function:
+    for above in code.ancestors(node):
+        if above is function:
             break
-        if isinstance(one, (ast.If, ast.IfExp, ast.While)) and _asks_for_mode(one.test):
+        if isinstance(above, (ast.If, ast.IfExp, ast.While)) and _asks_for_mode(above.test):
             return True
-        if isinstance(one, ast.BoolOp) and _asks_for_mode(one):
+        if isinstance(above, ast.BoolOp) and _asks_for_mode(above):
             return True
     return any(
-        _asks_for_mode(one.test) and isinstance(one.body[-1], (ast.Return, ast.Raise))
-        for one in code.within(function, ast.If)
-        if place(one) < place(node)
+        _asks_for_mode(branch.test) and isinstance(branch.body[-1], (ast.Return, ast.Raise))
+        for branch in code.within(function, ast.If)
+        if place(branch) < place(node)
     )
 
 

@@ -22,8 +22,8 @@ def init_is_misspelt(code: Code) -> Iterator[Hit]:
             and not is_called(code, node)
             and any(
                 path(target).startswith("self.")
-                for one in code.within(node, ast.Assign)
-                for target in one.targets
+                for assignment in code.within(node, ast.Assign)
+                for target in assignment.targets
             )
             and (is_fragment(code) or lacks(code, owner, "__init__"))
         ):

@@ -26,11 +26,11 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
         ):
             continue
         inits = code.calls_in(function, "__init__")
-        if inits and all(place(one) > place(node) for one in inits):
+        if inits and all(place(init) > place(node) for init in inits):
             yield Hit(node, f"assigning {name} before {source(inits[0])} raises")
         elif (
             not inits
-            and not code.calls_in(function, "super")  # of a misspelt name: that raises first
+            and not code.calls_in(function, "super")  # a misspelt super().__init__() raises first
             and not any(code.owner(call) is owner for call in code.calls.get("__init__", ()))
             and owner is not None
             and is_direct_module(code, owner)
@@ -39,10 +39,10 @@ def layer_before_super_init(code: Code) -> Iterator[Hit]:
 
 
 def _is_torch_module(code: Code, value: ast.AST) -> bool:
-    """Whether it makes a module of torch's, or a parameter."""
+    """True if the value is a call that makes a torch module or a parameter."""
     if not isinstance(value, ast.Call):
         return False
-    made, _, name = code.full(value.func).rpartition(".")
+    package, _, name = code.full(value.func).rpartition(".")
     return code.torch(value.func) in (*LAYERS, *CONTAINERS, "Parameter") or (
-        made == "torch.nn" and name[:1].isupper()
+        package == "torch.nn" and name[:1].isupper()
     )

@@ -37,7 +37,7 @@ def layers_in_a_list_never_train(code: Code) -> Iterator[Hit]:
 
 
 def _layer_in(code: Code, value: ast.AST | None) -> ast.AST | None:
-    """A layer that is made in a list, a tuple or a dict."""
+    """The first layer that is made in a list, a tuple or a dict."""
     items: list[ast.AST | None] = []
     if isinstance(value, (ast.List, ast.Tuple)):
         items = [*value.elts]
@@ -47,11 +47,11 @@ def _layer_in(code: Code, value: ast.AST | None) -> ast.AST | None:
         items = [value.elt]
     elif isinstance(value, ast.DictComp):
         items = [value.value]
-    return next((one for one in items if has_parameters(code, one)), None)
+    return next((item for item in items if has_parameters(code, item)), None)
 
 
 def _appended(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign) -> ast.AST | None:
-    """A layer that is appended to what is empty at first, also by way of a local name."""
+    """The first layer that is appended to the list, also through a local name."""
     value = code.value(node.value)
     if not isinstance(value, ast.List):
         return None
@@ -75,27 +75,30 @@ def _appended(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign)
 
 
 def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign) -> bool:
-    """Whether the class may register the layers of the list, or yield their parameters itself,
-    or freezes them.
+    """True if the class may register the layers of the list, yield their parameters itself, or
+    freeze them.
     """
     assigned = node.targets[0] if isinstance(node, ast.Assign) else node.target
     wanted = {path(assigned), path(node.value)} - {""}
-    for one in ast.walk(owner):
-        if isinstance(one, FUNCTIONS) and getattr(one, "name", "") in (
+    for child in ast.walk(owner):
+        if isinstance(child, FUNCTIONS) and getattr(child, "name", "") in (
             "parameters",
             "named_parameters",
             "_apply",
             "state_dict",
         ):
             return True
-        if isinstance(one, ast.Attribute) and one.attr in ("_modules", "_parameters"):
+        if isinstance(child, ast.Attribute) and child.attr in ("_modules", "_parameters"):
             return True
-        frozen = isinstance(one, ast.Attribute) and one.attr in ("requires_grad", "requires_grad_")
-        if frozen and any(path(part) in wanted for part in ast.walk(code.function(one))):
-            return True  # kept out on purpose
-        if not isinstance(one, ast.Call):
+        frozen = isinstance(child, ast.Attribute) and child.attr in (
+            "requires_grad",
+            "requires_grad_",
+        )
+        if frozen and any(path(part) in wanted for part in ast.walk(code.function(child))):
+            return True  # left out on purpose
+        if not isinstance(child, ast.Call):
             continue
-        if last_name(one.func) in (
+        if last_name(child.func) in (
             "add_module",
             "register_module",
             "register_parameter",
@@ -103,21 +106,21 @@ def _registers(code: Code, owner: ast.ClassDef, node: ast.Assign | ast.AnnAssign
             "__setattr__",
         ):
             return True
-        handed = {path(part) for given in one.args for part in ast.walk(given)}
-        name = last_name(one.func)  # ModuleList, or a container of the project
+        handed = {path(part) for value in child.args for part in ast.walk(value)}
+        name = last_name(child.func)  # ModuleList, or a container of the project
         if (name[:1].isupper() or name == "__init__") and handed & wanted:
             return True
     return False
 
 
 def _is_read(code: Code, owner: ast.ClassDef, name: str) -> bool:
-    """Also where gradients are taken: a teacher may be kept out on purpose."""
+    """True if the code reads the name outside of no_grad(), unlike the name of a teacher."""
     return any(
-        isinstance(one, ast.Attribute)
-        and isinstance(one.ctx, ast.Load)
-        and path(one) == name
-        and not without_grad(code, one)
-        for one in ast.walk(owner)
+        isinstance(use, ast.Attribute)
+        and isinstance(use.ctx, ast.Load)
+        and path(use) == name
+        and not without_grad(code, use)
+        for use in ast.walk(owner)
     )
 
 

@@ -11,16 +11,21 @@ from .shared import is_unused
 
 @needs("ModuleList")
 def module_list_is_called(code: Code) -> Iterator[Hit]:
-    stored = [one for one in code.all(ast.Attribute) if isinstance(one.ctx, ast.Store)]
+    stored = [
+        attribute for attribute in code.all(ast.Attribute) if isinstance(attribute.ctx, ast.Store)
+    ]
     for call in code.all(ast.Call):
         name = path(call.func)
         if (
             name
             and code.made_by(call.func, "ModuleList")
-            and all(code.made_by(one, "ModuleList") for one in code.values(call.func))
+            and all(code.made_by(value, "ModuleList") for value in code.values(call.func))
             and not (
                 "." in name
-                and any(one.attr == last_name(call.func) and path(one) != name for one in stored)
+                and any(
+                    attribute.attr == last_name(call.func) and path(attribute) != name
+                    for attribute in stored
+                )
             )
             and not expects_an_error(code, call)
             and not is_unused(code, call)

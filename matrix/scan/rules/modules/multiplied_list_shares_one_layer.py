@@ -7,7 +7,7 @@ from ...code import Code, Edit, Hit, constant, end, last_name, names, source
 from .. import needs
 from .shared import classes, has_parameters, is_direct_module
 
-# In the name of a layer: it has no parameters.
+# A layer has no parameters if its name has one of these words.
 BARE = (
     "Identity", "Dropout", "DropPath", "Pool", "LU", "Activation", "Act", "ish", "Sigmoid", "Tanh",
     "Softmax", "Flatten", "Rearrange", "Lambda",
@@ -19,28 +19,28 @@ def multiplied_list_shares_one_layer(code: Code) -> Iterator[Hit]:
     for call in code.calls.get("ModuleList", []) + code.calls.get("Sequential", []):
         if not code.torch(call.func) or _shares_on_purpose(code, call):
             continue
-        for given in call.args:
-            product = code.value(given.value if isinstance(given, ast.Starred) else given)
+        for argument in call.args:
+            product = code.value(argument.value if isinstance(argument, ast.Starred) else argument)
             if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
                 continue
             several = product.left if isinstance(product.left, ast.List) else product.right
             count = product.right if several is product.left else product.left
             if not isinstance(several, ast.List) or constant(count) in (0, 1):
                 continue
-            for one in several.elts:
-                if _may_have_parameters(code, one):
+            for item in several.elts:
+                if _may_have_parameters(code, item):
                     yield Hit(
                         product,
-                        f"{source(product)} repeats one {source(one, 40)}: all {source(count, 20)} "
-                        "entries share its weights",
-                        _one_for_each(code, product, several, count),
+                        f"{source(product)} repeats one {source(item, 40)}: all "
+                        f"{source(count, 20)} entries share its weights",
+                        _as_comprehension(code, product, several, count),
                     )
 
 
-def _one_for_each(
+def _as_comprehension(
     code: Code, product: ast.BinOp, several: ast.List, count: ast.expr
 ) -> tuple[Edit, ...]:
-    """[f()] * n as [f() for _ in range(n)]; of a name, that would be the same layer again."""
+    """Rewrites [f()] * n as a comprehension, but not [layer] * n, which would repeat one layer."""
     if several is not product.left or len(several.elts) != 1:
         return ()
     if not isinstance(several.elts[0], ast.Call):
@@ -55,14 +55,14 @@ def _shares_on_purpose(code: Code, call: ast.Call) -> bool:
         around += statement.targets
     return any(
         word in name.lower()
-        for one in around
-        for name in names(one)
+        for part in around
+        for name in names(part)
         for word in ("share", "tie", "recur")
     )
 
 
 def _may_have_parameters(code: Code, node: ast.AST) -> bool:
-    """Of a module: whether nothing says that it has none."""
+    """True if the node makes a module, and nothing shows that it has no parameters."""
     value = code.value(node)
     if not isinstance(value, ast.Call):
         return False
@@ -70,9 +70,10 @@ def _may_have_parameters(code: Code, node: ast.AST) -> bool:
         return has_parameters(code, value)
     name = last_name(value.func)
     for owner in classes(code, name):
-        made = [one for one in ast.walk(owner) if isinstance(one, ast.Call)]
+        calls = [call for call in ast.walk(owner) if isinstance(call, ast.Call)]
         if is_direct_module(code, owner) and not any(
-            last_name(one.func)[:1].isupper() or "register" in last_name(one.func) for one in made
+            last_name(call.func)[:1].isupper() or "register" in last_name(call.func)
+            for call in calls
         ):
             return False
     return name[:1].isupper() and not any(word in name for word in BARE)

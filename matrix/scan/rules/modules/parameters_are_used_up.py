@@ -28,9 +28,9 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
             if not isinstance(reader, ast.Call) or last_name(reader.func) not in OPTIMIZERS:
                 continue
             before = [
-                one
-                for other, one in readers
-                if place(other) < place(name) and not _leaves_before(code, one, reader)
+                earlier
+                for use, earlier in readers
+                if place(use) < place(name) and not _never_runs_after(code, earlier, reader)
             ]
             if before:
                 taker = source(before[0], 50)
@@ -44,19 +44,19 @@ def parameters_are_used_up(code: Code) -> Iterator[Hit]:
 
 
 def _is_iterator(code: Code, value: ast.expr) -> bool:
-    """Whether it yields parameters once."""
+    """True if the value yields parameters only once."""
     parameters = names(value) & {"parameters", "named_parameters"}
     return bool(parameters) and yields_once(code, value)
 
 
-def _leaves_before(code: Code, one: ast.AST, other: ast.AST) -> bool:
-    """Whether the other does not run after it: another branch, or one that returns."""
-    if code.excludes(one, other):
+def _never_runs_after(code: Code, first: ast.AST, second: ast.AST) -> bool:
+    """True if the second node never runs after the first: another branch, or an early return."""
+    if code.excludes(first, second):
         return True
-    inside = set(code.ancestors(other))
+    inside = set(code.ancestors(second))
     return any(
         isinstance(above, ast.If)
         and above not in inside
         and any(isinstance(part, (ast.Return, ast.Raise)) for part in above.body)
-        for above in code.ancestors(one)
+        for above in code.ancestors(first)
     )

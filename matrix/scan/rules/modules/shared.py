@@ -28,31 +28,31 @@ CONTAINERS = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "Parame
 
 
 def classes(code: Code, name: str) -> list[ast.ClassDef]:
-    return [one for one in code.all(ast.ClassDef) if one.name == name]
+    return [owner for owner in code.all(ast.ClassDef) if owner.name == name]
 
 
 def has_parameters(code: Code, node: ast.AST | None) -> bool:
-    """Whether it certainly makes a module with parameters."""
+    """True if the node certainly makes a module with parameters."""
     if not isinstance(node, ast.Call):
         return False
     name = code.torch(node.func)
     if name in LAYERS:
         return True
     if name in CONTAINERS:
-        return any(has_parameters(code, one) for one in ast.walk(node) if one is not node)
+        return any(has_parameters(code, part) for part in ast.walk(node) if part is not node)
     return isinstance(node.func, ast.Name) and any(
-        is_network(code, one)
+        is_network(code, owner)
         and any(
             code.torch(call.func) in LAYERS or code.torch(call.func) == "Parameter"
-            for call in ast.walk(one)
+            for call in ast.walk(owner)
             if isinstance(call, ast.Call)
         )
-        for one in classes(code, node.func.id)
+        for owner in classes(code, node.func.id)
     )
 
 
 def momentums(code: Code) -> Iterator[tuple[ast.Call, ast.expr, float]]:
-    """The batch norms with running statistics: the call, its momentum and what that is."""
+    """The batch norms with running statistics: the call, its momentum argument and its value."""
     for call in [call for name in BATCH_NORMS for call in code.calls.get(name, ())]:
         momentum = argument(call, 2, "momentum")
         tracks = argument(call, 4, "track_running_stats")
@@ -68,7 +68,7 @@ def momentums(code: Code) -> Iterator[tuple[ast.Call, ast.expr, float]]:
 
 
 def is_direct_module(code: Code, owner: ast.AST) -> bool:
-    """Whether nothing but torch's Module is above the class."""
+    """True if the only base of the class is torch's Module."""
     return isinstance(owner, ast.ClassDef) and [code.full(base) for base in owner.bases] in (
         ["torch.nn.Module"],
         ["torch.nn.modules.Module"],
@@ -76,33 +76,34 @@ def is_direct_module(code: Code, owner: ast.AST) -> bool:
 
 
 def lacks(code: Code, owner: ast.AST, method: str) -> bool:
-    """Whether it is a class whose method of this name is Module's."""
+    """True if the node is a class that inherits the method of this name from Module."""
     return (
         isinstance(owner, ast.ClassDef)
         and is_direct_module(code, owner)
         and not any(
-            (isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and one.name == method)
-            or (isinstance(one, ast.Assign) and path(one.targets[0]) == method)
-            for one in ast.walk(owner)
-            if code.parent[one] is owner
+            (isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) and member.name == method)
+            or (isinstance(member, ast.Assign) and path(member.targets[0]) == method)
+            for member in ast.walk(owner)
+            if code.parent[member] is owner
         )
     )
 
 
 def is_called(code: Code, method: ast.FunctionDef) -> bool:
-    """Whether a method is called, or handed on, but by super()."""
+    """True if a method is called or passed on, except by super()."""
     return any(
-        isinstance(one, ast.Attribute)
-        and one.attr == method.name
-        and not (isinstance(one.value, ast.Call) and last_name(one.value.func) == "super")
-        and (path(one.value) != "self" or code.owner(one) is code.owner(method))
-        for one in code.all(ast.Attribute)
+        isinstance(use, ast.Attribute)
+        and use.attr == method.name
+        and not (isinstance(use.value, ast.Call) and last_name(use.value.func) == "super")
+        and (path(use.value) != "self" or code.owner(use) is code.owner(method))
+        for use in code.all(ast.Attribute)
     )
 
 
 def is_unused(code: Code, node: ast.AST) -> bool:
-    """Whether it is in a method that nothing in the file calls, but torch or Python: what always
-    raises is found in no others.
+    """True if nothing calls the method that the node is in: not this file, torch or Python.
+
+    Code that always raises is only found in unused methods.
     """
     function = code.function(node)
     return is_dead(code, node) or (
@@ -115,7 +116,7 @@ def is_unused(code: Code, node: ast.AST) -> bool:
 
 
 def is_typo(name: str, word: str) -> bool:
-    """Whether one letter is missing, added, another or exchanged with its neighbour."""
+    """True if one letter is missing, added, wrong, or swapped with its neighbour."""
     if name == word or abs(len(name) - len(word)) > 1:
         return False
     if len(name) == len(word):

@@ -18,13 +18,13 @@ def softmax_without_dim(code: Code) -> Iterator[Hit]:
         for call in code.all(ast.Call):
             if code.full(call.func) in (f"torch.nn.functional.{name}", name):
                 dim = argument(call, 1, "dim")
-                known = bool(code.torch(call.func)) and not has_unpacked(call)
+                is_certain = bool(code.torch(call.func)) and not has_unpacked(call)
             else:
-                made = code.value(call.func)
-                if not isinstance(made, ast.Call) or code.torch(made.func) != layer:
+                maker = code.value(call.func)
+                if not isinstance(maker, ast.Call) or code.torch(maker.func) != layer:
                     continue
-                dim, known = argument(made, 0, "dim"), not has_unpacked(made)
-            if known and dim is None and call.args and _dimensions(code, call.args[0]) == 3:
+                dim, is_certain = argument(maker, 0, "dim"), not has_unpacked(maker)
+            if is_certain and dim is None and call.args and _dimensions(code, call.args[0]) == 3:
                 yield Hit(
                     call,
                     f"{source(call.args[0], 40)} has 3 dimensions, and without dim= "
@@ -33,7 +33,7 @@ def softmax_without_dim(code: Code) -> Iterator[Hit]:
 
 
 def _dimensions(code: Code, node: ast.AST | None) -> int | None:
-    """How many dimensions the tensor certainly has."""
+    """The number of dimensions, if it is certain."""
     for _ in range(9):
         node = code.value(node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
@@ -44,16 +44,16 @@ def _dimensions(code: Code, node: ast.AST | None) -> int | None:
             break
     if not isinstance(node, ast.Call):
         return None
-    name, given = last_name(node.func), node.args
+    name, arguments = last_name(node.func), node.args
     if name in ("bmm", "baddbmm"):
         return 3
     if name in ("view", "reshape", "permute") and not code.torch(node.func):
-        if len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)):
-            given = given[0].elts
-        elif len(given) == 1 and constant(given[0]) != -1:
+        if len(arguments) == 1 and isinstance(arguments[0], (ast.Tuple, ast.List)):
+            arguments = arguments[0].elts
+        elif len(arguments) == 1 and constant(arguments[0]) != -1:
             return None
-        return None if has_unpacked(node) else len(given)
-    if name == "einsum" and given and isinstance(equation := constant(given[0]), str):
+        return None if has_unpacked(node) else len(arguments)
+    if name == "einsum" and arguments and isinstance(equation := constant(arguments[0]), str):
         output = equation.rpartition("->")[2].strip()
         return len(output) if "->" in equation and output.isalpha() else None
     return None

@@ -9,7 +9,7 @@ from ...training import expects_an_error, is_fragment
 from .. import needs
 from .shared import SAME_SHAPE, is_unused
 
-# What these return lies in memory in the order of its dimensions.
+# Calls whose result is contiguous.
 ORDERED = (
     "contiguous", "cat", "stack", "bmm", "matmul", "zeros", "ones", "rand", "randn",
     "randint", "arange", "tensor",
@@ -37,21 +37,26 @@ def view_of_a_permuted_tensor(code: Code) -> Iterator[Hit]:
 
 
 def _gaps(code: Code, node: ast.AST) -> int:
-    """How many neighbours among the dimensions of a permuted tensor certainly do not lie one after
-    the other in memory: a view has more dimensions than that.
+    """The number of neighbouring dimensions that certainly are not adjacent in memory.
+
+    A view of the permuted tensor needs more dimensions than that.
     """
     if not isinstance(node, ast.Call):
         return 0
     function = bool(code.torch(node.func)) and not code.method(node)
-    given = node.args[1:] if function else node.args
+    arguments = node.args[1:] if function else node.args
     base = node.args[0] if function and node.args else receiver(node)
     if not is_fragment(code) and not _is_contiguous(code, base):
-        return 0  # it may be in order again
+        return 0  # the tensor may be contiguous again
     name = last_name(node.func)
-    if name == "permute" and len(given) == 1 and isinstance(given[0], (ast.Tuple, ast.List)):
-        given = given[0].elts
-    axes = [one for one in map(constant, given) if isinstance(one, int)]
-    if len(axes) != len(given) or any(abs(axis) > 64 for axis in axes):  # torch has no more
+    if (
+        name == "permute"
+        and len(arguments) == 1
+        and isinstance(arguments[0], (ast.Tuple, ast.List))
+    ):
+        arguments = arguments[0].elts
+    axes = [axis for axis in map(constant, arguments) if isinstance(axis, int)]
+    if len(axes) != len(arguments) or any(abs(axis) > 64 for axis in axes):  # torch's limit
         return 0
     if name == "permute":
         order = [axis % len(axes) for axis in axes]
@@ -68,8 +73,9 @@ def _gaps(code: Code, node: ast.AST) -> int:
 
 
 def _is_contiguous(code: Code, node: ast.AST | None) -> bool:
-    """Whether the tensor certainly lies in memory in the order of its dimensions: element by
-    element, torch keeps the order of what was permuted.
+    """True if the tensor is certainly contiguous.
+
+    An elementwise operation keeps the memory order of a permuted tensor.
     """
     value = code.value(node)
     if isinstance(value, ast.BinOp):

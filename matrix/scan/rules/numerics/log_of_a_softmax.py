@@ -24,14 +24,15 @@ def log_of_a_softmax(code: Code) -> Iterator[Hit]:
 
 
 def _decodes(code: Code, call: ast.Call) -> bool:
-    """Whether the logarithm is a score to choose by, where -inf is one too, by the function."""
+    """True if the function is named for decoding, which accepts a score of -inf."""
     name = getattr(code.function(call), "name", "").lower()
     return any(word in name for word in DECODERS)
 
 
 def _leaves_the_graph(code: Code, call: ast.Call) -> bool:
-    """Whether only numbers are made of it: .item(), .detach()."""
+    """True if the code only makes numbers from the logarithm: .item(), .detach()."""
     return any(
-        isinstance(one, ast.Attribute) and one.attr in ("item", "detach", "numpy", "tolist", "cpu")
-        for one in code.ancestors(call)
+        isinstance(above, ast.Attribute)
+        and above.attr in ("item", "detach", "numpy", "tolist", "cpu")
+        for above in code.ancestors(call)
     )

@@ -1,4 +1,4 @@
-"""Values that are nan, infinite or not what they are called."""
+"""Values that are nan, infinite or not what their name says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOUNDED = ("tanh", "sigmoid", "softmax", "cosine_similarity", "normalize")  # at
 
 
 def logs(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The logarithms, and what of."""
+    """The logarithms, each with its argument."""
     for name in ("log", "log2", "log10"):
         for call in code.calls.get(name, ()):
             inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)
@@ -30,7 +30,7 @@ def logs(code: Code) -> Iterator[tuple[ast.Call, ast.expr]]:
 
 
 def softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
-    """The softmax that this is, is a part of, or that the name was given."""
+    """The softmax call behind the node, through names, indices and changes of the shape."""
     value = code.value(node)
     if isinstance(value, ast.Subscript):
         return softmax_in(code, value.value)
@@ -41,41 +41,41 @@ def softmax_in(code: Code, node: ast.expr) -> ast.AST | None:
 
 
 def can_be_0(code: Code, node: ast.expr) -> bool:
-    """Whether it is a softmax, and not one of scores that lie close together by what made them."""
-    found = softmax_in(code, node)
+    """True if the node is a softmax, unless a bounded function keeps its scores close together."""
+    softmax = softmax_in(code, node)
     scores = None
-    if isinstance(found, ast.Call):
-        scores = argument(found, 0, "input") if found.args else receiver(found)
-        if code.method(found) == "softmax":
-            scores = receiver(found)
+    if isinstance(softmax, ast.Call):
+        scores = argument(softmax, 0, "input") if softmax.args else receiver(softmax)
+        if code.method(softmax) == "softmax":
+            scores = receiver(softmax)
     value = code.value(scores)
     is_close = isinstance(value, ast.Call) and last_name(value.func) in BOUNDED
-    return found is not None and not is_close
+    return softmax is not None and not is_close
 
 
 def is_cared_for(code: Code, call: ast.Call) -> bool:
-    """Whether something looks for what is not finite, or it is in a test, with its own numbers."""
+    """True if the code handles values that are not finite, or if the call is in a test."""
     function = code.function(call)
     around = function if function is not code.tree else code.statement(call)
     inner = argument(call, 0, "input") if code.torch(call.func) else receiver(call)
     return (
         in_a_test(code, call)
-        or any(last_name(one.func) in CARES - MASKS for one in code.calls_in(around))
+        or any(last_name(other.func) in CARES - MASKS for other in code.calls_in(around))
         or any(
-            last_name(one.func).startswith(("clamp", "clip", "add"))
-            and last_name(one.func).endswith("_")
-            and path(receiver(one)) == path(inner) != ""
-            for one in code.calls_in(around)
+            last_name(other.func).startswith(("clamp", "clip", "add"))
+            and last_name(other.func).endswith("_")
+            and path(receiver(other)) == path(inner) != ""
+            for other in code.calls_in(around)
         )
         or any(
-            isinstance(one, ast.Call) and last_name(one.func) in MASKS
-            for one in code.ancestors(call)
+            isinstance(above, ast.Call) and last_name(above.func) in MASKS
+            for above in code.ancestors(call)
         )
     )
 
 
 def is_times(code: Code, call: ast.Call, inner: ast.expr) -> ast.BinOp | None:
-    """The product of the logarithm and what it is of, if there is one."""
+    """The product of the logarithm and its argument, if there is one."""
     for above in code.ancestors(call):
         if not isinstance(above, ast.BinOp):
             if isinstance(above, ast.UnaryOp):

@@ -14,34 +14,34 @@ def smape_zero_over_zero(code: Code) -> Iterator[Hit]:
     for node in code.all(ast.BinOp):
         if not isinstance(node.op, ast.Div):
             continue
-        sizes = _sum_of_sizes(code, node.right)
+        sizes = _summed_sizes(code, node.right)
         function = code.function(node)
         if (
             sizes
             and _has_difference(code, node.left, sizes)
-            and not any(last_name(one.func) in CARES for one in code.calls_in(function))
-            and not _is_asked_or_changed(code, node.right, function)
-            and not _is_of_chosen_rows(code, node.right)
+            and not any(last_name(call.func) in CARES for call in code.calls_in(function))
+            and not _is_tested_or_changed(code, node.right, function)
+            and not _uses_chosen_rows(code, node.right)
             and not in_a_test(code, node)
         ):
             yield Hit(node, f"{source(node)} is 0/0 = nan where both are 0")
 
 
-def _sum_of_sizes(code: Code, node: ast.expr) -> set[str]:
-    """The two operands of |a| + |b|, or of that times a number; empty for anything else."""
+def _summed_sizes(code: Code, node: ast.expr) -> set[str]:
+    """The operands of |a| + |b|, which may be multiplied by a number; empty for anything else."""
     value = code.value(node)
     if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Div, ast.Mult)):
         if constant(value.right) is not None:
-            return _sum_of_sizes(code, value.left)
-        return _sum_of_sizes(code, value.right) if constant(value.left) is not None else set()
+            return _summed_sizes(code, value.left)
+        return _summed_sizes(code, value.right) if constant(value.left) is not None else set()
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
         return set()
     sizes = [_size_of(code, value.left), _size_of(code, value.right)]
-    return {ast.dump(one) for one in sizes if one is not None} if all(sizes) else set()
+    return {ast.dump(size) for size in sizes if size is not None} if all(sizes) else set()
 
 
 def _size_of(code: Code, node: ast.expr) -> ast.expr | None:
-    """The x of x.abs(), torch.abs(x) and np.abs(x)."""
+    """The argument of an absolute value: x for x.abs(), torch.abs(x) and np.abs(x)."""
     value = code.value(node)
     if not isinstance(value, ast.Call) or last_name(value.func) not in ("abs", "absolute"):
         return None
@@ -51,36 +51,38 @@ def _size_of(code: Code, node: ast.expr) -> ast.expr | None:
 
 
 def _has_difference(code: Code, node: ast.expr, sizes: set[str]) -> bool:
-    """Whether |a - b| of the same two is in it."""
+    """True if |a - b| of the same two operands is in the node."""
     value = code.value(node)
-    for one in ast.walk(value if value is not None else node):
-        inner = _size_of(code, one) if isinstance(one, (ast.Name, ast.Call)) else None
+    for part in ast.walk(value if value is not None else node):
+        inner = _size_of(code, part) if isinstance(part, (ast.Name, ast.Call)) else None
         inner = code.value(inner) if inner is not None else None  # type: ignore[assignment]
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
             return {ast.dump(inner.left), ast.dump(inner.right)} == sizes
     return False
 
 
-def _is_asked_or_changed(code: Code, node: ast.expr, function: ast.AST) -> bool:
-    """Whether the divisor is compared with something, written into or used as a mask."""
+def _is_tested_or_changed(code: Code, node: ast.expr, function: ast.AST) -> bool:
+    """True if the code compares the divisor, indexes it or changes it in place."""
     name = path(node)
     if not name:
         return False
-    for one in code.within(function, (ast.Compare, ast.Subscript, ast.Call)):
-        found: list[str] = []
-        if isinstance(one, ast.Compare):
-            found = [path(one.left), path(one.comparators[0])]
-        elif isinstance(one, ast.Subscript):
-            found = [path(one.value)]
-        elif last_name(one.func).endswith("_"):
-            found = [path(receiver(one))]
-        if name in found:
+    for use in code.within(function, (ast.Compare, ast.Subscript, ast.Call)):
+        paths: list[str] = []
+        if isinstance(use, ast.Compare):
+            paths = [path(use.left), path(use.comparators[0])]
+        elif isinstance(use, ast.Subscript):
+            paths = [path(use.value)]
+        elif last_name(use.func).endswith("_"):
+            paths = [path(receiver(use))]
+        if name in paths:
             return True
     return False
 
 
-def _is_of_chosen_rows(code: Code, divisor: ast.expr) -> bool:
-    """Whether it is of a[mask], which may leave out the rows where both are 0."""
-    found = (code.value(one) for one in ast.walk(code.value(divisor) or divisor))
+def _uses_chosen_rows(code: Code, divisor: ast.expr) -> bool:
+    """True if the divisor uses a[mask], which may leave out the rows where both are 0."""
+    values = (code.value(part) for part in ast.walk(code.value(divisor) or divisor))
     kinds = (ast.Name, ast.Compare, ast.UnaryOp, ast.BinOp)
-    return any(isinstance(one, ast.Subscript) and isinstance(one.slice, kinds) for one in found)
+    return any(
+        isinstance(value, ast.Subscript) and isinstance(value.slice, kinds) for value in values
+    )

@@ -26,7 +26,7 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
             continue
         if in_a_test(code, step) or is_dead(code, step):
             continue
-        if isinstance(loops[0].body[-1], (ast.Break, ast.Return)):  # one step is all
+        if isinstance(loops[0].body[-1], (ast.Break, ast.Return)):  # the loop takes only one step
             continue
         if any(code.loops(call)[:1] == loops[:1] for call in backwards(code, loops[0])):
             yield Hit(
@@ -37,7 +37,7 @@ def missing_zero_grad(code: Code) -> Iterator[Hit]:
 
 
 def _file_may_clear(code: Code) -> bool:
-    """Whether something in the file may clear gradients."""
+    """True if something in the file may clear gradients."""
     words = ("zero", "reset", "clear", "clean", "none")
     used = {attribute.attr for attribute in code.all(ast.Attribute)}
     used |= {function.name for function in code.all(ast.FunctionDef)}
@@ -48,38 +48,38 @@ def _file_may_clear(code: Code) -> bool:
 
 
 def _is_torch_optimizer(code: Code, optimizer: ast.expr, loops: list[Loop]) -> bool:
-    """Whether it is one of torch.optim's, by all that is known, and made before these loops."""
-    if path(optimizer) and code.torch(optimizer):  # of a fragment
+    """True if every known maker of the optimizer is from torch.optim and outside of these loops."""
+    if path(optimizer) and code.torch(optimizer):  # a fragment that does not define the name
         return True
-    if _is_parameter(code, optimizer):  # of a function that trains what it is given
+    if _is_parameter(code, optimizer):  # the function receives the optimizer
         makers = _made_by_callers(code, optimizer)
         return bool(makers) and all(
-            one is not None and (code.torch(one.func) in OPTIMIZERS or _is_configured(one))
-            for one in makers
+            maker is not None and (code.torch(maker.func) in OPTIMIZERS or _is_configured(maker))
+            for maker in makers
         )
     values = code.values(optimizer)
     return bool(values) and all(
-        isinstance(one, ast.Call)
-        and (code.torch(one.func) in OPTIMIZERS or _is_configured(one))
-        and not any(above in loops for above in code.ancestors(one))
-        for one in values
+        isinstance(value, ast.Call)
+        and (code.torch(value.func) in OPTIMIZERS or _is_configured(value))
+        and not any(above in loops for above in code.ancestors(value))
+        for value in values
     )
 
 
 def _made_by_callers(code: Code, parameter: ast.expr) -> list[ast.Call | None]:
-    """What the calls of its function in this file hand in, where that is not None."""
+    """The makers of the arguments that calls in this file pass for the parameter, except None."""
     function = code.function(parameter)
     assert isinstance(function, ast.FunctionDef)
-    places = [one.arg for one in function.args.posonlyargs + function.args.args]
+    places = [parameter.arg for parameter in function.args.posonlyargs + function.args.args]
     at = places.index(path(parameter)) if path(parameter) in places else -1
     at -= at > 0 and isinstance(code.parent[function], ast.ClassDef)  # self
-    given = [argument(call, at, path(parameter)) for call in code.calls.get(function.name, ())]
-    known = [one for one in given if one is not None and ast.unparse(one) != "None"]
-    return [made(code, one) for one in known]
+    passed = [argument(call, at, path(parameter)) for call in code.calls.get(function.name, ())]
+    optimizers = [value for value in passed if value is not None and ast.unparse(value) != "None"]
+    return [made(code, optimizer) for optimizer in optimizers]
 
 
 def _is_configured(maker: ast.Call) -> bool:
-    """hydra.utils.instantiate(cfg.optimizer, ...)"""
+    """True for hydra.utils.instantiate(cfg.optimizer, ...)."""
     return last_name(maker.func) == "instantiate"
 
 
@@ -88,4 +88,4 @@ def _is_parameter(code: Code, node: ast.expr) -> bool:
     if not isinstance(function, ast.FunctionDef) or len(code.values(node)) != 1:
         return False
     arguments = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
-    return path(node) in [one.arg for one in arguments]
+    return path(node) in [parameter.arg for parameter in arguments]

@@ -19,13 +19,13 @@ def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
             or code.torch(call.func) not in OPTIMIZERS
         ):
             continue
-        given = argument(call, 0, "params")
-        if not isinstance(given, ast.Call) or last_name(given.func) != "parameters":
+        parameters = argument(call, 0, "params")
+        if not isinstance(parameters, ast.Call) or last_name(parameters.func) != "parameters":
             continue
-        model = path(receiver(given))
+        model = path(receiver(parameters))
         after = rest_of_the_block(code, node)
         for at, later in enumerate(after):
-            if not _gives(code, later, optimizer) and not _gives(code, later, model):
+            if not _assigns(code, later, optimizer) and not _assigns(code, later, model):
                 continue
             if (
                 isinstance(later, ast.Assign)
@@ -37,17 +37,17 @@ def rebuilt_model_does_not_learn(code: Code) -> Iterator[Hit]:
             break
 
 
-def _gives(code: Code, statement: ast.stmt, name: str) -> bool:
+def _assigns(code: Code, statement: ast.stmt, name: str) -> bool:
     return any(
         path(part) == name
-        for one in code.within(statement, ast.Assign)
-        for target in one.targets
+        for assignment in code.within(statement, ast.Assign)
+        for target in assignment.targets
         for part in ast.walk(target)
     )
 
 
 def _is_new(code: Code, value: ast.expr, model: str) -> bool:
-    """Whether it builds a model from nothing of the one before: Net(3).to(device)."""
+    """True if the value is a new model without parts of the old model: Net(3).to(device)."""
     while isinstance(value, ast.Call) and last_name(value.func) in MOVES:
         above = receiver(value)
         if above is None:
@@ -61,11 +61,13 @@ def _is_new(code: Code, value: ast.expr, model: str) -> bool:
 
 
 def _is_stepped(code: Code, later: list[ast.stmt], optimizer: str) -> bool:
-    """Whether the optimizer is stepped before it is made anew."""
-    for one in later:
-        if any(path(optimizer_of(code, step)) == optimizer for step in optimizer_steps(code, one)):
+    """True if the optimizer is stepped before it is created again."""
+    for statement in later:
+        if any(
+            path(optimizer_of(code, step)) == optimizer for step in optimizer_steps(code, statement)
+        ):
             return True
-        used = {part.attr for part in ast.walk(one) if isinstance(part, ast.Attribute)}
-        if _gives(code, one, optimizer) or used & {"param_groups", "add_param_group"}:
+        used = {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
+        if _assigns(code, statement, optimizer) or used & {"param_groups", "add_param_group"}:
             return False
     return False

@@ -1,4 +1,4 @@
-"""Gradients that are cleared at the wrong place or never, and parameters no step reaches."""
+"""Gradients that are cleared at the wrong place or never, and parameters without a step."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ...training import is_optimizer, is_scaler, made
 
 
 def optimizer_of(code: Code, step: ast.Call) -> ast.expr | None:
-    """What is stepped: opt of opt.step() and of scaler.step(opt)."""
+    """The optimizer that is stepped: opt for opt.step() and for scaler.step(opt)."""
     if is_scaler(code, receiver(step)):
         return step.args[0] if step.args else None
     return receiver(step)
 
 
 def is_of(code: Code, clear: ast.Call, step: ast.Call) -> bool:
-    """Whether zero_grad() is of the optimizer that is stepped, or of the model that it is for."""
+    """True if zero_grad() is called on the stepped optimizer, or on the model that it trains."""
     cleared, stepped = receiver(clear), optimizer_of(code, step)
     if cleared is None or stepped is None:
         return False
@@ -32,14 +32,14 @@ def is_of(code: Code, clear: ast.Call, step: ast.Call) -> bool:
 
 
 def has_no_closure(code: Code, step: ast.Call) -> bool:
-    """Whether it has no closure, which may clear and compute the gradients."""
+    """True if the step has no closure, which may clear and compute the gradients."""
     return not step.keywords and len(step.args) == int(is_scaler(code, receiver(step)))
 
 
 def reads_gradients(node: ast.AST) -> bool:
-    """Whether it uses gradients by itself, so that they do not only wait for a step."""
-    calls = [last_name(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
-    known = {"zero_grad", "no_grad", "enable_grad", "set_grad_enabled", "requires_grad_"}
-    return any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in ast.walk(node)) or (
-        any("grad" in name and name not in known and "clip" not in name for name in calls)
-    )
+    """True if the code reads gradients itself, so that they do not only wait for a step."""
+    calls = [last_name(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)]
+    harmless = {"zero_grad", "no_grad", "enable_grad", "set_grad_enabled", "requires_grad_"}
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(node)
+    ) or (any("grad" in name and name not in harmless and "clip" not in name for name in calls))

@@ -8,7 +8,7 @@ from ...training import backwards, optimizer_steps
 from .. import needs
 from .shared import has_no_closure, is_of, reads_gradients
 
-# Between zero_grad() and step() these leave the gradients as they are.
+# Calls between zero_grad() and step() that do not change the gradients.
 QUIET = frozenset(
     "print log info debug item append update add_scalar unscale_ time clip_grad_norm_"
     " clip_grad_value_ set_postfix set_description len range".split()
@@ -20,13 +20,13 @@ def zero_grad_before_the_step(code: Code) -> Iterator[Hit]:
     for clear in code.calls.get("zero_grad", ()):
         statement = code.statement(clear)
         block = code.block(statement)
-        at = next(number for number, one in enumerate(block) if one is statement)
+        at = next(number for number, other in enumerate(block) if other is statement)
         if not isinstance(statement, ast.Expr) or statement.value is not clear:
             continue
         for later in block[at + 1 :]:
             steps = [step for step in optimizer_steps(code, later) if is_of(code, clear, step)]
             if steps and isinstance(later, (ast.Expr, ast.Assign)):
-                if has_no_closure(code, steps[0]) and _gradients_came(code, block[:at], clear):
+                if has_no_closure(code, steps[0]) and _has_gradients(code, block[:at], clear):
                     yield Hit(
                         clear,
                         f"{source(clear, 40)} clears the gradients of this iteration before "
@@ -38,21 +38,21 @@ def zero_grad_before_the_step(code: Code) -> Iterator[Hit]:
 
 
 def _is_quiet(statement: ast.stmt) -> bool:
-    calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)]
+    calls = [part for part in ast.walk(statement) if isinstance(part, ast.Call)]
     return not reads_gradients(statement) and all(
-        last_name(one.func) in QUIET
-        and (one.args or one.keywords or last_name(one.func) != "update")
-        for one in calls  # update() of nothing may put gradients back
+        last_name(call.func) in QUIET
+        and (call.args or call.keywords or last_name(call.func) != "update")
+        for call in calls  # update() without arguments may restore gradients
     )
 
 
-def _gradients_came(code: Code, before: list[ast.stmt], clear: ast.Call) -> bool:
-    """Whether there is a backward() since the last step of this optimizer."""
-    for one in reversed(before):
-        if any(is_of(code, clear, step) for step in optimizer_steps(code, one)):
+def _has_gradients(code: Code, before: list[ast.stmt], clear: ast.Call) -> bool:
+    """True if a backward() has run since the last step of this optimizer."""
+    for statement in reversed(before):
+        if any(is_of(code, clear, step) for step in optimizer_steps(code, statement)):
             return False
-        if backwards(code, one):
-            return not reads_gradients(one)
-        if not _is_quiet(one):
+        if backwards(code, statement):
+            return not reads_gradients(statement)
+        if not _is_quiet(statement):
             return False
     return False

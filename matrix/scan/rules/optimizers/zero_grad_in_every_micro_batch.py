@@ -22,19 +22,21 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
             if place(call) > place(clear) and code.loops(call)[:1] == [loop]
         ]
         steps = optimizer_steps(code, loop)
-        if steps:  # those of every n-th pass
+        if steps:  # the steps of every n-th pass
             every = [step for step in steps if _windows(code, step, loop)]
             reach = [step for step in every if is_of(code, clear, step)]
-            is_so = len(every) == len(steps) == len(reach)
-            is_so = is_so and all(not backwards(code, _branch(code, step, loop)) for step in steps)
-            is_so = is_so and all(place(clear) < place(step) for step in steps)
-            is_so = is_so and not all(_is_every_pass(code, step, loop) for step in steps)
+            loses_some = len(every) == len(steps) == len(reach)
+            loses_some = loses_some and all(
+                not backwards(code, _branch(code, step, loop)) for step in steps
+            )
+            loses_some = loses_some and all(place(clear) < place(step) for step in steps)
+            loses_some = loses_some and not all(_is_every_pass(code, step, loop) for step in steps)
         else:
             reach = _first_steps_after(code, loop)
-            is_so = any(is_of(code, clear, step) for step in reach)
-            is_so = is_so and not _is_one_pass_unless_asked(code, loop)
+            loses_some = any(is_of(code, clear, step) for step in reach)
+            loses_some = loses_some and not _is_one_pass_by_default(code, loop)
         if (
-            is_so
+            loses_some
             and any(stands_in(code, call, loop) for call in later)
             and not reads_gradients(loop)
         ):
@@ -46,18 +48,18 @@ def zero_grad_in_every_micro_batch(code: Code) -> Iterator[Hit]:
 
 
 def _branch(code: Code, step: ast.AST, loop: ast.AST) -> ast.AST:
-    """The outermost `if` of the loop that the step is in; the step itself where there is none."""
-    found = step
+    """The outermost `if` in the loop that has the step, or the step itself if there is none."""
+    outermost = step
     for above in code.ancestors(step):
         if above is loop:
             break
         if isinstance(above, ast.If):
-            found = above
-    return found
+            outermost = above
+    return outermost
 
 
 def _windows(code: Code, step: ast.Call, loop: ast.AST) -> list[ast.expr]:
-    """The n of the tests `(i + 1) % n == 0` in this loop that it stands under."""
+    """The n of each test `(i + 1) % n == 0` in this loop that guards the step."""
     branch = _branch(code, step, loop)
     return [
         part.right
@@ -72,8 +74,8 @@ def _is_every_pass(code: Code, step: ast.Call, loop: ast.AST) -> bool:
     return all(_is_one(code, window) for window in _windows(code, step, loop))
 
 
-def _is_one_pass_unless_asked(code: Code, loop: ast.AST) -> bool:
-    """Whether it is for _ in range(1), or of a number that is 1 if nobody asks for more."""
+def _is_one_pass_by_default(code: Code, loop: ast.AST) -> bool:
+    """True for `for _ in range(1)`, or for range(n) if n is 1 by default."""
     over = loop.iter if isinstance(loop, ast.For) else None
     return (
         isinstance(over, ast.Call)
@@ -84,7 +86,7 @@ def _is_one_pass_unless_asked(code: Code, loop: ast.AST) -> bool:
 
 
 def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
-    """Whether it is 1 as far as this file tells: a default of 1 that nothing here replaces."""
+    """True if the number is 1 as far as this file shows: a default that nothing here replaces."""
     value = code.value(number)
     if constant(value) == 1:
         return True
@@ -94,21 +96,21 @@ def _is_one(code: Code, number: ast.AST, depth: int = 3) -> bool:
         return False
     if path(value) and value is not None and value is not number:
         return _is_one(code, value, depth - 1)
-    found = [*_defaults_and_arguments(code, number), *_options(code, number)]
-    return bool(found) and all(_is_one(code, one, depth - 1) for one in found)
+    values = [*_defaults_and_arguments(code, number), *_options(code, number)]
+    return bool(values) and all(_is_one(code, value, depth - 1) for value in values)
 
 
 def _defaults_and_arguments(code: Code, number: ast.AST) -> list[ast.expr]:
-    """The default of a parameter, and what calls in this file give instead."""
+    """The default of a parameter, and the arguments that calls in this file pass instead."""
     function = code.function(number)
     if not isinstance(function, ast.FunctionDef):
         return []
     arguments = function.args
-    places = [one.arg for one in arguments.posonlyargs + arguments.args]
+    places = [parameter.arg for parameter in arguments.posonlyargs + arguments.args]
     defaults = dict(zip(reversed(places), reversed(arguments.defaults), strict=False))
-    for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
-            defaults[one.arg] = default
+            defaults[parameter.arg] = default
     if (name := path(number)) not in defaults:
         return []
     owner = code.parent[function]
@@ -117,29 +119,31 @@ def _defaults_and_arguments(code: Code, number: ast.AST) -> list[ast.expr]:
         called = owner.name if function.name == "__init__" else function.name
         places = places[1:]
     at = places.index(name) if name in places else -1
-    given = [argument(call, at, name) for call in code.calls.get(called, ())]
-    return [defaults[name], *(one for one in given if one is not None)]
+    passed = [argument(call, at, name) for call in code.calls.get(called, ())]
+    return [defaults[name], *(value for value in passed if value is not None)]
 
 
 def _options(code: Code, number: ast.AST) -> list[ast.expr]:
-    """The defaults of args.n: of an option of the command line, or of a field of a class."""
+    """The defaults of args.n: from an option of the command line, or from a field of a class."""
     if not isinstance(number, ast.Attribute):
         return []
-    found: list[ast.expr] = []
+    defaults: list[ast.expr] = []
     for call in code.calls.get("add_argument", ()):
-        options = [str(constant(one)).lstrip("-").replace("-", "_") for one in call.args]
+        options = [str(constant(flag)).lstrip("-").replace("-", "_") for flag in call.args]
         if number.attr in options:
-            found.append(argument(call, -1, "default") or call)
+            defaults.append(argument(call, -1, "default") or call)
     for field in code.all(ast.AnnAssign):
         if path(field.target) == number.attr:
-            found.append(field.value or field.target)
-    return found
+            defaults.append(field.value or field.target)
+    return defaults
 
 
 def _first_steps_after(code: Code, loop: ast.stmt) -> list[ast.Call]:
-    """The steps of the first statement after the loop with any; none if backward() comes first."""
-    for one in rest_of_the_block(code, loop):
-        steps = optimizer_steps(code, one)
-        if steps or backwards(code, one) or code.calls_in(one, "zero_grad"):
-            return [] if backwards(code, one) or code.calls_in(one, "zero_grad") else steps
+    """The first optimizer steps after the loop; none if backward() or zero_grad() comes first."""
+    for statement in rest_of_the_block(code, loop):
+        steps = optimizer_steps(code, statement)
+        if steps or backwards(code, statement) or code.calls_in(statement, "zero_grad"):
+            return (
+                [] if backwards(code, statement) or code.calls_in(statement, "zero_grad") else steps
+            )
     return []

@@ -19,13 +19,13 @@ DRAWS = frozenset(
     "randn rand randint randperm normal bernoulli multinomial randn_like rand_like"
     " randint_like".split()
 )
-# What a loop that trains counts; a loop over seeds, folds or sizes is seeded on purpose.
+# A training loop counts these. A loop over seeds, folds or sizes is seeded on purpose.
 COUNTED = ("step", "epoch", "batch", "iter")
 
 
 @needs("seed", "for ", "backward|rand|step(")
 def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
-    for call in [one for name in SEEDS for one in code.calls.get(name, ())]:
+    for call in [call for name in SEEDS for call in code.calls.get(name, ())]:
         loops = code.loops(call)
         if not loops or not isinstance(loops[0], ast.For):
             continue
@@ -33,7 +33,7 @@ def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
         if (
             not _counts(loop)
             or not stands_in(code, call, loop)
-            or not _is_the_same(code, call, loop)
+            or not _is_constant_seed(code, call, loop)
             or without_grad(code, call)
             or code.within(loop, ast.Assert)
             or code.calls_in(code.function(call), "fork_rng", "get_rng_state", "set_rng_state")
@@ -44,7 +44,7 @@ def seed_inside_the_loop(code: Code) -> Iterator[Hit]:
 
 
 def _counts(loop: ast.For) -> bool:
-    """Whether it goes over epochs, steps or batches."""
+    """True if the loop runs over epochs, steps or batches."""
     over = loop.iter
     while (
         isinstance(over, ast.Call) and last_name(over.func) in ("enumerate", "tqdm") and over.args
@@ -60,8 +60,8 @@ def _counts(loop: ast.For) -> bool:
     return any(part in word.lower() for word in counted for part in COUNTED)
 
 
-def _is_the_same(code: Code, call: ast.Call, loop: ast.For) -> bool:
-    """Whether the seed is the same in every pass: a number, or a name that is not set there."""
+def _is_constant_seed(code: Code, call: ast.Call, loop: ast.For) -> bool:
+    """True if the seed is the same in every pass: a number, or a name not set in the loop."""
     if len(call.args) != 1 or call.keywords:
         return False
     seed = call.args[0]
@@ -69,30 +69,36 @@ def _is_the_same(code: Code, call: ast.Call, loop: ast.For) -> bool:
         return True
     if not path(seed) or path(seed).startswith("self."):
         return False
-    given = {
-        path(one)
-        for one in code.within(loop, (ast.Name, ast.Attribute))
-        if isinstance(one.ctx, ast.Store)
+    assigned = {
+        path(name)
+        for name in code.within(loop, (ast.Name, ast.Attribute))
+        if isinstance(name.ctx, ast.Store)
     }
-    return path(seed) not in given
+    return path(seed) not in assigned
 
 
 def _repeated(code: Code, call: ast.Call, loop: ast.For) -> str | None:
-    """What draws the same numbers in every pass, if anything that matters does."""
+    """Describes what repeats in every pass; None if nothing important repeats."""
     called = functions_called(code, loop)
-    trains = any(backwards(code, one) or optimizer_steps(code, one) for one in [loop, *called])
-    if code.method(call) == "manual_seed":  # of a generator of its own
-        if not trains and not is_fragment(code):  # pictures to compare, runs to measure
+    trains = any(backwards(code, body) or optimizer_steps(code, body) for body in [loop, *called])
+    if code.method(call) == "manual_seed":  # the seed of a separate generator
+        if not trains and not is_fragment(code):  # compares pictures or measures runs
             return None
         statement = code.statement(call)
         generator = path(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         if isinstance(statement, ast.Assign):
             generator = path(statement.targets[0])
         for draw in code.calls_in(loop):
-            given = [path(keyword.value) for keyword in draw.keywords if keyword.arg == "generator"]
-            if code.torch(draw.func) in DRAWS and generator in given and place(draw) > place(call):
+            generators = [
+                path(keyword.value) for keyword in draw.keywords if keyword.arg == "generator"
+            ]
+            if (
+                code.torch(draw.func) in DRAWS
+                and generator in generators
+                and place(draw) > place(call)
+            ):
                 return f"{source(draw, 40)} draws what it drew before"
         return None
-    if code.method(call):  # not of torch's, as far as can be seen
+    if code.method(call):  # not known to be from torch
         return None
     return "dropout, noise and shuffling repeat" if trains else None

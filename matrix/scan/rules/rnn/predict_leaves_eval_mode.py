@@ -20,13 +20,13 @@ def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
             if not code.calls.get("train"):
                 yield Hit(call, f"nothing calls {model}.train() after {model}.eval()")
             continue
-        loop = next((one for one in code.loops(call) if backwards(code, one)), None)
+        loop = next((loop for loop in code.loops(call) if backwards(code, loop)), None)
         if loop is None or not optimizer_steps(code, loop):
             continue
         if (
-            not _goes_back(code, loop, model)
+            not _may_set_train_mode(code, loop, model)
             and _is_trained(code, loop, model)
-            and not _leaves(code, call, loop)
+            and not _leaves_the_loop(code, call, loop)
             and (_is_set_to_train(code, model, call) or _is_optimized(code, model))
             and (
                 place(call) > place(backwards(code, loop)[0]) or _is_set_to_train(code, model, call)
@@ -39,46 +39,50 @@ def predict_leaves_eval_mode(code: Code) -> Iterator[Hit]:
             )
 
 
-def _goes_back(code: Code, loop: ast.AST, model: str) -> bool:
-    """Whether something in the loop may set train mode."""
+def _may_set_train_mode(code: Code, loop: ast.AST, model: str) -> bool:
+    """True if something in the loop may set train mode."""
     wanted = set(model.split(".")) - {"self"}
     defined = {
-        one.name: one
+        function.name: function
         for kind in (ast.FunctionDef, ast.AsyncFunctionDef)
-        for one in code.all(kind)
-        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for function in code.all(kind)
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
     for call in code.calls_in(loop):
-        name, of = last_name(call.func), receiver(call)
+        name, owner = last_name(call.func), receiver(call)
         if name == "train" and (
-            path(of) in ("", model) or names(call.func) & wanted or model.startswith(f"{path(of)}.")
+            path(owner) in ("", model)
+            or names(call.func) & wanted
+            or model.startswith(f"{path(owner)}.")
         ):
             return True
-        handed = any(path(one) == model for one in call.args)
+        handed = any(path(value) == model for value in call.args)
         if handed and {"train", "mode"} & set(name.split("_")):
             return True
         if name in defined and any(
-            last_name(one.func) == "train"
-            for one in ast.walk(defined[name])
-            if isinstance(one, ast.Call)
+            last_name(part.func) == "train"
+            for part in ast.walk(defined[name])
+            if isinstance(part, ast.Call)
         ):
             return True
     targets = {
-        one.id
+        part.id
         for inner in code.within(loop, ast.For)
-        for one in ast.walk(inner.target)
-        if isinstance(one, ast.Name)
+        for part in ast.walk(inner.target)
+        if isinstance(part, ast.Name)
     }
     return any(path(receiver(call)) in targets for call in code.calls_in(loop, "train"))
 
 
 def _is_trained(code: Code, loop: ast.AST, model: str) -> bool:
-    """Whether the loop calls the model with gradients on, or hands it to what may."""
+    """True if the loop calls the model with gradients, or passes it to a call that may do so."""
     owned = model.startswith("self.")
     for call in code.calls_in(loop):
         func = f"{path(call.func)}."
         used = func.startswith(f"{model}.") and last_name(call.func) not in MODES
-        handed = any(path(one) == model for one in [*call.args, *(k.value for k in call.keywords)])
+        handed = any(
+            path(value) == model for value in [*call.args, *(k.value for k in call.keywords)]
+        )
         if (used or handed or (owned and func.startswith("self."))) and not without_grad(
             code, call
         ):
@@ -86,14 +90,14 @@ def _is_trained(code: Code, loop: ast.AST, model: str) -> bool:
     return False
 
 
-def _leaves(code: Code, node: ast.AST, loop: ast.AST) -> bool:
-    """Whether the loop is left after it."""
+def _leaves_the_loop(code: Code, node: ast.AST, loop: ast.AST) -> bool:
+    """True if the code leaves the loop after the node."""
     statement: ast.AST = code.statement(node)
     while statement is not loop:
         if isinstance(statement, ast.stmt) and any(
-            isinstance(one, (ast.Return, ast.Break, ast.Raise))
-            for one in code.block(statement)
-            if place(one) > place(statement)
+            isinstance(later, (ast.Return, ast.Break, ast.Raise))
+            for later in code.block(statement)
+            if place(later) > place(statement)
         ):
             return True
         statement = code.parent[statement]
@@ -101,11 +105,11 @@ def _leaves(code: Code, node: ast.AST, loop: ast.AST) -> bool:
 
 
 def _is_set_to_train(code: Code, model: str, call: ast.Call) -> bool:
-    """Whether the mode of the model matters to the function, or to the class."""
+    """True if the function, or the class, also calls train() on the model."""
     return any(
-        path(one.func) == f"{model}.train"
-        and (model.startswith("self.") or code.function(one) is code.function(call))
-        for one in code.calls.get("train", ())
+        path(train.func) == f"{model}.train"
+        and (model.startswith("self.") or code.function(train) is code.function(call))
+        for train in code.calls.get("train", ())
     )
 
 
@@ -114,6 +118,6 @@ def _is_optimized(code: Code, model: str) -> bool:
         path(part) == f"{model}.parameters"
         for name in OPTIMIZERS
         for call in code.calls.get(name, ())
-        for given in [*call.args, *(keyword.value for keyword in call.keywords)]
-        for part in ast.walk(given)
+        for value in [*call.args, *(keyword.value for keyword in call.keywords)]
+        for part in ast.walk(value)
     )

@@ -11,30 +11,32 @@ from .. import needs
 @needs(".eval()", ".train()")
 def train_mode_restore_unfreezes(code: Code) -> Iterator[Hit]:
     if any(
-        isinstance(one, ast.FunctionDef) and one.name == "train" and code.owner(one) is not None
-        for one in code.all(ast.FunctionDef)
+        isinstance(method, ast.FunctionDef)
+        and method.name == "train"
+        and code.owner(method) is not None
+        for method in code.all(ast.FunctionDef)
     ):
-        return  # it may keep the frozen part in eval mode
+        return  # a train() method may keep the frozen part in eval mode
     for call in code.calls.get("train", ()):
         model, function = path(receiver(call)), code.function(call)
         if not model or call.args or call.keywords:
             continue
         frozen = [
-            one
-            for one in code.calls_in(function, "eval")
-            if (of := receiver(one)) is not None
-            and (path(of).startswith(f"{model}.") or _is_item(of, model))
+            call
+            for call in code.calls_in(function, "eval")
+            if (frozen_part := receiver(call)) is not None
+            and (path(frozen_part).startswith(f"{model}.") or _is_item(frozen_part, model))
         ]
-        before = [one for one in frozen if place(one) < place(call)]
-        after = [one for one in frozen if place(one) > place(call)]
+        before = [freeze for freeze in frozen if place(freeze) < place(call)]
+        after = [freeze for freeze in frozen if place(freeze) > place(call)]
         if not before or after:
             continue
         again = set(code.loops(call)) - set(code.loops(before[-1]))
         part = source(before[-1].func, 40).removesuffix(".eval")
         thawed = [
-            one
-            for one in code.calls_in(function, "train")
-            if source(one.func, 40) == f"{part}.train"
+            train
+            for train in code.calls_in(function, "train")
+            if source(train.func, 40) == f"{part}.train"
         ]
         if (again or is_fragment(code)) and not thawed:
             yield Hit(
@@ -45,5 +47,5 @@ def train_mode_restore_unfreezes(code: Code) -> Iterator[Hit]:
 
 
 def _is_item(part: ast.expr, model: str) -> bool:
-    """model[0], model.layers[0]"""
+    """True for model[0] and model.layers[0]."""
     return isinstance(part, ast.Subscript) and f"{path(part.value)}.".startswith(f"{model}.")

@@ -14,16 +14,16 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
         scheduler = receiver(step)
         if not is_bare(code, step) or scheduler is None or not path(scheduler):
             continue
-        makers = [one for one in code.values(scheduler) if not is_none(one)]
-        those = [one for one in makers if code.made_by(one, "ReduceLROnPlateau")]
-        if not those or not all(isinstance(one, ast.Call) for one in makers):
+        makers = [maker for maker in code.values(scheduler) if not is_none(maker)]
+        plateaus = [maker for maker in makers if code.made_by(maker, "ReduceLROnPlateau")]
+        if not plateaus or not all(isinstance(maker, ast.Call) for maker in makers):
             continue
-        if any(not is_maker(code, one) for one in makers):
+        if any(not is_maker(code, maker) for maker in makers):
             continue
         tests = {path(scheduler), "isinstance", "type", "hasattr", "ReduceLROnPlateau"}
-        for one in those:
-            tests |= _decided_by(code, one or step)
-        around = _tests(code, step) + _early_ways_out(code, step)
+        for plateau in plateaus:
+            tests |= _decided_by(code, plateau or step)
+        around = _tests(code, step) + _early_exits(code, step)
         if any(names(test) & tests or source(scheduler) in source(test, 999) for test in around):
             continue
         if not any(isinstance(above, ast.Try) for above in code.ancestors(step)):
@@ -35,34 +35,36 @@ def plateau_needs_a_metric(code: Code) -> Iterator[Hit]:
 
 
 def _tests(code: Code, node: ast.AST) -> list[ast.expr]:
-    """The tests of all `if`s that it is in, in whichever branch."""
-    return [one.test for one in code.ancestors(node) if isinstance(one, (ast.If, ast.IfExp))]
+    """The tests of all `if`s around the node, whichever branch it is in."""
+    return [above.test for above in code.ancestors(node) if isinstance(above, (ast.If, ast.IfExp))]
 
 
 def _decided_by(code: Code, maker: ast.AST) -> set[str]:
-    """The names that tell whether this maker ran: those of the tests that it stands under, what
-    else is given one of those tests, and the flags that are set beside it.
+    """The names that tell whether this maker ran.
+
+    They are the names in the tests around it, the names that hold a part of such a test, and the
+    flags that are set beside it.
     """
     tests = _tests(code, maker)
     kinds = (ast.Name, ast.Attribute, ast.Compare)
-    parts = {ast.dump(one) for test in tests for one in ast.walk(test) if isinstance(one, kinds)}
+    parts = {ast.dump(part) for test in tests for part in ast.walk(test) if isinstance(part, kinds)}
     statement = code.statement(maker)
     beside = code.block(statement) if isinstance(code.parent[statement], ast.If) else []
     told = {
-        last_name(one.targets[0])
-        for one in code.all(ast.Assign)
+        last_name(assignment.targets[0])
+        for assignment in code.all(ast.Assign)
         if (
-            (isinstance(one.value, kinds) and ast.dump(one.value) in parts)
-            or (one in beside and isinstance(one.value, ast.Constant))
+            (isinstance(assignment.value, kinds) and ast.dump(assignment.value) in parts)
+            or (assignment in beside and isinstance(assignment.value, ast.Constant))
         )
     }
     return told.union(*(names(test) for test in tests)) - {""}
 
 
-def _early_ways_out(code: Code, step: ast.Call) -> list[ast.expr]:
-    """The tests before it in whose branch the pass, or the function, ends."""
+def _early_exits(code: Code, step: ast.Call) -> list[ast.expr]:
+    """The tests before the step whose branch ends the pass or the function."""
     return [
-        one.test
-        for one in code.within(code.function(step), ast.If)
-        if place(one) < place(step) and isinstance(one.body[-1], (ast.Continue, ast.Return))
+        branch.test
+        for branch in code.within(code.function(step), ast.If)
+        if place(branch) < place(step) and isinstance(branch.body[-1], (ast.Continue, ast.Return))
     ]

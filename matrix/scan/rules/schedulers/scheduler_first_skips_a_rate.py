@@ -23,13 +23,15 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
             if place(call) < place(step) and not code.excludes(call, step)
         ]
         block = code.block(statement)
-        at = next(number for number, one in enumerate(block) if one is statement)
-        if earlier or any(_steps_optimizer(code, one) for one in block[:at]):
+        at = next(number for number, other in enumerate(block) if other is statement)
+        if earlier or any(_steps_optimizer(code, before) for before in block[:at]):
             continue
         # A function that steps both once may be called by a loop that has stepped before.
         if code.function(step) is not code.tree and not code.loops(step):
             continue
-        if any(_steps_optimizer(code, one) for one in block[at + 1 :]) and not is_dead(code, step):
+        if any(_steps_optimizer(code, later) for later in block[at + 1 :]) and not is_dead(
+            code, step
+        ):
             yield Hit(
                 step,
                 f"{source(step, 40)} runs before the first optimizer step, so the schedule is one "
@@ -38,21 +40,21 @@ def scheduler_first_skips_a_rate(code: Code) -> Iterator[Hit]:
 
 
 def _is_torch_scheduler(code: Code, scheduler: ast.expr | None) -> bool:
-    """Whether all that the name is given are schedulers that have set the first rate at once."""
+    """True if every value of the name is a scheduler that sets the first rate when it is made."""
     if scheduler is None or not path(scheduler):
         return False
-    if code.torch(scheduler):  # of a fragment
+    if code.torch(scheduler):  # a fragment that does not define the name
         return True
-    makers = [one for one in code.values(scheduler) if not is_none(one)]
+    makers = [maker for maker in code.values(scheduler) if not is_none(maker)]
     if len(makers) == 1 and makers[0] is None:
         makers = [made(code, scheduler)]
     return bool(makers) and all(
-        is_maker(code, one) and not code.made_by(one, "ReduceLROnPlateau") for one in makers
+        is_maker(code, maker) and not code.made_by(maker, "ReduceLROnPlateau") for maker in makers
     )
 
 
 def _steps_optimizer(code: Code, statement: ast.stmt) -> bool:
-    """Whether it steps an optimizer, itself or in a function of this file that it calls."""
+    """True if the statement steps an optimizer, directly or in a function of this file."""
     if optimizer_steps(code, statement):
         return True
-    return any(optimizer_steps(code, one) for one in functions_called(code, statement))
+    return any(optimizer_steps(code, function) for function in functions_called(code, statement))

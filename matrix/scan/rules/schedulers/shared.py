@@ -1,4 +1,4 @@
-"""Schedules that are stepped at the wrong place, or in another unit than they count in."""
+"""Schedules that are stepped at the wrong place, or in a unit that they do not count."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ...training import SCHEDULERS, is_dead, is_scheduler, made, optimizer_steps
 
 STEPS = frozenset({"estimated_stepping_batches", "steps_per_epoch", "num_batches", "batches"})
 
-# Beside "epoch" in a name, these say that it is a length of an epoch and not a number of them.
+# A name with "epoch" and one of these is the length of an epoch, not a number of epochs.
 LENGTHS = ("per_epoch", "iter", "step", "batch", "len", "size", "sample", "data")
 
 
 def is_bare(code: Code, step: ast.Call) -> bool:
-    """Whether it is scheduler.step()."""
+    """True for scheduler.step() without arguments."""
     return not step.args and not step.keywords and is_scheduler(code, receiver(step))
 
 
 def is_maker(code: Code, node: ast.AST | None) -> bool:
-    """Whether it makes one of torch's schedulers, or one of transformers', which are LambdaLR."""
+    """True if the node makes a scheduler of torch, or of transformers, where it is a LambdaLR."""
     if not isinstance(node, ast.Call):
         return False
     name = last_name(node.func)
@@ -35,7 +35,7 @@ def maker_calls(code: Code, name: str) -> list[ast.Call]:
 
 
 def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
-    """The calls of step() of the scheduler that is made here."""
+    """The calls of step() on the scheduler that this call makes."""
     return [
         step
         for step in code.calls.get("step", ())
@@ -45,12 +45,12 @@ def steps_of(code: Code, maker: ast.Call) -> list[ast.Call]:
 
 
 def stepped_per_epoch(code: Code, maker: ast.Call, length: ast.expr) -> ast.AST | None:
-    """Where a schedule that counts batches is stepped, if that is once per epoch everywhere."""
+    """The first step of a schedule that counts batches, if each of its steps is once per epoch."""
     steps = steps_of(code, maker)
     per_epoch = [step for step in steps if is_per_epoch(code, step)]
     if not steps:
-        found = configured(code, maker, "epoch")
-        return found[0] if found and counts_batches(code, length) else None
+        places = configured(code, maker, "epoch")
+        return places[0] if places and counts_batches(code, length) else None
     if len(per_epoch) < len(steps) or scheduler_leaves(code, steps[0]):
         return None
     loop = code.loops(steps[0])[0]
@@ -68,22 +68,22 @@ def is_per_epoch(code: Code, step: ast.Call) -> bool:
     return (
         any(is_of_epochs(word) for word in words)
         and not is_over_batches(loops[0])
-        and not any(code.loops(one)[:1] == loops[:1] for one in beside)  # one pass is one batch
+        and not any(code.loops(other)[:1] == loops[:1] for other in beside)  # one pass is one batch
     )
 
 
 def is_of_epochs(word: str) -> bool:
-    """Whether it is an epoch or a number of them, by its name: not iters_per_epoch."""
+    """True if the word names an epoch or a number of epochs, unlike iters_per_epoch."""
     word = word.lower()
-    return "epoch" in word and not any(one in word for one in LENGTHS)
+    return "epoch" in word and not any(part in word for part in LENGTHS)
 
 
 def scheduler_leaves(code: Code, step: ast.Call) -> bool:
-    """Whether a function of another file is given the scheduler, and may step it too."""
+    """True if a function of another file receives the scheduler, and so may step it too."""
     name = path(receiver(step))
-    own = {getattr(one, "name", "") for one in code.all(ast.FunctionDef)}
+    own = {getattr(function, "name", "") for function in code.all(ast.FunctionDef)}
     return any(
-        name in {path(part) for part in (*call.args, *(one.value for one in call.keywords))}
+        name in {path(part) for part in (*call.args, *(keyword.value for keyword in call.keywords))}
         for call in code.calls_in(code.function(step))
         if last_name(call.func) not in own | {"print", "isinstance", "hasattr"}
     )
@@ -93,7 +93,7 @@ def is_over_batches(loop: ast.AST) -> bool:
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False
     words = {word.lower() for word in names(loop.iter)}
-    if path(loop.iter).lower().endswith("loaders"):  # one pass is all batches of one of them
+    if path(loop.iter).lower().endswith("loaders"):  # one pass is all batches of one loader
         return False
     return any(
         ("loader" in word or "batches" in word) and "epoch" not in word  # loader_per_epoch
@@ -102,7 +102,7 @@ def is_over_batches(loop: ast.AST) -> bool:
 
 
 def count_of(loop: ast.AST) -> ast.expr | None:
-    """n of `for _ in range(n)`."""
+    """The n of a loop such as `for _ in range(n)`."""
     if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
         return None
     iterated = loop.iter
@@ -114,7 +114,7 @@ def count_of(loop: ast.AST) -> ast.expr | None:
 
 
 def is_multiple(code: Code, length: ast.expr, loop: ast.AST) -> bool:
-    """Whether it is how often the loop runs, times a number of batches, by its name."""
+    """True if the length is the loop's count times a number of batches, judged by the names."""
     count = count_of(loop)
     value = code.value(length)
     words = {word.lower() for word in names(value)} if value is not None else set()
@@ -135,7 +135,7 @@ def has_factor(code: Code, product: ast.expr, factor: ast.expr) -> bool:
 
 
 def counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
-    """Whether it has the length of a loader in it, or what is named so."""
+    """True if the length contains the length of a loader, or a name for it."""
     for part in ast.walk(length):
         if isinstance(part, ast.Call) and last_name(part.func) == "len" and part.args:
             loader = part.args[0]
@@ -154,22 +154,25 @@ def counts_batches(code: Code, length: ast.expr, depth: int = 3) -> bool:
 
 
 def configured(code: Code, maker: ast.Call, interval: str) -> list[ast.AST]:
-    """Where configure_optimizers() of Lightning returns it to be stepped once per epoch or step."""
+    """The places where Lightning's configure_optimizers() gives the scheduler this interval."""
     function = code.function(maker)
     if getattr(function, "name", "") != "configure_optimizers":
         return []
-    found: list[ast.AST] = []
-    for given in code.within(function, ast.Dict):
-        keys = [constant(key) for key in given.keys]
-        if "scheduler" in keys and code.value(given.values[keys.index("scheduler")]) is maker:
-            by = given.values[keys.index("interval")] if "interval" in keys else None
+    places: list[ast.AST] = []
+    for returned in code.within(function, ast.Dict):
+        keys = [constant(key) for key in returned.keys]
+        if "scheduler" in keys and code.value(returned.values[keys.index("scheduler")]) is maker:
+            by = returned.values[keys.index("interval")] if "interval" in keys else None
             if ("epoch" if by is None else constant(by)) == interval:
-                found.append(given)
-        if "lr_scheduler" in keys and code.value(given.values[keys.index("lr_scheduler")]) is maker:
-            found += [given] if interval == "epoch" else []
-    for given in code.within(function, ast.Return):
-        pair = given.value.elts if isinstance(given.value, ast.Tuple) else []
+                places.append(returned)
+        if (
+            "lr_scheduler" in keys
+            and code.value(returned.values[keys.index("lr_scheduler")]) is maker
+        ):
+            places += [returned] if interval == "epoch" else []
+    for returned in code.within(function, ast.Return):
+        pair = returned.value.elts if isinstance(returned.value, ast.Tuple) else []
         if len(pair) == 2 and isinstance(pair[1], (ast.List, ast.Tuple)):
-            those = [code.value(one) for one in pair[1].elts]
-            found += [given] if maker in those and interval == "epoch" else []
-    return found
+            schedulers = [code.value(element) for element in pair[1].elts]
+            places += [returned] if maker in schedulers and interval == "epoch" else []
+    return places
