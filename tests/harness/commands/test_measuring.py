@@ -479,7 +479,7 @@ def test_what_was_measured_before_a_failure_is_told(root, folder, made, monkeypa
     result = call("--repros", root, "bisect", "planted/one", "--repeat", 1, "--records", folder)
     assert result.exit_code == 0, result.output
     ends = f"{MINORS[0]} (reproduced) and {MINORS[-1]} (absent)"
-    assert f"a change lies between {ends}" in result.output
+    assert f"a change is between {ends}" in result.output
     assert f"2 of {len(RELEASES)} releases known: 0 from records, 2 measured" in result.output
 
 
