@@ -37,7 +37,7 @@ def installed(session: nox.Session) -> str:
 def install(session: nox.Session, torch: Torch, backend: str) -> None:
     """Installs the project and this torch.
 
-    PyTorch's own build where its index can be reached, else the default index's.
+    Takes PyTorch's own build if its index can be reached, else the default index's.
     """
     project = ["-e", ".[test]", *torch.companions]
     if installed(session) == torch.version:
@@ -63,7 +63,7 @@ def install(session: nox.Session, torch: Torch, backend: str) -> None:
 def require(session: nox.Session, device: str) -> None:
     """Fails before gigabytes are installed for a device that this machine cannot have.
 
-    Whether a device that it may have works is for the probe to find out.
+    The probe finds out whether a device that the machine may have works.
     """
     if reason := devices.missing(device):
         session.error(reason)
@@ -101,17 +101,17 @@ def repros(session: nox.Session) -> None:
 
 
 def add_device(device: str) -> None:
-    """Adds the session tests-cpu, or that of another device."""
+    """Adds the session tests-cpu, or the one for another device."""
 
     @nox.session(name=f"tests-{device}", python=NEWEST.interpreter())
     def tests(session: nox.Session) -> None:
         run_tests(session, NEWEST, device)
 
-    tests.__doc__ = f"All tests on the newest torch, on {device}; fails where it is not usable."
+    tests.__doc__ = f"All tests on the newest torch, on {device}; fails if it is not usable."
 
 
 def add_release(torch: Torch, device: str) -> None:
-    """Adds the sessions tests-cpu-2.4 and repros-cpu-2.4, or those of another pair.
+    """Adds the sessions tests-cpu-2.4 and repros-cpu-2.4, or those for another pair.
 
     They are tagged: `nox -t matrix-cpu` runs them for every release.
     """
@@ -138,7 +138,7 @@ for device in devices.DEVICES:
 
 
 def install_for_device(session: nox.Session) -> None:
-    """The newest torch, for the device that the arguments name: `-- --device cuda`."""
+    """Installs the newest torch for the device that the arguments name: `-- --device cuda`."""
     pairs = zip(session.posargs, session.posargs[1:])
     device = next((value for option, value in pairs if option == "--device"), devices.DEVICES[0])
     require(session, device)
@@ -172,7 +172,7 @@ def next_release(session: nox.Session) -> None:
         for version in (f"{major}.{minor + 1}.0", f"{major + 1}.0.0"):
             file.write(f'\n[[torch]]\nversion = "{version}"\npython = "{NEWEST.python}"\n')
     session.chdir(copy)
-    # no release changes what these take minutes for
+    # these tests take minutes, and no release changes their results
     slow = "not megabyte and not killed_ten_times and not marked_is_found and not found_no_more"
     command = ("python", "-m", "pytest", "-n", "auto", "-k", slow, "tests/harness")
     session.run(*command, *session.posargs)
@@ -228,7 +228,7 @@ def advice(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST.interpreter())
 def differences(session: nox.Session) -> None:
-    """Look for bugs of torch's by comparison: `nox -s differences -- long_sum --examples 500`."""
+    """Look for bugs of torch by comparison: `nox -s differences -- long_sum --examples 500`."""
     install(session, NEWEST, backend="cpu")
     session.run("python", "-W", "ignore", "-m", "tests.trials.differences", *session.posargs)
 
@@ -242,12 +242,12 @@ def demand(session: nox.Session) -> None:
 
 @nox.session(name="scan-labels")
 def scan_labels(session: nox.Session) -> None:
-    """Count how much of what scan finds in public code is true; writes docs/: `-- --verbose`."""
+    """Count how many findings of scan in public code are true; writes docs/: `-- --verbose`."""
     session.install("-e", ".")
     session.run("python", "-m", "tests.trials.scan_labels", *session.posargs)
 
 
-# mosaicml pins a torch of its own
+# mosaicml pins its own torch
 PEERS = {
     "newest": ["accelerate", "lightning", "toma", "torchtnt", "transformers"],
     "mosaicml": ["mosaicml"],

@@ -1,8 +1,8 @@
-"""What a header tells people, held against the code that runs it.
+"""Checks what a header tells people against the code that is run and the runs on record.
 
-`right` stands verbatim in control() or right(), and every name in what is printed is either defined
-there or one of the user's own, which `wrong` shows. Every pattern of `messages`, and every
-alternative in one, was raised in a run that is on record.
+The lines under `right` must follow one another in control() or right(). Every name in the printed
+lines must be defined there, or be one of the user's own, which `wrong` shows. Every pattern of
+`messages`, and every alternative in it, must have been raised in a run on record.
 """
 
 from __future__ import annotations
@@ -18,60 +18,69 @@ from .evidence.schema import Record
 from .explain import wording
 
 _EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two
-_ROLES = ("control", "right")  # that may hold the lines under `right`
+_ROLES = ("control", "right")  # the roles that may contain the lines under `right`
 
 
 def problems(reproducers: list[Reproducer], records: list[Record]) -> list[str]:
-    live = [one for one in reproducers if one.is_current]
-    return [problem for one in live for problem in (*_lines(one), *_messages(one, records))]
+    live = [reproducer for reproducer in reproducers if reproducer.is_current]
+    return [
+        problem
+        for reproducer in live
+        for problem in (*_lines(reproducer), *_messages(reproducer, records))
+    ]
 
 
 # --- the lines ------------------------------------------------------------------------------------
 
 
-def _lines(one: Reproducer) -> Iterator[str]:
+def _lines(reproducer: Reproducer) -> Iterator[str]:
     def at(key: str, problem: str) -> str:
-        return f"{one.path}:{one.line_of(key)}: {key}: {problem}"
+        return f"{reproducer.path}:{reproducer.line_of(key)}: {key}: {problem}"
 
     try:
-        own = _names(ast.parse(one.wrong))
-    except SyntaxError:  # which the check of that key names
+        own = _names(ast.parse(reproducer.wrong))
+    except SyntaxError:  # checks.py reports it
         return
     try:
         for key in ("right", "use"):
-            if missing := sorted(_undefined(getattr(one, key)) - own):
+            if missing := sorted(_undefined(getattr(reproducer, key)) - own):
                 yield at(
                     key, f"neither defined there nor shown under `wrong`: {', '.join(missing)}"
                 )
-        if one.right and not stands_in(one.right, one.tree, _ROLES):
-            yield at("right", "its lines do not stand in control() or right() as they are printed")
-        if one.fix_module and one.fix_function not in _imported(one.use, one.fix_module):
-            line = f"from {one.fix_module} import {one.fix_function}"
-            yield at("use" if one.use else "fix", f"`use` has no `{line}`")
+        if reproducer.right and not stands_in(reproducer.right, reproducer.tree, _ROLES):
+            yield at(
+                "right", "neither control() nor right() contains its lines as they are printed"
+            )
+        if reproducer.fix_module and reproducer.fix_function not in _imported(
+            reproducer.use, reproducer.fix_module
+        ):
+            line = f"from {reproducer.fix_module} import {reproducer.fix_function}"
+            yield at("use" if reproducer.use else "fix", f"`use` has no `{line}`")
     except SyntaxError as error:
         yield at("right", f"not Python: {error.msg} in line {error.lineno}")
         return
-    if one.fix_module and one.fix_function in _called(one.right):
-        yield at("right", f"it calls {one.fix_function}() of the fix: that is what `use` is for")
-    if one.right and one.use and not one.choice:
+    if reproducer.fix_module and reproducer.fix_function in _called(reproducer.right):
+        yield at(
+            "right", f"it calls {reproducer.fix_function}() of the fix: that is what `use` is for"
+        )
+    if reproducer.right and reproducer.use and not reproducer.choice:
         yield at("fix", "`choice` does not say whether to take `right` or the fix, and why")
 
 
 def stands_in(lines: str, code: ast.Module, functions: tuple[str, ...]) -> bool:
-    """Whether these statements follow one another in the code that one of the functions runs."""
+    """True if these statements follow one another in the code that one of the functions runs."""
     return any(True for _ in standing(lines, code, functions))
 
 
 def standing(lines: str, code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:
-    """The statements, wherever they follow one another in the code that the functions run.
-
-    Imports may stand apart, where the file has its own.
+    """The nodes of these statements, for each place in the functions' code where they follow one
+    another. Imports may be anywhere in the file.
     """
     statements = ast.parse(lines).body
     imports = [node for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
     wanted = [ast.dump(node) for node in statements if node not in imports]
-    there = _imports(code)
-    if any(not _imports(ast.Module([node], [])) <= there for node in imports):
+    imports_of_the_file = _imports(code)
+    if any(not _imports(ast.Module([node], [])) <= imports_of_the_file for node in imports):
         return
     for block in _blocks(code, functions):
         for start in range(len(block) - len(wanted) + 1):
@@ -81,7 +90,7 @@ def standing(lines: str, code: ast.Module, functions: tuple[str, ...]) -> Iterat
 
 
 def _blocks(code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.stmt]]:
-    """The lists of statements in these functions, and in what they call of the file."""
+    """The lists of statements in these functions, and in the functions and classes they use."""
     defined = {
         node.name: node
         for node in code.body
@@ -102,7 +111,7 @@ def _blocks(code: ast.Module, functions: tuple[str, ...]) -> Iterator[list[ast.s
 
 
 def _imports(code: ast.AST) -> set[tuple[str, str, str]]:
-    """(module, name, the name it gets) of everything that is imported."""
+    """(module, name, local name) of each import."""
     return {
         (getattr(node, "module", None) or "", alias.name, alias.asname or alias.name)
         for node in ast.walk(code)
@@ -116,7 +125,7 @@ def _imported(lines: str, module: str) -> set[str]:
 
 
 def _names(code: ast.AST) -> set[str]:
-    """Every name in it."""
+    """Every name that the code uses or defines."""
     names = {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
     names |= {node.arg for node in ast.walk(code) if isinstance(node, ast.arg)}
     return names | _defined(code)
@@ -135,7 +144,7 @@ def _defined(code: ast.AST) -> set[str]:
 
 
 def _called(lines: str) -> set[str]:
-    """The functions that are called by their bare names."""
+    """The functions that the lines call by their bare names."""
     calls = [node.func for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Call)]
     return {name.id for name in calls if isinstance(name, ast.Name)}
 
@@ -147,50 +156,57 @@ def _undefined(lines: str) -> set[str]:
 
 # --- the messages ---------------------------------------------------------------------------------
 
-# A number that belongs to the words, such as float16, conv2d, 3D, Errno 24 or "2 or 3 dimensions".
+# A number on its own, which is a size if it follows what _AFTER names. The numbers in float16,
+# conv2d, 3D, "Errno 24" and "2 or 3 dimensions" are not sizes.
 _SIZE = re.compile(r"(?<![\w.])\d+(?=x\d|(?![\w.]*[A-Za-z]))")
 _AFTER = re.compile(r"(?:tensor [ab]|[Ss]izes?|shapes?|dimension|index|[\[(,x]) ?[(\[]?$")
 
 
-def _messages(one: Reproducer, records: list[Record]) -> Iterator[str]:
-    runs = [record.measurements[one.id] for record in records if one.id in record.measurements]
-    for pattern in one.messages:
-        at = f"{one.path}:{one.line_of('messages')}: messages: {pattern!r}"
+def _messages(reproducer: Reproducer, records: list[Record]) -> Iterator[str]:
+    runs = [
+        record.measurements[reproducer.id]
+        for record in records
+        if reproducer.id in record.measurements
+    ]
+    for pattern in reproducer.messages:
+        at = f"{reproducer.path}:{reproducer.line_of('messages')}: messages: {pattern!r}"
         never = [
-            each for each in alternatives(pattern) if not any(run.raised(each) for run in runs)
+            alternative
+            for alternative in alternatives(pattern)
+            if not any(run.raised(alternative) for run in runs)
         ]
-        for each in never:
-            what = "it" if each == pattern else f"its alternative {each!r}"
+        for alternative in never:
+            what = "it" if alternative == pattern else f"its alternative {alternative!r}"
             todo = "let messages() raise it, or list it under `elsewhere`"
             yield f"{at}: no run on record raised {what}: {todo}"
-    for pattern in one.texts:
+    for pattern in reproducer.texts:
         text = wording.readable(pattern)
-        if held := [
+        if sizes := [
             size[0] for size in _SIZE.finditer(text) if _AFTER.search(text[: size.start()])
         ]:
-            at = f"{one.path}:{one.line_of('messages')}: messages: {pattern!r}"
-            yield f"{at}: it holds a size of the file's own, {held[0]}: write \\d{{1,9}}"
+            at = f"{reproducer.path}:{reproducer.line_of('messages')}: messages: {pattern!r}"
+            yield f"{at}: it contains a size of this file's tensors, {sizes[0]}: write \\d{{1,9}}"
 
 
 def alternatives(pattern: str) -> list[str]:
-    """The pattern with each alternative of each of its groups alone; itself where it has none."""
+    """One pattern for each alternative of each group; the pattern itself if it has none."""
     groups = list(_groups(pattern))
-    found = []
+    patterns = []
     for start, end, bars in groups:
         around = [group for group in groups if group[2] and group[0] <= start and end <= group[1]]
         for place in [start, *(bar + 1 for bar in bars)] if bars else []:
-            gone: set[int] = set()
+            removed: set[int] = set()
             for outer, last, ends in around:
                 here = place if (outer, last) == (start, end) else start
                 cuts = [outer - 1, *ends, last]
                 left, right = next(cut for cut in pairwise(cuts) if cut[0] < here <= cut[1])
-                gone |= {*range(outer, left + 1), *range(right, last)}
-            found.append("".join(sign for at, sign in enumerate(pattern) if at not in gone))
-    return list(dict.fromkeys(found)) or [pattern]
+                removed |= {*range(outer, left + 1), *range(right, last)}
+            patterns.append("".join(sign for at, sign in enumerate(pattern) if at not in removed))
+    return list(dict.fromkeys(patterns)) or [pattern]
 
 
 def _groups(pattern: str) -> Iterator[tuple[int, int, list[int]]]:
-    """(start, end, places of `|`) of the whole and of each group that matches something."""
+    """(start, end, places of `|`) of the whole pattern and of each group that matches text."""
     open_: list[tuple[int, list[int], bool]] = [(0, [], True)]
     place, in_class = 0, False
     while place < len(pattern):

@@ -26,7 +26,7 @@ from .devices import DEVICES
 from .torches import satisfies, specifier_set
 
 PACKAGE = Path(__file__).resolve().parent
-# Else an installed wheel, which holds everything in the package.
+# False in an installed wheel, which has everything inside the package.
 CLONE = (PACKAGE.parent / "noxfile.py").is_file()
 ROOT = PACKAGE.parent if CLONE else PACKAGE
 REPROS = ROOT / "repros"
@@ -40,25 +40,25 @@ ORIGINS = {  # whose failure it is -> what that means
     "design": "PyTorch works so by design",
     "usage": "a mistake in the calling code that PyTorch does not catch",
 }
-LEVELS = {  # of what `scan` finds -> what that means
+LEVELS = {  # the level of a finding of `scan` -> what that means
     "error": "it raises, or trains or measures something wrong",
     "warning": "it does so under a condition that people meet",
     "note": "it matters little, or reading cannot decide",
 }
 FILL_IN = "FILL IN"  # in every line of a new reproducer that its author has to write
-UNREPORTED = "unreported"  # what `upstream` says of a bug that nobody has reported to PyTorch
+UNREPORTED = "unreported"  # the value of `upstream` if nobody has reported the bug to PyTorch
 MAX_LINES = 10  # of `wrong`, `right` and `use`
-# The functions of a reproducer. right() and messages() run what the keys of these names state.
+# The functions of a reproducer. right() and messages() run what the keys of the same names state.
 ROLES = ("reproduce", "control", "right", "messages", "popular_fix")
 
 MAX_TIMEOUT = 600.0  # seconds
 MAX_MEMORY = 16 * 1024  # MiB
 
 _BLOCK = re.compile(r"^# /// script\n((?:#(?: .*)?\n)+?)# ///$", re.M)  # the block of PEP 723
-# A docstring below the header, as every reproducer has it: found without parsing the code.
+# Finds the docstring, which follows the header in every reproducer, without parsing the code.
 _DOCSTRING = re.compile(r'(?:#.*\n|[ \t]*\n)*"""((?:[^"\\]|"(?!""))*)"""[ \t]*(?:\n|\Z)')
 _FUNCTION = re.compile(r"^def (\w+)\(device\b", re.M)
-_THREAD = re.compile(  # where people report failures; a pull request is no report
+_THREAD = re.compile(  # where people report failures; a pull request is not a report
     r"https://(?:github\.com/[\w.-]+/[\w.-]+/(?:issues|discussions)/\d+"
     r"|discuss\.[\w.-]+/t/\S+"
     r"|forums?\.[\w.-]+/\S+"
@@ -96,8 +96,9 @@ def _between(low: float, high: float, unit: str, whole: bool = False) -> Check:
 
 @dataclass(eq=False, kw_only=True)
 class Reproducer:
-    """One file of repros/. The fields made by key() are the keys of its header; those without a
-    default are required, and with `page` the script of the site reads them too.
+    """One file of repros/. The fields made by key() are the keys of its header.
+
+    A key without a default is required. The script of the site reads the keys with `page` too.
     """
 
     id: str  # "amp/unscale_before_scale": the path without its ending
@@ -109,45 +110,49 @@ class Reproducer:
     symptom: str = key(string, page=True)  # regex, matched against what reproduce() returns
     # regexes of what users see: each was raised by reproduce() or messages() in a run
     messages: tuple[str, ...] = key(strings, page=True, default=())
-    # the same of other devices, older releases and other programs, which no run has raised
+    # regexes of messages that no run has raised: of other devices, older releases, other programs
     elsewhere: tuple[str, ...] = key(strings, default=())
     origin: str = key(string, page=True)  # one of ORIGINS
-    # threads in which someone meets this very failure
+    # threads in which someone has this very failure
     reports: tuple[str, ...] = key(strings, default=())
-    # where cause or cure is stated: documentation, source, the pull request that fixed it
+    # pages that state the cause or the fix: documentation, source, the pull request that fixed it
     documents: tuple[str, ...] = key(strings, default=())
-    fixed_by: str = key(string, default="")  # "pytorch#165068": the change that ended it
+    fixed_by: str = key(string, default="")  # "pytorch#165068": the change that fixed it
     upstream: str = key(string, default="")  # "unreported": nobody has reported it to PyTorch
     wrong: str = key(string, page=True)  # the few lines that a user wrote
-    # what to write instead, where lines can say it: torch and the standard library only
+    # what to write instead with torch and the standard library only, if a few lines can do it
     right: str = key(string, page=True, default="")
     right_requires: str = key(string, page=True, default="")  # the torch that `right` needs
-    # "module.function" of reference_fixes, or "upgrade"; none where `right` says it all
+    # "module.function" of reference_fixes, or "upgrade"; "" if `right` is enough
     fix: str = key(string, page=True, default="")
     use: str = key(string, page=True, default="")  # the lines that call the fix, with its import
     choice: str = key(string, page=True, default="")  # `right` or the fix: which to take, and why
-    # how much it matters that `scan` finds it in code: one of LEVELS; none where it cannot tell
+    # the level of what `scan` finds: one of LEVELS; "" if `scan` does not look for this failure
     rule: str = key(string, default="")
-    when: str = key(string, default="")  # what else must be so for what `scan` found to fail
+    when: str = key(string, default="")  # the condition under which code that `scan` finds fails
     requires: str = key(string, default="")  # the torch that has the API at all
-    # device -> the same where only one device lacks it; the failure may be older on another
+    # device -> the torch that has the API on this device, if that differs from `requires`
     requires_on: dict[str, str] = key(_table, default_factory=dict)
     affected: dict[str, str] = key(_table)  # device -> PEP 440 specifier of torch, or "never"
-    stand_in: dict[str, str] = key(_table, default_factory=dict)  # device -> what plays its part
-    platform: str = key(string, default="")  # sys.platform it needs, where it needs one
+    stand_in: dict[str, str] = key(
+        _table, default_factory=dict
+    )  # device -> what is used in its place
+    platform: str = key(string, default="")  # the sys.platform that it needs; "" for any
     timeout: float = key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
-    # MiB above what the interpreter holds after `import torch`
+    # MiB that a run may use in addition to what `import torch` uses
     memory: int = key(_between(1, MAX_MEMORY, "MiB", whole=True), default=1024)
     retired: str = key(string, default="")
 
     @property
     def header(self) -> dict[str, Any]:
-        """What the header states, with the defaults of what it leaves out."""
+        """The keys of the header and their values, with the defaults of keys it leaves out."""
         return {key: value for key, value in asdict(self).items() if key in HEADER_KEYS}
 
     @property
     def is_current(self) -> bool:
-        """Whether it is run, found and listed; a retired one keeps its file and its page."""
+        """True unless the reproducer is retired. A retired reproducer keeps its file and its page,
+        but is not run, found or listed.
+        """
         return not self.retired
 
     @property
@@ -160,14 +165,14 @@ class Reproducer:
 
     @cached_property
     def devices(self) -> tuple[str, ...]:
-        """Those it concerns, in the order of DEVICES."""
+        """The devices that `affected` names, in the order of DEVICES."""
         return tuple(device for device in DEVICES if device in self.affected)
 
     @property
     def fixing_change(self) -> str:
-        """The address of what `fixed_by` names, or ""."""
-        found = _CHANGE.fullmatch(self.fixed_by)
-        return f"https://github.com/pytorch/{found[1]}/pull/{found[2]}" if found else ""
+        """The address of the pull request that `fixed_by` names, or ""."""
+        match = _CHANGE.fullmatch(self.fixed_by)
+        return f"https://github.com/pytorch/{match[1]}/pull/{match[2]}" if match else ""
 
     @property
     def upstream_reports(self) -> list[str]:
@@ -185,30 +190,30 @@ class Reproducer:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The patterns of all that users see of it, raised in a run or not."""
+        """The patterns of all messages that users see, raised in a run or not."""
         return (*self.messages, *self.elsewhere)
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
-        found = _FUNCTION.findall(self.source)
-        return tuple(role for role in ROLES if role in found)
+        functions = _FUNCTION.findall(self.source)
+        return tuple(role for role in ROLES if role in functions)
 
     @property
     def tree(self) -> ast.Module:
-        """Empty where it is no Python: running it says so, and reading about the others goes on."""
+        """The parsed file; empty if it is not Python, so that the others can still be read."""
         return _tree(self.source)
 
     @property
     def doc(self) -> str:
-        if found := _DOCSTRING.match(self.source):
-            return inspect.cleandoc(found[1])
+        if match := _DOCSTRING.match(self.source):
+            return inspect.cleandoc(match[1])
         return ast.get_docstring(self.tree) or ""
 
     @cached_property
     def body(self) -> str:
         """The source after header and docstring."""
-        if found := _DOCSTRING.match(self.source):
-            return self.source[found.end(1) :].partition("\n")[2].removesuffix("\n")
+        if match := _DOCSTRING.match(self.source):
+            return self.source[match.end(1) :].partition("\n")[2].removesuffix("\n")
         lines = self.source.splitlines()
         if ast.get_docstring(self.tree, clean=False) is None:
             return "\n".join(lines)
@@ -216,25 +221,25 @@ class Reproducer:
 
     @property
     def code(self) -> str:
-        """What one would paste into a report: the body without the blank lines around it."""
+        """The body without the blank lines around it, as people paste it into a report."""
         return self.body.strip()
 
     def function(self, name: str) -> str:
-        """The source of one of its functions, "" where it has none of that name."""
+        """The source of the function of this name, or ""."""
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 return "\n".join(self.source.splitlines()[node.lineno - 1 : node.end_lineno])
         return ""
 
     def program(self, device: str) -> str:
-        """What a report shows of it: a flat program that runs on this device."""
+        """The flat program that a report shows, which runs on this device."""
         return program.flat(self.code, self.kind, device)
 
     @cached_property
     def hash(self) -> str:
-        """Of what decides a verdict: the symptom, and the code up to the block of `__main__`.
+        """A hash of what decides a verdict: kind, symptom, and the code up to the `__main__` block.
 
-        Other words of the header and the docstring may change.
+        Changes to the rest of the header and to the docstring leave it as it is.
         """
         code = self.code.partition("\nif __name__ == ")[0].rstrip("\n")
         return hashlib.sha256(f"{self.kind}\n{self.symptom}\n{code}".encode()).hexdigest()[:16]
@@ -244,7 +249,7 @@ class Reproducer:
         return promised(self.affected[device], torch_version)
 
     def needs(self, device: str) -> str:
-        """The torch that has the API on this device, "" where each has it."""
+        """The torch that has the API on this device; "" if every release has it."""
         return self.requires_on.get(device, self.requires)
 
     def unavailable_reason(self, torch_version: str, platform: str, device: str) -> str | None:
@@ -256,7 +261,7 @@ class Reproducer:
         return None
 
     def runs(self, role: str, torch_version: str) -> bool:
-        """Whether a role is run on this torch: `right` may need a newer one than the failure."""
+        """True if the role is run on this torch. `right` may need a newer one than the failure."""
         return (
             role != "right"
             or not self.right_requires
@@ -273,18 +278,19 @@ PAGE_KEYS = [name for name, item in HEADER_KEYS.items() if item.metadata.get("pa
 
 
 def promised(specifier: str, torch_version: str) -> str:
-    """What `affected` says of a release."""
+    """The verdict that a specifier of `affected` promises for a release."""
     return (
         "reproduced" if specifier != "never" and satisfies(torch_version, specifier) else "absent"
     )
 
 
-# Whoever asks for one function asks for the next; ten thousand trees would fill the memory.
+# Keeps one tree, because callers ask about one reproducer after another. Ten thousand trees would
+# fill the memory.
 @lru_cache(maxsize=1)
 def _tree(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape is not the reader's business
+            warnings.simplefilter("ignore")  # users need not know of an invalid escape
             return ast.parse(source)
     except (SyntaxError, ValueError):
         return ast.Module(body=[], type_ignores=[])
@@ -296,8 +302,8 @@ def _tree(source: str) -> ast.Module:
 def read(repros: Path = REPROS, values: bool = True) -> tuple[list[Reproducer], list[str]]:
     """Every reproducer that can be read, sorted by id, and one line per problem of the others.
 
-    Without `values` only their types are checked, which is enough to print a header: to compile the
-    patterns of ten thousand takes longer than all the rest.
+    Without `values` only the types of values are checked, which is enough to print a header.
+    Compiling the patterns of ten thousand reproducers takes longer than everything else.
     """
     reproducers, problems = [], []
     repros = repros.absolute()
@@ -323,7 +329,10 @@ def load(repros: Path = REPROS) -> list[Reproducer]:
 
 
 def parse(path: Path, id: str, values: bool = True) -> tuple[Reproducer | None, list[str]]:
-    """The reproducer, or None and what is wrong with the file. For `values` see read()."""
+    """The reproducer, or None if the file has problems; and a line per problem.
+
+    For `values` see read().
+    """
 
     def at(line: int, problem: str) -> str:
         return f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{line}: {problem}"
@@ -336,8 +345,8 @@ def parse(path: Path, id: str, values: bool = True) -> tuple[Reproducer | None, 
         return None, [at(1, f"cannot be read: {why}")]
     if FILL_IN in source:
         lines = enumerate(source.splitlines(), 1)
-        left = [(number, line) for number, line in lines if FILL_IN in line]
-        return None, [at(number, f"not filled in: {line.strip('# ')}") for number, line in left]
+        unfilled = [(number, line) for number, line in lines if FILL_IN in line]
+        return None, [at(number, f"not filled in: {line.strip('# ')}") for number, line in unfilled]
     block = _BLOCK.search(source)
     if block is None:
         return None, [at(1, "no header; expected a block '# /// script' ... '# ///' as in PEP 723")]
@@ -374,12 +383,12 @@ def _line_of(source: str, key: str, otherwise: int = 1) -> int:
 
 
 def _problems(table: dict[str, Any], values: bool) -> Problems:
-    """(key, what is wrong with it), of types first: values are looked at once they are right."""
-    found = checked.problems(Reproducer, table)
+    """(key, what is wrong with it). Values are checked only if all types are right."""
+    problems = checked.problems(Reproducer, table)
     if not {"fix", "right"} & set(table):
-        found.append(("fix", "missing; only lines under `right` may stand in its place"))
-    if found or not values:
-        return found
+        problems.append(("fix", "missing; only lines under `right` may replace it"))
+    if problems or not values:
+        return problems
     return [
         (key, wrong) for key, check in _VALUES.items() if key in table for wrong in check(table)
     ]
@@ -423,8 +432,8 @@ def _documents(table: dict[str, Any]) -> list[str]:
 
 
 def _fixed_by(table: dict[str, Any]) -> list[str]:
-    right = _CHANGE.fullmatch(table["fixed_by"])
-    return [] if right else [f"{table['fixed_by']!r} is not such as 'pytorch#165068'"]
+    match = _CHANGE.fullmatch(table["fixed_by"])
+    return [] if match else [f"{table['fixed_by']!r} is not of the form 'pytorch#165068'"]
 
 
 def _upstream(table: dict[str, Any]) -> list[str]:
@@ -432,8 +441,8 @@ def _upstream(table: dict[str, Any]) -> list[str]:
         return [f"{table['upstream']!r} is not {UNREPORTED!r}"]
     if table["origin"] != "torch":
         return ["only a bug of PyTorch can be unreported there"]
-    known = [link for link in table.get("reports", ()) if link.startswith(_UPSTREAM)]
-    return [f"it is reported: {known[0]}"] if known else []
+    reports = [link for link in table.get("reports", ()) if link.startswith(_UPSTREAM)]
+    return [f"it is reported: {reports[0]}"] if reports else []
 
 
 def _lines(key: str) -> Callable[[dict[str, Any]], list[str]]:
@@ -501,7 +510,7 @@ def _right_requires(table: dict[str, Any]) -> list[str]:
 def _choice(table: dict[str, Any]) -> list[str]:
     if {"right", "use"} <= set(table):
         return []
-    return ["there is nothing to choose: it stands beside `right` and `use`"]
+    return ["there is nothing to choose: it needs both `right` and `use`"]
 
 
 def _stand_in(table: dict[str, Any]) -> list[str]:
@@ -559,7 +568,7 @@ def _is_specifier(text: str) -> bool:
 
 
 def ruled(reproducers: Iterable[Reproducer]) -> list[Reproducer]:
-    """Those that `scan` looks for."""
+    """The reproducers that `scan` looks for."""
     return [reproducer for reproducer in reproducers if reproducer.rule and reproducer.is_current]
 
 
@@ -574,8 +583,8 @@ def fixes(folder: Path = FIXES) -> list[str]:
 
 
 def select(reproducers: list[Reproducer], names: tuple[str, ...]) -> list[Reproducer]:
-    """Those whose id or family is named, in catalog order; all but the retired ones when nothing is
-    named.
+    """The reproducers whose id or family is named, in catalog order. If nothing is named, all of
+    them except the retired ones.
     """
     if not names:
         return [reproducer for reproducer in reproducers if reproducer.is_current]

@@ -1,4 +1,4 @@
-"""Messages that have several causes, with a check that tells each apart, read from causes.toml."""
+"""Reads causes.toml: messages with several causes, and a check that tells each cause apart."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CAUSES = Path(__file__).with_name("causes.toml")
 @dataclass(frozen=True, kw_only=True)
 class Cause:
     cause: str = key(string)
-    check: str = key(string)  # what tells it apart from the others
-    see: str = key(string, default="")  # the id of a reproducer of it
+    check: str = key(string)  # how to tell it apart from the others
+    see: str = key(string, default="")  # the id of a reproducer that has this cause
     line: int  # of causes.toml
 
     def as_json(self) -> dict[str, str]:
@@ -32,7 +32,7 @@ def _tables(value: object) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """One message."""
+    """One message and its causes."""
 
     title: str = key(string)
     causes: tuple[Cause, ...] = key(_tables)  # the likeliest first
@@ -45,13 +45,13 @@ class Group:
 
 @cache
 def load() -> list[Group]:
-    """Every group that can be read. Raises TOMLDecodeError."""
+    """Every valid group of causes.toml. Raises TOMLDecodeError."""
     return _read()[0]
 
 
 def problems(reproducers: list[Reproducer]) -> list[str]:
-    """What is wrong with causes.toml: unknown keys and ids, an id in two groups, a message that
-    several reproducers share outside of a group.
+    """A line per problem of causes.toml: unknown keys and ids, an id in two groups, a message that
+    reproducers share without being in one group.
     """
     try:
         groups, wrong = _read()
@@ -61,13 +61,13 @@ def problems(reproducers: list[Reproducer]) -> list[str]:
     if wrong:  # the rest would only repeat that these groups are missing
         return wrong
     reproducers = [reproducer for reproducer in reproducers if reproducer.is_current]
-    known = {reproducer.id for reproducer in reproducers}
+    known_ids = {reproducer.id for reproducer in reproducers}
     group_of: dict[str, Group] = {}
     for group in groups:
         for cause in group.causes:
             if not cause.see:
                 continue
-            if cause.see not in known:
+            if cause.see not in known_ids:
                 problem = f"no reproducer {cause.see!r}, or a retired one"
                 wrong.append(_at(cause.line, f"{group.title!r}: {problem}"))
             if other := group_of.get(cause.see):
@@ -91,7 +91,7 @@ def _at(line: int, problem: str) -> str:
 
 
 def _read() -> tuple[list[Group], list[str]]:
-    """The groups that have nothing wrong, and one line per problem of the others."""
+    """The valid groups, and one line per problem of the others."""
     source = CAUSES.read_text(encoding="utf-8")
     groups: list[Group] = []
     problems = []
@@ -104,8 +104,8 @@ def _read() -> tuple[list[Group], list[str]]:
         if catalog.FILL_IN in str(raw.get("title", "")):
             wrong.append((place.keys.get("title", place.line), "not filled in: title"))
         causes = []
-        listed = raw.get("causes") if isinstance(raw.get("causes"), list) else []
-        for cause, line in zip(listed, chain(place.causes, repeat(place.line))):
+        raw_causes = raw.get("causes") if isinstance(raw.get("causes"), list) else []
+        for cause, line in zip(raw_causes, chain(place.causes, repeat(place.line))):
             unfilled = [name for name, text in cause.items() if catalog.FILL_IN in str(text)]
             if unfilled:
                 wrong.append((line, f"not filled in: {', '.join(unfilled)}"))
@@ -127,7 +127,7 @@ def _read() -> tuple[list[Group], list[str]]:
 
 @dataclass
 class _Place:
-    """The lines of one [[message]]: no parser of TOML tells them."""
+    """The line numbers of one [[message]], which no TOML parser gives."""
 
     line: int
     keys: dict[str, int] = field(default_factory=dict)
@@ -139,8 +139,8 @@ def _places(source: str) -> list[_Place]:
     for number, line in enumerate(source.splitlines(), 1):
         if line.startswith("[[message]]"):
             places.append(_Place(number))
-        elif found := re.match(r"(\w+) =", line):
-            places[-1].keys[found[1]] = number
+        elif match := re.match(r"(\w+) =", line):
+            places[-1].keys[match[1]] = number
         elif line.startswith("    {"):
             places[-1].causes.append(number)
     return places

@@ -1,6 +1,6 @@
 """Dataclasses whose fields are keys of a file, each with a check.
 
-A check returns what is wrong with a value, as the end of "KEY: VALUE ...", or None.
+A check returns None, or what is wrong with a value, as the end of "KEY: VALUE ...".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 def key(
     check: Check, *, default: Any = MISSING, default_factory: Any = MISSING, **metadata: Any
 ) -> Any:
-    """A field that is a key of the file; one without a default has to be there."""
+    """A field that is a key of the file. A key without a default is required."""
     metadata["check"] = check
     if default_factory is not MISSING:
         return field(default_factory=default_factory, metadata=metadata)
@@ -51,7 +51,7 @@ def _checks(kind: type) -> dict[str, Check]:
 
 
 def problems(kind: type, raw: Any) -> Problems:
-    """What is wrong with a parsed object that should hold the keys of `kind`."""
+    """The problems of a parsed object that should have the keys of `kind`."""
     if not isinstance(raw, dict):
         return [("", f"expected an object, found {reprlib.repr(raw)}")]
     checks = _checks(kind)
@@ -65,7 +65,7 @@ def problems(kind: type, raw: Any) -> Problems:
 
 
 def sentences(kind: type, raw: Any) -> list[str]:
-    """The same as "KEY: PROBLEM"."""
+    """The same problems, each as "KEY: PROBLEM"."""
     return [f"{name}: {problem}" if name else problem for name, problem in problems(kind, raw)]
 
 

@@ -1,4 +1,4 @@
-"""Everything that can be checked without running a reproducer.
+"""All checks that need no run of a reproducer.
 
 Each problem is one line: file, line, what is wrong.
 """
@@ -21,7 +21,7 @@ from .explain import explain, search
 from .scan import scanning
 from .vendoring import originals
 
-# Where other files name every device but the CPU: file, pattern, what it means if it is missing.
+# Where other files must name every device except the CPU: file, pattern, what its absence means.
 PLACES_OF_DEVICES = (
     ("reference_fixes/amp.py", r'kind not in \([^)]*"{name}"', "choose_precision() refuses it"),
     ("reference_fixes/checkpoints.py", r'states\["{name}"\] =', "its random state is not saved"),
@@ -65,9 +65,9 @@ def lint(
 ) -> list[str]:
     """All problems; empty when everything is in order."""
     problems = []
-    known = []
+    torches_listed = []
     try:
-        known = torches.load(releases)
+        torches_listed = torches.load(releases)
     except torches.TorchesError as error:
         problems.append(str(error))
     problems += _misplaced(repros)
@@ -79,7 +79,7 @@ def lint(
     problems += _endings(reproducers)
     problems += _snippets(reproducers)
     problems += _citations(reproducers)
-    problems += _changes(reproducers, known)
+    problems += _changes(reproducers, torches_listed)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
     problems += _public_names(fixes, names)
@@ -89,7 +89,7 @@ def lint(
     for record in measured:
         problems += _measurements(record, reproducers, record.path(folder))
     problems += _differences(reproducers, measured)
-    problems += _releases(known, measured, releases, page)
+    problems += _releases(torches_listed, measured, releases, page)
     problems += advice.problems(reproducers, measured)
     problems += explain.problems(reproducers)
     problems += _rules(reproducers)
@@ -102,7 +102,7 @@ def lint(
 
 
 def device_problems(rows: Iterable[devices.Device], root: Path = catalog.ROOT) -> list[str]:
-    """What a row of devices.py still lacks in other files, at the line where CUDA has it."""
+    """What other files lack about a device of devices.py, at the line that has it for CUDA."""
     problems = []
     for row in rows:
         places = [] if row.name == "cpu" else list(PLACES_OF_DEVICES)
@@ -110,12 +110,12 @@ def device_problems(rows: Iterable[devices.Device], root: Path = catalog.ROOT) -
             places.append((WORKFLOW, r"^      {name}-runner:$", "no input names its runner"))
         for file, pattern, problem in places:
             text = (root / file).read_text(encoding="utf-8")
-            there, of_cuda = (
+            match, cuda_match = (
                 re.search(pattern.format(name=name, NAME=name.upper()), text, re.M)
                 for name in (row.name, "cuda")
             )
-            if not there:
-                line = text.count("\n", 0, of_cuda.end()) + 1 if of_cuda else 1
+            if not match:
+                line = text.count("\n", 0, cuda_match.end()) + 1 if cuda_match else 1
                 problems.append(f"{root / file}:{line}: device {row.name!r}: {problem}")
     return problems
 
@@ -130,65 +130,67 @@ def _misplaced(repros: Path) -> list[str]:
 
 def _python(reproducers: list[Reproducer]) -> list[str]:
     return [
-        f"{one.path}:1: is not Python: it cannot be parsed"
-        for one in reproducers
-        if not one.tree.body
+        f"{reproducer.path}:1: is not Python: it cannot be parsed"
+        for reproducer in reproducers
+        if not reproducer.tree.body
     ]
 
 
 def _endings(reproducers: list[Reproducer]) -> list[str]:
-    """Each file is a judge for `git bisect run`, and says what it saw in the same way."""
+    """A problem for each file that does not end with MAIN, by which it judges for `git bisect`."""
     problems = []
-    for one in reproducers:
-        main = MAIN.format(roles=", ".join(one.roles))
-        if not one.source.endswith(f"\n\n\n{main}"):
-            found = one.source.find("\nif __name__ == ")
-            line = one.source.count("\n", 0, found) + 2 if found >= 0 else 1
-            problems.append(f"{one.path}:{line}: the end of the file is not this:\n{main}")
+    for reproducer in reproducers:
+        main = MAIN.format(roles=", ".join(reproducer.roles))
+        if not reproducer.source.endswith(f"\n\n\n{main}"):
+            start = reproducer.source.find("\nif __name__ == ")
+            line = reproducer.source.count("\n", 0, start) + 2 if start >= 0 else 1
+            problems.append(f"{reproducer.path}:{line}: the end of the file is not this:\n{main}")
     return problems
 
 
 def _snippets(reproducers: list[Reproducer]) -> list[str]:
-    """What `wrong` does is in the code that is run; advice.py holds `right` to more.
+    """Things that `wrong` does and the code of the reproducer does not.
 
-    tests/test_repros.py asks the same of the lines that ran.
+    advice.py checks `right` more strictly. tests/test_repros.py checks the lines that did run.
     """
     problems = []
-    for one in reproducers:
-        where = f"{one.path}:{one.line_of('wrong')}: wrong"
+    for reproducer in reproducers:
+        where = f"{reproducer.path}:{reproducer.line_of('wrong')}: wrong"
         try:
-            missing = not_run(one, one.tree) if one.tree.body else []
+            missing = not_run(reproducer, reproducer.tree) if reproducer.tree.body else []
         except SyntaxError as error:
             problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
             continue
         problems += [f"{where}: {what} is not in the code that is run" for what in missing]
-        if one.wrong.strip() == "pass":
+        if reproducer.wrong.strip() == "pass":
             problems.append(f"{where}: it does nothing")
-        if one.right and one.right.strip() == one.wrong.strip():
-            problems.append(f"{one.path}:{one.line_of('right')}: right: the same as wrong")
+        if reproducer.right and reproducer.right.strip() == reproducer.wrong.strip():
+            problems.append(
+                f"{reproducer.path}:{reproducer.line_of('right')}: right: the same as wrong"
+            )
     return problems
 
 
 def _rules(reproducers: list[Reproducer]) -> list[str]:
-    """Each rule has a function, which finds the `wrong` lines and nothing in the `right` ones."""
+    """Rules without a function, that miss the `wrong` lines, or that find `right` lines."""
     problems = []
-    for rule, one in zip(scanning.rules(reproducers), catalog.ruled(reproducers)):
-        where = f"{one.path}:{one.line_of('rule')}: rule"
-        if left := _not_filled_in(RULES / f"{one.id}.py"):
-            problems += left
+    for rule, reproducer in zip(scanning.rules(reproducers), catalog.ruled(reproducers)):
+        where = f"{reproducer.path}:{reproducer.line_of('rule')}: rule"
+        if unfilled := _not_filled_in(RULES / f"{reproducer.id}.py"):
+            problems += unfilled
             continue
         try:
-            found, right = (
+            wrong, right = (
                 scanning.scan_text(textwrap.dedent(lines.strip("\n")), [rule])
-                for lines in (one.wrong, one.right)
+                for lines in (reproducer.wrong, reproducer.right)
             )
         except (ImportError, AttributeError):
-            name = one.id.partition("/")[2]
-            problems.append(f"{where}: no {name}() in matrix/scan/rules/{one.id}.py")
+            name = reproducer.id.partition("/")[2]
+            problems.append(f"{where}: no {name}() in matrix/scan/rules/{reproducer.id}.py")
             continue
         except SyntaxError:
-            continue  # which _snippets() names
-        if not found:
+            continue  # _snippets() or advice.py reports it
+        if not wrong:
             problems.append(f"{where}: it does not find the `wrong` lines")
         if right:
             problems.append(f"{where}: it finds something in the `right` lines: {right[0].what}")
@@ -198,18 +200,18 @@ def _rules(reproducers: list[Reproducer]) -> list[str]:
 def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
     """Each rule has cases, and each file of a rule a header that names its level."""
     problems = []
-    ruled = {one.id: one for one in catalog.ruled(reproducers)}
+    ruled = {reproducer.id: reproducer for reproducer in catalog.ruled(reproducers)}
     for name in sorted(glob.glob("*/*.py", root_dir=RULES)):
         id = name.removesuffix(".py")
         if Path(name).stem not in ("shared", "__init__") and id not in ruled:
             problem = f"the header of repros/{name} has no `rule`, or there is no such file"
             problems.append(f"{RULES / name}:1: {problem}")
-    for id, one in ruled.items() if CASES.is_dir() else ():
+    for id, reproducer in ruled.items() if CASES.is_dir() else ():
         cases = CASES / f"{id}.py"
         if cases.is_file():
             problems += _not_filled_in(cases)
         elif not cases.with_suffix("").is_dir():
-            problems.append(f"{cases}:1: missing: the rule of {one.path} has no cases")
+            problems.append(f"{cases}:1: missing: the rule of {reproducer.path} has no cases")
     return problems
 
 
@@ -225,14 +227,14 @@ def _not_filled_in(path: Path) -> list[str]:
     ]
 
 
-def not_run(one: Reproducer, code: ast.Module) -> list[str]:
-    """What the lines under `wrong` do and the code does not."""
-    there = _uses(ast.Module(code.body[:-1], []))  # without the end, which is MAIN
-    return sorted(_does(ast.parse(one.wrong)) - there)
+def not_run(reproducer: Reproducer, code: ast.Module) -> list[str]:
+    """What the lines under `wrong` do that the code does not."""
+    used = _uses(ast.Module(code.body[:-1], []))  # without its end, MAIN
+    return sorted(_does(ast.parse(reproducer.wrong)) - used)
 
 
 def _does(tree: ast.AST) -> set[str]:
-    """Its calls, attributes, arguments and operators."""
+    """The calls, attributes, arguments and operators in the code."""
     nodes = list(ast.walk(tree))
     called = {_name(node.func) for node in nodes if isinstance(node, ast.Call)} - {""}
     does = {f"{name}()" for name in called}
@@ -250,7 +252,10 @@ def _does(tree: ast.AST) -> set[str]:
 
 
 def _uses(tree: ast.AST) -> set[str]:
-    """The same and more: a function may be passed on, and an argument may have been a variable."""
+    """Everything that _does() may return for code that does the same.
+
+    A function may be passed on instead of called, and an argument may have been a variable.
+    """
     uses = set()
     for node in ast.walk(tree):
         for name in (_name(node), getattr(node, "name", None)):
@@ -276,38 +281,40 @@ def _operator(node: ast.BinOp | ast.AugAssign) -> str:
 
 
 def _citations(reproducers: list[Reproducer]) -> list[str]:
-    """A number that a docstring cites is one that the header links to."""
+    """Issue numbers that a docstring cites although the header does not link to them."""
     problems = []
-    for one in reproducers:
-        links = {*one.reports, *one.documents, one.fixing_change}
-        for name, number in re.findall(r"([\w./-]+)#(\d+)", one.doc):
+    for reproducer in reproducers:
+        links = {*reproducer.reports, *reproducer.documents, reproducer.fixing_change}
+        for name, number in re.findall(r"([\w./-]+)#(\d+)", reproducer.doc):
             if not any(re.search(rf"/{number}\b", link) for link in links):
                 cited = f"{name}#{number}"
-                problems.append(f"{one.path}:1: {cited} is not among reports, documents, fixed_by")
+                problems.append(
+                    f"{reproducer.path}:1: {cited} is not among reports, documents, fixed_by"
+                )
     return problems
 
 
 def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> list[str]:
-    """`fixed_by` stands where the newest release is not affected any more, and only there."""
+    """Headers that lack `fixed_by` although the newest release is not affected, or the reverse."""
     if not releases:
         return []
     problems = []
-    for one in reproducers:
-        specifiers = [value for value in one.affected.values() if value != "never"]
+    for reproducer in reproducers:
+        specifiers = [value for value in reproducer.affected.values() if value != "never"]
         ended = [
             value for value in specifiers if not torches.satisfies(releases[-1].version, value)
         ]
-        if ended and not one.fixed_by:
-            where = f"{one.path}:{one.line_of('affected')}"
+        if ended and not reproducer.fixed_by:
+            where = f"{reproducer.path}:{reproducer.line_of('affected')}"
             problems.append(f"{where}: affected: ends with {ended[0]!r}; `fixed_by` says by what")
-        if one.fixed_by and not ended:
-            where = f"{one.path}:{one.line_of('fixed_by')}"
+        if reproducer.fixed_by and not ended:
+            where = f"{reproducer.path}:{reproducer.line_of('fixed_by')}"
             problems.append(f"{where}: fixed_by: torch {releases[-1].minor} is still affected")
     return problems
 
 
 def _ids(reproducers: list[Reproducer], ids: Path) -> list[str]:
-    """Ids are permanent: people cite them."""
+    """Ids that lost their file, or are not listed. Ids are permanent, because people cite them."""
     listed = {id: number for number, id in enumerate(ids.read_text(encoding="utf-8").split(), 1)}
     now = {reproducer.id for reproducer in reproducers}
     lost = [
@@ -354,13 +361,13 @@ def _all(path: Path) -> set[str]:
 
 
 def _public_names(fixes: Path, names: Path) -> list[str]:
-    """Projects that vendored a fix import its public names: none is dropped without notice."""
+    """Public names that are gone, or not listed. Projects that vendored a fix import them."""
     listed = {name: number for number, name in enumerate(names.read_text("utf-8").split(), 1)}
     files = [fixes / f"{fix}.py" for fix in catalog.fixes(fixes)]
     try:
         public = {f"{file.stem}.{name}": file for file in files for name in _all(file)}
     except (SyntaxError, ValueError):
-        return []  # a file that cannot be read is a problem of its own
+        return []  # _fixes() reports it
     lost = [
         f"{names}:{line}: {name} is no longer public; keep it as an alias for one minor version, "
         "then delete this line"
@@ -376,13 +383,13 @@ def _public_names(fixes: Path, names: Path) -> list[str]:
 
 
 def _releases(
-    known: list[torches.Torch], measured: list[Record], releases: Path, page: Path
+    torches_listed: list[torches.Torch], measured: list[Record], releases: Path, page: Path
 ) -> list[str]:
-    """What a new entry of torches.toml still lacks."""
+    """What entries of torches.toml still lack: records, and a column in the grid."""
     recorded = {record.minor for record in measured}
     header = page.read_text(encoding="utf-8").partition("| affected |")[0]
     problems = []
-    for torch in known:
+    for torch in torches_listed:
         where = f"{releases}:{torches.line_of(releases, torch)}: torch {torch.minor} is not"
         if torch.minor not in recorded:
             problems.append(f"{where} measured; run: torch-repros record {torch.minor}")
@@ -392,17 +399,17 @@ def _releases(
 
 
 def _measurements(record: Record, reproducers: list[Reproducer], path: Path) -> list[str]:
-    """What of a record is about no reproducer, or about code that has changed."""
+    """Measurements in a record of a reproducer that does not exist, or whose code has changed."""
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     unusable = {
         id: "no such reproducer; delete this measurement or bring the file back"
         for id in record.measurements
         if id not in by_id
     }
-    for id, one in record.measurements.items():
-        if id in by_id and one.is_stale(by_id[id]):
+    for id, measurement in record.measurements.items():
+        if id in by_id and measurement.is_stale(by_id[id]):
             again = f"torch-repros record {record.minor} --device {record.device} --only {id}"
-            stale = f"stale: its code has changed since {one.date}"
+            stale = f"stale: its code has changed since {measurement.date}"
             unusable[id] = f"{stale}; measure it again: {again}"
     return [f"{path}:{records.line_of(path, id)}: {id}: {why}" for id, why in unusable.items()]
 

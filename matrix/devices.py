@@ -10,23 +10,23 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Device:
-    """What the harness has to know of a device.
+    """What the harness has to know about a device.
 
-    No field has a default: a new device states them all.
+    No field has a default, so that a new device states them all.
     """
 
     name: str  # torch's own, as in tensor.to(name)
     wheels: str  # which build of torch drives it: uv's --torch-backend
     platform: str  # sys.platform it needs; "" for any
-    # programs or device files, one of which its driver brings; () for none
+    # programs or device files, at least one of which the driver installs; () if it needs none
     drivers: tuple[str, ...]
     facts: dict[str, tuple[str, ...]]  # a fact that a record states -> the command that prints it
     asynchronous: bool  # calls return before their work is done
-    runner: str  # the label of the GitHub Actions runner that has one
+    runner: str  # the label of the GitHub Actions runner that has the device
 
     @property
     def is_hosted(self) -> bool:
-        """Whether the label is one of GitHub's own."""
+        """True if the label is one of GitHub's own runners."""
         return self.runner.startswith(("ubuntu-", "macos-", "windows-"))
 
 
@@ -42,7 +42,7 @@ ROWS = (
     ),
     Device(
         name="cuda",
-        wheels="auto",  # by the driver that is installed
+        wheels="auto",  # uv chooses by the installed driver
         platform="",
         drivers=("nvidia-smi", "/dev/nvidiactl", "/dev/kfd"),
         facts={"driver": ("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")},
@@ -68,8 +68,8 @@ DEVICES = tuple(BY_NAME)
 
 
 def missing(name: str) -> str | None:
-    """Why this machine cannot have the device, known without torch; None where only a probe can
-    tell.
+    """Why the device cannot be used on this machine, as far as that shows without torch. None if
+    only a probe can tell.
     """
     row = BY_NAME[name]
     if row.platform and sys.platform != row.platform:
@@ -86,5 +86,5 @@ def missing(name: str) -> str | None:
 
 
 def unusable(name: str, reason: str) -> str:
-    """What a probe that failed is reported as."""
+    """The message about a probe that failed."""
     return f"{name} is not usable on this machine: {reason}"

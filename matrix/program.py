@@ -1,9 +1,9 @@
-"""A reproducer as one flat program: what a report shows, and what its reader runs.
+"""Turns a reproducer into one flat program, which a report shows and its reader runs.
 
-The text of the file stays as it was written. The roles that a report does not show go, and so do
-the functions of the others and what only they used; what is left prints what the control saw, then
-what the failure looks like. An error that is the symptom is not caught: its traceback is the last
-thing printed.
+The text of the file stays as it was written. Roles that a report does not show are removed, with
+everything that only they use. The bodies of control() and reproduce() become the program, which
+prints the result of the control and then the failure. An error that is the symptom is not caught,
+so that its traceback is the last thing printed.
 """
 
 from __future__ import annotations
@@ -13,26 +13,27 @@ import re
 import signal
 from collections.abc import Iterator
 
-MAX_LINES = 25  # of code, which a program should not exceed
-FINE = "ok"  # printed where there is no symptom
+MAX_LINES = 25  # of code: a program should not have more
+FINE = "ok"  # printed if there is no symptom
 LABELS = {"control": "control", "reproduce": "seen"}  # role -> what its line starts with
-FUNCTIONS = {"control": "without_the_cause", "reproduce": "with_the_cause"}  # that stay functions
+# role -> its name in the program, if it has to remain a function
+FUNCTIONS = {"control": "without_the_cause", "reproduce": "with_the_cause"}
 CONTROL = "# The control: the same without the cause."
-FAILURE = {  # kind -> the comment above the failure; of the others what is printed says enough
+FAILURE = {  # kind -> the comment above the failure; for other kinds the output says enough
     "crash": "# The failure: it ends the process by a signal.",
     "hang": "# The failure: it hangs, here until its time limit.",
 }
-LINE = 68  # characters of a value that is printed in the line that computes it
-# Processes that are started anew run the file again, up to the block of `__main__`.
+LINE = 68  # characters at most of a value that is printed in the line that computes it
+# Processes that are started without a fork run the file again, except the block of `__main__`.
 _STARTS = re.compile(r"num_workers|multiprocessing|__file__")
 _FORKS = re.compile(r'"fork"')
 
 
 def flat(code: str, kind: str, device: str) -> str:
-    """`code` is the file after its docstring; `device` takes the place of the argument."""
+    """The program. `code` is the file after its docstring; `device` replaces the argument."""
     try:
         text = _uncaught(_without(code, ("right", "messages", "popular_fix")))
-    except (SyntaxError, ValueError):  # running it says so
+    except (SyntaxError, ValueError):  # running the code reports it
         return code
     silent, functions, lines = _silent(text), _functions(text), [CONTROL]
     for role in LABELS:
@@ -50,13 +51,13 @@ def flat(code: str, kind: str, device: str) -> str:
 
 
 def seen(output: str) -> str:
-    """What a program printed of the failure; "" where its control did not pass."""
+    """What a program printed about the failure; "" if its control did not pass."""
     passed, _, rest = output.partition(f"{LABELS['control']}: {FINE}\n")
     return "" if passed.startswith(LABELS["control"]) else rest.removeprefix("seen: ")
 
 
 def shows(output: str, symptom: str) -> bool:
-    """Whether a program printed the symptom, in one line or in several."""
+    """True if a program printed the symptom, on one line or on several."""
     failure = seen(output)
     return any(re.search(symptom, text) for text in (failure, " ".join(failure.split())))
 
@@ -69,7 +70,7 @@ def ending(output: str, status: int) -> str:
 
 
 def code_lines(program: str) -> int:
-    """Without blank lines and comments."""
+    """The number of lines without blank lines and comments."""
     lines = (line.strip() for line in program.splitlines())
     return sum(bool(line) and not line.startswith("#") for line in lines)
 
@@ -79,7 +80,7 @@ def _functions(text: str) -> dict[str, ast.FunctionDef]:
 
 
 def _chunks(text: str) -> Iterator[tuple[ast.stmt, str]]:
-    """Each statement of a module with its lines, and the comments and blank lines above it."""
+    """Each statement of a module with its lines, which include the comments and blanks above it."""
     lines, start = text.splitlines(keepends=True), 0
     for node in ast.parse(text).body:
         yield node, "".join(lines[start : node.end_lineno])
@@ -87,7 +88,7 @@ def _chunks(text: str) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _without(code: str, roles: tuple[str, ...]) -> str:
-    """Without these functions, and the end of the file that is the same in all."""
+    """The code without these functions and without the end that is the same in all files."""
     return "".join(
         lines
         for node, lines in _chunks(code.partition("\nif __name__ == ")[0] + "\n")
@@ -99,7 +100,7 @@ def _without(code: str, roles: tuple[str, ...]) -> str:
 
 
 def _uncaught(text: str) -> str:
-    """Without the handlers that return an error's text, where that is what a role returns."""
+    """The text without the handlers that return an error's text as the result of a role."""
     for function in _direct(text):
         for node in _own(function):
             if isinstance(node, ast.Try) and _returns_the_error(node):
@@ -108,11 +109,11 @@ def _uncaught(text: str) -> str:
 
 
 def _direct(text: str) -> list[ast.FunctionDef]:
-    """The roles, and the functions that are only ever used as `return f(...)` of one of these."""
+    """The roles, and the functions that are only used as `return f(...)` in one of these."""
     functions = _functions(text)
     direct = [functions[role] for role in LABELS]
     uses = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
-    for _ in functions:  # a chain of calls is no longer
+    for _ in functions:  # no chain of calls is longer
         returned = [_returned_call(node) for function in direct for node in _own(function)]
         direct += [
             function
@@ -123,7 +124,7 @@ def _direct(text: str) -> list[ast.FunctionDef]:
 
 
 def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of a function without those of what is defined in it."""
+    """The nodes of a function, without those of the functions and classes defined in it."""
     waiting: list[ast.AST] = list(function.body)
     for node in waiting:
         yield node
@@ -144,10 +145,11 @@ def _returns_the_error(node: ast.Try) -> bool:
         return (
             isinstance(last, ast.Return)
             and last.value is not None
-            and not isinstance(last.value, ast.JoinedStr)  # which adds words of its own
+            and not isinstance(last.value, ast.JoinedStr)  # adds words of its own
             and "str(" in ast.unparse(last.value)
             and all(
-                isinstance(one, ast.If) and isinstance(one.body[-1], ast.Raise) for one in checks
+                isinstance(check, ast.If) and isinstance(check.body[-1], ast.Raise)
+                for check in checks
             )
         )
 
@@ -169,10 +171,10 @@ def _inside_strings(node: ast.AST, first: int) -> set[int]:
     """The lines, counted from `first`, that begin inside a string."""
     return {
         number - first
-        for one in ast.walk(node)
-        if isinstance(one, ast.JoinedStr)
-        or (isinstance(one, ast.Constant) and isinstance(one.value, (str, bytes)))
-        for number in range(one.lineno, one.end_lineno or 0)
+        for string in ast.walk(node)
+        if isinstance(string, ast.JoinedStr)
+        or (isinstance(string, ast.Constant) and isinstance(string.value, (str, bytes)))
+        for number in range(string.lineno, string.end_lineno or 0)
     }
 
 
@@ -187,19 +189,21 @@ def _dedented(lines: list[str], inside_strings: set[int]) -> list[str]:
 
 
 def _silent(text: str) -> set[str]:
-    """The functions that return nothing: what they show is an error."""
+    """The functions that return nothing, because their symptom is an error."""
     functions = _functions(text)
     silent: set[str] = set()
 
-    def gives(node: ast.AST) -> bool:
+    def returns_a_value(node: ast.AST) -> bool:
         value = node.value if isinstance(node, ast.Return) else None
         return isinstance(node, (ast.Yield, ast.YieldFrom)) or (
             value is not None and _returned_call(node) not in silent
         )
 
-    for _ in functions:  # a chain of calls is no longer
+    for _ in functions:  # no chain of calls is longer
         silent |= {
-            name for name, function in functions.items() if not any(map(gives, _own(function)))
+            name
+            for name, function in functions.items()
+            if not any(map(returns_a_value, _own(function)))
         }
     return silent
 
@@ -218,41 +222,41 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
     end = role.end_lineno or 0
     returns = [node for node in _own(role) if isinstance(node, ast.Return)]
     last = [node for node, _ in _ends(role.body)]
-    if any(node not in last for node in returns):  # lines after it would run
+    if any(node not in last for node in returns):  # inlined, the lines after it would run
         function = b"".join(lines[role.lineno - 1 : end]).decode().splitlines()
         name = FUNCTIONS[role.name]
         function[0] = function[0].replace(f"def {role.name}(", f"def {name}(", 1)
         call = f'{name}("{device}")'
         return [*function, "", "", f'print("{label}:", {call} or "{FINE}")']
-    falls = bool(returns) and not all(returned for _, returned in _ends(role.body))
-    edits: list[tuple[int, int, int, str]] = []  # line, column, bytes that go, what comes
+    falls_through = bool(returns) and not all(returned for _, returned in _ends(role.body))
+    edits: list[tuple[int, int, int, str]] = []  # line, column, bytes removed, replacement
     nodes = [node for statement in role.body for node in ast.walk(statement)]
     names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "device"]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     passed = [value for call in calls for value in (*call.args, *(k.value for k in call.keywords))]
     texts = [node for node in nodes if isinstance(node, ast.JoinedStr)]
-    quoted = [node for text in texts for node in ast.walk(text)]  # no quotation marks fit in there
+    quoted = [node for text in texts for node in ast.walk(text)]  # no room for quotation marks
     if all(name in passed and name not in quoted for name in names):
         edits += [(name.lineno, name.col_offset, len("device"), f'"{device}"') for name in names]
     for node in returns:
-        gone = len("return ") if node.value else len("return")
+        removed = len("return ") if node.value else len("return")
         before, after = _printed(text, node, label, silent)
-        if falls:
+        if falls_through:
             before, after = f"{label} = {'' if node.value else 'None'}", ""
-        edits.append((node.lineno, node.col_offset, gone, before))
+        edits.append((node.lineno, node.col_offset, removed, before))
         edits.append((node.end_lineno or 0, node.end_col_offset or 0, 0, after))
-    for line, column, gone, new in sorted(edits, reverse=True):
+    for line, column, removed, new in sorted(edits, reverse=True):
         old = lines[line - 1]
-        lines[line - 1] = old[:column] + new.encode() + old[column + gone :]
-    found = b"".join(lines[first - 1 : end]).decode().splitlines()
-    found = _dedented(found, _inside_strings(role, first))
-    if falls:
-        return [f"{label} = None", *found, f'print("{label}:", {label} or "{FINE}")']
-    return found + ([] if returns else [f'print("{label}: {FINE}")'])
+        lines[line - 1] = old[:column] + new.encode() + old[column + removed :]
+    body = b"".join(lines[first - 1 : end]).decode().splitlines()
+    body = _dedented(body, _inside_strings(role, first))
+    if falls_through:
+        return [f"{label} = None", *body, f'print("{label}:", {label} or "{FINE}")']
+    return body + ([] if returns else [f'print("{label}: {FINE}")'])
 
 
 def _ends(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
-    """The statements that may be the last to run, and whether the function returns or raises."""
+    """Each statement that may be the last to run, and True if it returns or raises."""
     last = body[-1]
     if isinstance(last, ast.If):
         yield from _ends(last.body)
@@ -267,7 +271,7 @@ def _ends(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
 
 
 def _printed(text: str, node: ast.Return, label: str, silent: set[str]) -> tuple[str, str]:
-    """What stands in place of `return`, and after the value."""
+    """The texts that replace `return` and follow the value."""
     below = f"\n{' ' * node.col_offset}"
     if node.value is None:
         return f'print("{label}: {FINE}")', ""
@@ -283,19 +287,19 @@ def _printed(text: str, node: ast.Return, label: str, silent: set[str]) -> tuple
 
 
 def _guarded(text: str, lines: list[str]) -> str:
-    """The last lines, in a function or in the block of `__main__` where they need it."""
+    """The last lines, if necessary in a function or in the block of `__main__`."""
     end = ast.parse("\n".join(lines))
-    anew = _STARTS.search(text) and not _FORKS.search(text)
+    runs_again = _STARTS.search(text) and not _FORKS.search(text)
     nodes = list(ast.walk(end))
     functions = [node for node in nodes if isinstance(node, (ast.Lambda, ast.FunctionDef))]
     stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     stored |= {node.name for node in functions if isinstance(node, ast.FunctionDef)}
     shadows = stored & set().union(*(_bound(node) for node in ast.parse(text).body))
     body = [f"    {line}".rstrip() for line in lines]
-    # Where a function stands decides whether it can be pickled.
-    if shadows or (anew and functions):
+    # A function inside a role cannot be pickled: it must not become a function of the module.
+    if shadows or (runs_again and functions):
         return "\n".join(["def main():", *body, "", "", 'if __name__ == "__main__":', "    main()"])
-    return "\n".join(['if __name__ == "__main__":', *body] if anew else lines)
+    return "\n".join(['if __name__ == "__main__":', *body] if runs_again else lines)
 
 
 def _names(text: str | ast.AST) -> set[str]:
@@ -304,18 +308,18 @@ def _names(text: str | ast.AST) -> set[str]:
 
 
 def _used(text: str, end: str) -> str:
-    """The statements of `text` that `end` needs, and `end`."""
-    chunks, needed, kept = list(_chunks(text)), _names(end), set[int]()
+    """The statements of `text` that `end` needs, followed by `end`."""
+    chunks, needed, used = list(_chunks(text)), _names(end), set[int]()
     while more := {
         number
         for number, (node, _) in enumerate(chunks)
-        if number not in kept and (not (bound := _bound(node)) or bound & needed)
+        if number not in used and (not (bound := _bound(node)) or bound & needed)
     }:
-        kept |= more
+        used |= more
         needed |= set().union(*(_names(chunks[number][0]) for number in more))
-    parts = [_import(*chunks[number], needed) for number in sorted(kept)]
+    parts = [_import(*chunks[number], needed) for number in sorted(used)]
     top = "".join(parts).strip()
-    last = chunks[max(kept)][0] if kept else None
+    last = chunks[max(used)][0] if used else None
     around = isinstance(last, (ast.FunctionDef, ast.ClassDef)) or end.startswith("def ")
     return "\n".join([top, *[""] * (2 if around else 1), end]).strip()
 
@@ -327,7 +331,7 @@ def _bound(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return {_name(alias) for alias in node.names}
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+        names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
         return {name.id for name in names if isinstance(name.ctx, ast.Store)}
     return set()
 
@@ -337,7 +341,7 @@ def _name(alias: ast.alias) -> str:
 
 
 def _import(node: ast.stmt, lines: str, needed: set[str]) -> str:
-    """Of an import the names that are used."""
+    """The lines of a statement. An import keeps only the names that are used."""
     if not isinstance(node, (ast.Import, ast.ImportFrom)):
         return lines
     used = [alias for alias in node.names if _name(alias) in needed]

@@ -1,4 +1,4 @@
-"""What `torch-repros new` begins: files in which all that is to be written is marked."""
+"""Files that `torch-repros new` makes, with a mark wherever their author has to write something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .devices import DEVICES
 from .evidence.store import write_whole
 
 _AFFECTED = ", ".join(f'{device} = ">=1.13"' for device in DEVICES)
-# In a header `#` begins a comment of TOML; a line of it that is not needed is deleted.
+# In the header `#` begins a TOML comment. The author deletes each line that is not needed.
 HEADER = f"""\
 # /// script
 # requires-python = ">=3.10"
@@ -23,10 +23,10 @@ HEADER = f"""\
 # title = "{FILL_IN}: one sentence, what a user sees"
 # kind = "{FILL_IN}: {" | ".join(KINDS)}"
 # symptom = "{FILL_IN}: a short regex of what reproduce() returns"
-# messages = ["{FILL_IN}: regexes of the error as users see it; delete where none is raised"]
-# elsewhere = ["{FILL_IN}: the same of other devices and programs, not raised here; or delete"]
+# messages = ["{FILL_IN}: regexes of the error as users see it; delete if none is raised"]
+# elsewhere = ["{FILL_IN}: the errors of other devices and programs, not raised here; or delete"]
 # origin = "{FILL_IN}: {" | ".join(ORIGINS)}: whose failure it is"
-# reports = ["{FILL_IN}: https://, threads in which someone meets this very failure"]
+# reports = ["{FILL_IN}: https://, threads in which someone has this very failure"]
 # documents = ["{FILL_IN}: https://, where its cause or fix is stated; or delete"]
 # upstream = "{UNREPORTED}"  # {FILL_IN}: delete, unless nobody has reported this bug of PyTorch
 # wrong = '''
@@ -40,7 +40,7 @@ HEADER = f"""\
 # {FILL_IN}: from FAMILY import FUNCTION, and its call; delete without a fix
 # '''
 # choice = "{FILL_IN}: Take the lines ...; the fix where ...; delete unless there are both"
-# requires = "{FILL_IN}: >=2.3, the torch that has the API; delete where all have it"
+# requires = "{FILL_IN}: >=2.3, the torch that has the API; delete if all have it"
 # affected = {{ {_AFFECTED} }}  # {FILL_IN}: as it was run, or "never"
 # ///
 """
@@ -55,15 +55,15 @@ import torch
 
 
 def check(result):
-    """{FILL_IN}: the symptom as text, or None where it is what it should be; delete this line."""
+    """{FILL_IN}: the symptom as text, or None if the result is right; delete this line."""
 
 
 def reproduce(device):
-    return check(None)  # {FILL_IN}: of what the lines under `wrong` do, after what they need
+    return check(None)  # {FILL_IN}: check what the lines under `wrong` compute, after their setup
 
 
 def control(device):
-    return check(None)  # {FILL_IN}: of the same with the lines under `right`
+    return check(None)  # {FILL_IN}: check the same with the lines under `right`
 
 
 def right(device):
@@ -130,11 +130,11 @@ _ID = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")
 
 
 class SkeletonError(Exception):
-    """Why there is no such file to be made."""
+    """The file cannot be made. The message is the reason."""
 
 
 def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Path:
-    """Writes the file and adds its id to the list of ids; both, or neither.
+    """Writes the file and adds its id to the list of ids: both, or neither.
 
     Raises SkeletonError with the reason.
     """
@@ -149,16 +149,16 @@ def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Pa
     path = repros / f"{id}.py"
     if id in listed or path.exists():
         raise SkeletonError(f"{id} exists; ids are permanent: choose another name")
-    made = not path.parent.exists()
+    is_new_family = not path.parent.exists()
     try:
         path.parent.mkdir(exist_ok=True)
         main = checks.MAIN.format(roles=", ".join(catalog.ROLES))
         write_whole(path, f"{HEADER}{CODE}{main}")
-        write_whole(ids, "".join(f"{one}\n" for one in sorted([*listed, id])))
+        write_whole(ids, "".join(f"{name}\n" for name in sorted([*listed, id])))
     except BaseException as error:
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
-            if made:
+            if is_new_family:
                 path.parent.rmdir()
         if isinstance(error, OSError):
             raise SkeletonError(

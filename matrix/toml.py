@@ -1,5 +1,5 @@
-"""TOML: rtoml where it is installed, as with this package (compiled, ten times as fast); else
-Python's own, as under nox.
+"""The TOML parser: rtoml if it is installed, as it is with this package, because it is ten times as
+fast. Else Python's own, as under nox.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from . import checked, toml
 from .checked import key
 
 TORCHES = Path(__file__).with_name("torches.toml")
-INTERPRETERS = [f"3.{minor}" for minor in range(30, 5, -1)]  # newest first, with some to come
+INTERPRETERS = [f"3.{minor}" for minor in range(30, 5, -1)]  # newest first, future ones included
 
 
 class TorchesError(Exception):
@@ -32,12 +32,12 @@ class Torch:
 
     @property
     def minor(self) -> str:
-        """What users call it: "2.4"."""
+        """The release as users call it: "2.4"."""
         return minor(self.version)
 
     @property
     def companions(self) -> list[str]:
-        """What is installed beside it."""
+        """The packages that are installed with it."""
         return [f"numpy{self.numpy}", f"setuptools{self.setuptools}"]
 
     @property
@@ -45,9 +45,9 @@ class Torch:
         return [f"torch=={self.version}", *self.companions]
 
     def interpreter(self) -> str:
-        """This interpreter's "3.x" where it has wheels, else the newest that has.
+        """This interpreter's "3.x" if it has wheels, else the newest version that has them.
 
-        Raises StopIteration when none has.
+        Raises StopIteration if no version has them.
         """
         here = f"{sys.version_info.major}.{sys.version_info.minor}"
         wanted = SpecifierSet(self.python)
@@ -68,8 +68,9 @@ def specifier_set(text: str) -> SpecifierSet:
 
 @cache
 def satisfies(version: str, specifier: str) -> bool:
-    """A nightly counts as the release it leads to, and a build's local part ("+cpu") says nothing
-    about age.
+    """True if the version is in the specifier.
+
+    A nightly counts as the release it leads to, and a build's local part ("+cpu") is ignored.
     """
     return specifier_set(specifier).contains(Version(version).base_version)
 
@@ -111,15 +112,13 @@ def line_of(path: Path, torch: Torch) -> int:
 
 
 def find(torches: list[Torch], names: tuple[str, ...]) -> list[Torch]:
-    """The releases that are named, as "2.4" or "2.4.1", in order of age; all of them when none is
-    named.
-    """
-    known = {name: torch for torch in torches for name in (torch.minor, torch.version)}
-    unknown = [name for name in names if name not in known]
+    """The releases that are named, as "2.4" or "2.4.1", oldest first. If none is named, all."""
+    by_name = {name: torch for torch in torches for name in (torch.minor, torch.version)}
+    unknown = [name for name in names if name not in by_name]
     if unknown:
         releases = ", ".join(torch.minor for torch in torches)
         raise TorchesError(f"no torch {', '.join(unknown)} in torches.toml; it has {releases}")
-    return sorted({known[name] for name in names}, key=torches.index) if names else torches
+    return sorted({by_name[name] for name in names}, key=torches.index) if names else torches
 
 
 def span(minors: list[str], torches: list[Torch]) -> str:

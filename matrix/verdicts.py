@@ -1,4 +1,4 @@
-"""The verdicts, and how the outcomes of a reproducer's roles become one."""
+"""The verdicts, and how the outcomes of a reproducer's roles become a verdict."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .printing import printable
 JUDGING = 5.0  # seconds that a match of the symptom may take
 TEXT = 20_000  # characters of a text or a detail that are kept
 
-# How a verdict is shown: the site has a class of the name.
+# How a verdict is shown. The site has a CSS class for each.
 TONES = ("bad", "good", "quiet", "wrong", "unsteady")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row of the table of verdicts. No field has a default: a new verdict states them all."""
+    """A row of the table of verdicts. No field has a default, so that a new verdict states all."""
 
     name: str
     sign: str  # in the grid; a letter, so that every verdict is readable in black and white
     meaning: str
     tone: str  # one of TONES
-    ran: bool  # whether anything was run at all
-    conclusive: bool  # whether it says that the bug is there, or that it is not
+    ran: bool  # True if anything was run at all
+    conclusive: bool  # True if the verdict says that the bug is there, or that it is not
 
 
 ROWS = (
@@ -79,29 +79,29 @@ VERDICTS = tuple(BY_NAME)
 ENDINGS = {  # how a run can end -> the verb before its detail
     "returned": "",
     "not text": "",
-    "left": "",  # it changed state that others share
+    "left": "",  # it changed state that other runs share
     "raised": "raised ",
     "exit": "",
     "timeout": "is ",
     "signal": "was ",
     "no report": "",
-    "died": "",  # its worker ended while it ran
+    "died": "",  # its worker ended during the run
 }
 
 
 class Outcome(TypedDict):
-    """What one run of one role did."""
+    """The outcome of one run of one role."""
 
     outcome: str  # one of ENDINGS
     value: str | None  # what the role returned
-    detail: str  # how it ended, in words, where it did not return
+    detail: str  # how it ended, in words, if it did not return
     seconds: float  # the role alone
     wall: float  # the whole run, as its parent saw it
     peak_mib: float
 
 
 def checked(message: dict[str, Any]) -> Outcome:
-    """The outcome in a worker's message, made valid: a reproducer may have had a hand in it."""
+    """The outcome in a worker's message, made valid, because a reproducer may have changed it."""
     outcome, value = message.get("outcome"), message.get("value")
     detail = message.get("detail") or ""
     if not isinstance(outcome, str) or outcome not in ENDINGS:
@@ -120,21 +120,21 @@ def checked(message: dict[str, Any]) -> Outcome:
 
 
 def _text(text: str) -> str:
-    """Bounded, and such that it can be written anywhere."""
-    if len(text) > TEXT + 100:  # the worker's own mark fits
+    """The text, shortened and escaped so that it can be written anywhere."""
+    if len(text) > TEXT + 100:  # leaves room for the mark that a worker adds
         text = f"{text[:TEXT]}... [{len(text)} characters in all]"
     return printable(text)
 
 
 def _number(value: object) -> float:
-    if isinstance(value, (int, float)) and 0 <= value < 1e300:  # not NaN, and not beyond a float
+    if isinstance(value, (int, float)) and 0 <= value < 1e300:  # neither NaN nor beyond a float
         return float(value)
     return 0.0
 
 
 @dataclass
 class Result:
-    """One reproducer on one device of one torch."""
+    """The result of one reproducer on one device with one torch."""
 
     id: str
     device: str
@@ -142,7 +142,7 @@ class Result:
     expected: str  # reproduced | absent
     detail: str = ""  # why, for every verdict that is not conclusive
     text: str = ""  # what reproduce() saw
-    # the symptom that it leaves, "" when it leaves none, None when it was not run
+    # the symptom that popular_fix() leaves, "" if it leaves none, None if it was not run
     popular_fix: str | None = None
     said: str = ""  # what messages() returned: the other texts of this failure
     runs: int = 0
@@ -154,7 +154,7 @@ class Result:
 
     @property
     def surprise(self) -> str:
-        """What differs from the header, in either direction, or ""."""
+        """The difference from the header, in either direction, or ""."""
         if not BY_NAME[self.verdict].ran:
             return ""
         if self.verdict != self.expected:
@@ -167,7 +167,7 @@ class Result:
 
 
 def judge(reproducer: Reproducer, result: Result, roles: dict[str, list[Outcome]]) -> None:
-    """Fills in what the runs of its roles amount to."""
+    """Fills in the result from the outcomes of the roles."""
     pairs = itertools.zip_longest(roles["reproduce"], roles["control"], roles["right"])
     verdicts = [verdict(reproducer, *outcomes) for outcomes in pairs]
     names = [name for name, _, _ in verdicts]
@@ -204,7 +204,7 @@ def verdict(
     """(verdict, text seen, detail) of one run of reproduce(), of control() and of right()."""
     text = reproduce["value"]
     if (reproducer.kind, reproduce["outcome"]) in (("crash", "signal"), ("hang", "timeout")):
-        text = reproduce["detail"]  # the death that it claims is its symptom
+        text = reproduce["detail"]  # the end that the header announces is the symptom
     elif reproduce["outcome"] != "returned":
         return "broken", "", _describe("reproduce", reproduce)
     if control["outcome"] != "returned":
@@ -214,7 +214,7 @@ def verdict(
     if right is not None and right["outcome"] != "returned":
         return "broken", text or "", _describe("right", right)
     if right is not None and right["value"] is not None:
-        return "broken", text or "", f"right() does not put it right: {right['value']}"
+        return "broken", text or "", f"right() does not fix it: {right['value']}"
     if text is None:
         return "absent", "", ""
     if mismatch := _mismatch(reproducer.symptom, text):
@@ -223,10 +223,10 @@ def verdict(
 
 
 def _matches(symptom: str, text: str) -> bool:
-    """Raises TimeoutError, or re.error for a symptom that is no pattern."""
+    """True if the text has the symptom. Raises TimeoutError, or re.error for a bad pattern."""
     try:
         import regex  # like re, with a time limit; some patterns never end on some texts
-    except ImportError:  # it is compiled, and so missing where only pure Python can be brought
+    except ImportError:  # regex is compiled: it is missing if only pure Python can be installed
         return re.search(symptom, text) is not None
     try:
         return regex.search(symptom, text, timeout=JUDGING) is not None
@@ -247,7 +247,7 @@ def _mismatch(symptom: str, text: str) -> str:
 
 
 def _judge_popular_fix(outcomes: list[Outcome]) -> tuple[str | None, str]:
-    """(the symptom left by the runs, what is wrong with them)."""
+    """(the symptom that the runs leave, what is wrong with the runs)."""
     for outcome in outcomes:
         if outcome["outcome"] != "returned":
             return None, _describe("popular_fix", outcome)

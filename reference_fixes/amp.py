@@ -49,21 +49,21 @@ class ScaleCollapsed(RuntimeError):
 
 
 class Precision(NamedTuple):
-    """What choose_precision decided."""
+    """The decision of choose_precision()."""
 
     device: str  # "cpu", "cuda" or "mps"
     dtype: torch.dtype  # float32 means: no autocast
-    scaler: bool  # whether gradients would underflow without a GradScaler
+    scaler: bool  # True if gradients would underflow without a GradScaler
     reason: str
 
     def autocast(self) -> ContextManager[Any]:
-        """The block for the forward pass and the loss. With float32 it ends an outer autocast."""
+        """The context for the forward pass and the loss. With float32 it turns autocast off."""
         if self.dtype != torch.float32:
             # Before 2.11 a weight that was cast under no_grad stays in the cache without its
             # graph (pytorch#112583).
             return torch.autocast(self.device, self.dtype, cache_enabled=_TORCH >= (2, 11))
         if self.device == "mps" and _TORCH < (2, 5):
-            # autocast does not know MPS there and raises, so there is none to end.
+            # Before 2.5 autocast raises for MPS, so there is none to turn off.
             return contextlib.nullcontext()
         return torch.autocast(self.device, enabled=False)
 
@@ -74,11 +74,11 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
     Args:
         device: where the model is.
         dtype: None lets the device decide: bfloat16 or float16 on CUDA, float32 elsewhere.
-            float32, bfloat16 and float16 ask for just that.
+            float32, bfloat16 or float16 requests that dtype.
 
     Raises:
-        ValueError: the device is not there, or the dtype asked for cannot be trained in on it
-            with this torch. Nothing is replaced silently.
+        ValueError: the device is not available, or this torch cannot train in that dtype on it.
+            Neither is replaced silently.
 
     >>> choose_precision("cpu").dtype
     torch.float32
@@ -114,7 +114,7 @@ def choose_precision(device: torch.device | str, dtype: torch.dtype | None = Non
 
 
 def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str | None:
-    """Why this dtype cannot be used, or None. The boundaries: pytorch#142397, pytorch#139390."""
+    """Why this dtype cannot be used, or None. Sources: pytorch#142397, pytorch#139390."""
     if kind == "cuda":
         capability = torch.cuda.get_device_capability(device)
         if dtype == torch.bfloat16 and capability < (8, 0):
@@ -136,12 +136,12 @@ def _obstacle(kind: str, dtype: torch.dtype, device: torch.device | str) -> str 
 
 
 def make_grad_scaler(precision: Precision, **options: Any) -> Any:
-    """A GradScaler that is enabled exactly where the precision needs one, on every torch.
+    """A GradScaler that is enabled if and only if the precision needs it, on every torch.
 
     torch.amp.GradScaler("cpu") is an enabled scaler, and torch.amp.GradScaler() belongs to CUDA.
 
     Args:
-        options: those of GradScaler, such as init_scale.
+        options: arguments of GradScaler, such as init_scale.
 
     >>> make_grad_scaler(choose_precision("cpu")).is_enabled()
     False
@@ -152,9 +152,9 @@ def make_grad_scaler(precision: Precision, **options: Any) -> Any:
 
 
 def load_scaler_state(scaler: Any, state: dict[str, Any]) -> bool:
-    """Loads a checkpointed scaler state. Returns whether there was one to load, and a use for it.
+    """Loads a checkpointed scaler state. Returns False if it is empty or the scaler is disabled.
 
-    A disabled scaler saves {}, which an enabled one refuses to load.
+    A disabled scaler saves {}, which an enabled scaler refuses to load.
     """
     if not state or not scaler.is_enabled():
         return False
@@ -171,35 +171,35 @@ def windows(
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
     """The batches of an epoch in windows of `size`, one per step of the optimizer.
 
-    A window yields (batch, share, last) once. Multiply the mean loss of the batch by its share
+    A window can be iterated over once, and yields (batch, share, last). Multiply the mean loss of the batch by its share
     before backward(), and log the loss itself. The shares of a window sum to 1. `last` is true for
     the last batch, the only one in which DistributedDataParallel has to synchronize. The last
     window may be shorter.
 
     Without a weight, batches that have a length are drawn one at a time. Otherwise a window is
-    drawn ahead, and up to `size` batches are held besides that in the loop's own variable: move
-    them to the device in the loop, and do not use a loader that fills the same buffer again. That
-    is also so for an iterator, and for a loader of an IterableDataset, whose length is a guess. For
-    the counted() batches of a ResumableBatches, an iterator too, a drawn batch is one that the loop
-    was given: a checkpoint of it is right only between two windows.
+    drawn ahead, and up to `size` batches are kept in addition to the one in the loop: move them to
+    the device in the loop, and do not use a loader that fills the same buffer again. A window is
+    also drawn ahead of an iterator, and of a loader of an IterableDataset, whose length is a guess.
+    The counted() batches of a ResumableBatches are an iterator too. A batch that is drawn counts as
+    given to the loop, so that a checkpoint is right only between two windows.
 
     Args:
         weight: how much a batch counts in its window, such as its number of samples or tokens;
-            None counts each the same. A batch of weight 0 is left out, and so is a window that has
-            no other.
+            with None all count the same. A batch of weight 0 is left out, and so is a window that
+            has only such batches.
         group: the processes of DistributedDataParallel, such as torch.distributed.group.WORLD. A
-            batch then counts among those of all processes, whose mean gradient is that of one
-            process with all batches; the shares sum to 1 in the mean over the processes. The host
-            waits for them to exchange a number per window. A process whose own window weighs 0
-            gets its last batch with the share 0, as the others wait for its backward(), and the
-            loss has to be finite there. Without a group each process counts the same in every
-            step, whatever its batches weigh.
+            batch then counts among the batches of all processes. Their mean gradient is that of
+            one process with all batches, and the shares sum to 1 in the mean over the processes.
+            The host waits until the processes have exchanged a number per window. A process whose
+            own window weighs 0 gets its last batch with the share 0, because the others wait for
+            its backward(); its loss has to be finite. Without a group each process counts the same
+            in every step, whatever its batches weigh.
 
     Raises:
-        TypeError: the group is not one that this process belongs to.
+        TypeError: the group is not a ProcessGroup that this process belongs to.
         ValueError: size is not a whole number of 1 or more, a weight is negative or not finite,
-            there was no batch at all, or fewer than their length says, or a process of the group
-            has fewer windows than another.
+            there are no batches, or fewer than their length says, or a process of the group has
+            fewer windows than another.
 
     >>> [[share for _, share, _ in window] for window in windows("abcdef", 4)]
     [[0.25, 0.25, 0.25, 0.25], [0.5, 0.5]]
@@ -229,8 +229,8 @@ def _in_turn(
         count = min(size, length - start)
         part, left = islice(source, count), deque[Any]()
         yield _members(part, left, count, 1 / _over_ranks(count, group), length)
-        left.extend(part)  # what the loop has not asked this window for, and still may
-    yield from _ahead(source, size, None, group, length)  # more than its length, if any
+        left.extend(part)  # batches that the loop has not taken, and still may
+    yield from _ahead(source, size, None, group, length)  # batches beyond the length, if any
 
 
 def _members(
@@ -253,7 +253,7 @@ def _ahead(
     group: Any,
     count: int = 0,
 ) -> Iterator[Iterator[tuple[Any, float, bool]]]:
-    # To ask a ResumableBatches for more than is left would end its epoch before the last window.
+    # Asking a ResumableBatches for more than is left would end its epoch before the last window.
     while drawn := list(islice(source, min(size, getattr(source, "left", None) or size))):
         weights = [1.0 if weight is None else float(weight(batch)) for batch in drawn]
         total = sum(weights)
@@ -267,11 +267,11 @@ def _ahead(
         held = deque((batch, part / total) for batch, part in zip(drawn, weights) if part)
         if total and not held:
             held.append((drawn[-1], 0.0))
-        del drawn  # from here on `held` alone keeps the batches
+        del drawn  # from here on only `held` keeps the batches
         if held:
             yield _held(held)
     _over_ranks(None, group)
-    if not count and not getattr(source, "resumed", False):  # of which nothing may be left
+    if not count and not getattr(source, "resumed", False):  # it may have nothing left
         raise ValueError(
             "no batches: the loader is empty (drop_last with fewer rows than a batch, an empty "
             "split?) or an iterator that is used up"
@@ -284,7 +284,7 @@ def _held(held: deque[tuple[Any, float]]) -> Iterator[tuple[Any, float, bool]]:
 
 
 def _over_ranks(weight: float | None, group: Any) -> float:
-    """The mean weight of a window over the processes; None: there are no more windows here."""
+    """The mean weight of a window over the processes. None: this process has no more windows."""
     if group is None:
         return weight or 0.0
     device = "cuda" if torch.distributed.get_backend(group) == "nccl" else "cpu"
@@ -308,36 +308,35 @@ def optimizer_step(
     before_step: Callable[[], object] | None = None,
     min_scale: float = 2.0**-10,
 ) -> bool:
-    """Unscales the gradients, clips them, steps and updates the scale. Returns whether it stepped.
+    """Unscales the gradients, clips them, steps and updates the scale. Returns True if it stepped.
 
-    A step is skipped where the scaler finds an infinite or NaN gradient, and where the norm to be
-    clipped is not finite. The host waits for the device only where there is an enabled scaler or a
-    max_norm.
+    A step is skipped if the scaler finds an infinite or NaN gradient, and if the norm to be clipped
+    is not finite. The host waits for the device only if there is an enabled scaler or a max_norm.
 
     Gradients are not cleared: call zero_grad() before the next backward(). If before_step or the
-    step raises, the scale is updated all the same. With a scaler the gradients are then unscaled:
-    to try again takes zero_grad() and backward(), and a call without them raises. It cannot do so
-    where something wrote to them in between, as any backward() does, even in scratch_gradients(),
-    to those of DistributedDataParallel(gradient_as_bucket_view=True).
+    step raises, the scale is updated nevertheless. With a scaler the gradients are then unscaled:
+    call zero_grad() and backward() before you try again, because a call without them raises. It
+    cannot raise if something has written to the gradients since. Any backward(), even in
+    scratch_gradients(), writes to those of DistributedDataParallel(gradient_as_bucket_view=True).
 
     Args:
-        optimizer: one, or all that are to step after the same backward(): all of them step, or
+        optimizer: one optimizer, or all that step after the same backward(): all of them step, or
             none.
-        scaler: the one that scaled each loss; None or a disabled one where none is needed.
-        max_norm: the gradients of all optimizers together are clipped to this norm. inf only
-            skips.
+        scaler: the scaler of each loss; None or a disabled scaler if none is needed.
+        max_norm: the gradients of all optimizers together are clipped to this norm. With inf,
+            steps are skipped but nothing is clipped.
         before_step: called when the gradients are unscaled and not yet clipped, to check or log
-            them; not for a step that the scaler skips.
-        min_scale: a scale below it cannot be why a step was skipped. Nothing is written with a
-            scale of 0.
+            them. It is not called for a step that the scaler skips.
+        min_scale: a scale below this cannot be the reason for a skipped step. No parameter is
+            written with a scale of 0.
 
     Raises:
-        TypeError: this is no optimizer, or one of them is none.
-        ValueError: no parameter has a gradient, one is there twice, an optimizer is LBFGS, or a
-            number is not positive.
+        TypeError: the argument, or an item of it, is not an optimizer.
+        ValueError: no parameter has a gradient, a parameter is there twice, an optimizer is LBFGS,
+            or a number is not positive.
         RuntimeError: the gradients are those of a call that raised. Or another optimizer has
             stepped with this scaler, and this thread has computed nothing with gradients since, so
-            that the scale may no longer be that of these gradients (noticed from torch 2.3 on).
+            that the scale may have changed (noticed from torch 2.3 on).
         ScaleCollapsed: a step was skipped and the scale is now below min_scale.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
@@ -384,8 +383,8 @@ def optimizer_step(
         if applied and max_norm is not None:
             applied = math.isfinite(torch.nn.utils.clip_grad_norm_(parameters, max_norm))
         if applied:
-            # Not scaler.step(): told to skip on the device, fused SGD keeps memory that nothing
-            # was written to as its momentum, and step hooks of any fused optimizer run.
+            # Not scaler.step(): if it skips on the device, fused SGD keeps uninitialized memory
+            # as its momentum, and step hooks of any fused optimizer run.
             for each in optimizers:
                 each.step()
     except BaseException:
@@ -409,7 +408,7 @@ def optimizer_step(
 def _check_that_they_are_scaled(
     scaler: Any, names: str, optimizers: list[Any], parameters: list[torch.Tensor]
 ) -> None:
-    """Refuses gradients that were unscaled before, or scaled with what is no longer the scale."""
+    """Refuses gradients that were unscaled before, or that were scaled with an outdated scale."""
     for parameter in parameters:
         # Both zero_grad() and backward() make a new gradient or count up its version.
         version = getattr(parameter.grad, "_left_unscaled", None)
@@ -428,13 +427,13 @@ def _check_that_they_are_scaled(
 
 
 def _graphs() -> int | None:
-    """A number that goes up with every operation that autograd records in this thread."""
+    """A number that increases with every operation that autograd records in this thread."""
     count = getattr(torch._C._autograd, "_get_sequence_nr", None)
     return None if count is None else count()
 
 
 def _finite(scaler: Any, optimizers: list[Any]) -> bool:
-    """Whether unscale_() left finite gradients, as GradScaler.step() asks before it steps."""
+    """True if unscale_() left finite gradients, as GradScaler.step() checks before it steps."""
     found = [value for each in optimizers for value in scaler._found_inf_per_device(each).values()]
     # The gradients of 0 * loss are finite, and NaN as soon as they are unscaled.
     return sum(float(value) for value in found) == 0 and scaler.get_scale() > 0

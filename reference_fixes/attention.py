@@ -38,21 +38,21 @@ def attention_mask(
     bias: torch.Tensor | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Padding, causality and a bias in one float mask, and the queries that may see no key.
+    """One float mask for padding, causality and a bias, and the queries that may see no key.
 
     A float mask is added to the scores everywhere, while True hides a key in MultiheadAttention and
-    shows it in scaled_dot_product_attention(). It stands alone: with neither key_padding_mask nor
-    is_causal. A query that may see no key sees all of them, since softmax() over none is NaN, and
-    so is its gradient: set its output to zero, with masked_fill() and `empty`.
+    shows it in scaled_dot_product_attention(). Use it with neither key_padding_mask nor is_causal.
+    A query that may see no key sees all keys instead, because softmax() over no key is NaN, and so
+    is its gradient. Set its output to zero with masked_fill() and `empty`.
 
     Args:
         padding: bool (batch, keys), True where a key is padding.
-        heads: of the attention.
-        queries: how many, if not as many as there are keys.
+        heads: the number of heads.
+        queries: the number of queries, if it is not the number of keys.
         causal: query n sees the keys 0 to n.
-        bias: floating-point, to add to the scores (ALiBi), of a shape that expands to the mask's;
-            -inf hides a key. It gets gradients. In an encoder it needs without_fast_path().
-        dtype: that of the queries.
+        bias: a floating-point tensor to add to the scores (ALiBi), whose shape expands to the
+            mask's; -inf hides a key. It gets gradients. In an encoder it needs without_fast_path().
+        dtype: the dtype of the queries.
 
     Returns:
         mask: (batch, heads, queries, keys) for scaled_dot_product_attention(). For modules it is
@@ -61,8 +61,8 @@ def attention_mask(
 
     Raises:
         TypeError: padding or causal is not bool, or the bias or dtype is not floating-point.
-        ValueError: padding has another number of dimensions, heads or queries is not a positive
-            int, or causal comes with another number of queries than of keys.
+        ValueError: padding does not have two dimensions, heads or queries is not a positive int,
+            or causal is True and the numbers of queries and keys differ.
         RuntimeError: the bias does not expand to the shape of the mask.
 
     >>> padding = torch.tensor([[True, False, False]])  # on the left
@@ -108,24 +108,24 @@ def attention_mask(
 
 @contextlib.contextmanager
 def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
-    """In the block, encoders evaluate as they train: each module is called, a bias is a bias.
+    """In the block, encoders evaluate as they train: each module is called, a bias remains a bias.
 
     Not needed from torch 2.3 on: torch.backends.mha.set_fastpath_enabled(False) does the same.
 
     In eval mode without gradients, TransformerEncoderLayer and MultiheadAttention call one fused
-    operator each (torch/nn/modules/transformer.py, activation.py). The layer's takes a float mask
-    for a bool one and, before torch 2.5, leaves out hooks; both ignore is_causal without a mask;
-    TransformerEncoder may drop padded positions. With enable_grad() that still happens where all
-    parameters are frozen.
+    operator each (torch/nn/modules/transformer.py, activation.py). The layer's operator treats a
+    float mask as a bool mask and, before torch 2.5, leaves out hooks; both operators ignore
+    is_causal without a mask; TransformerEncoder may drop padded positions. With enable_grad() that
+    still happens if all parameters are frozen.
 
-    From torch 2.3 on, this is torch's switch, for all models of the process, and what it was is
-    restored on exit from the last of all such blocks. In older releases it is for this model alone,
-    whose attributes are restored on exit; two threads must not do that at once. No mode is changed,
-    and train() and eval() may be called in the block.
+    From torch 2.3 on, this uses torch's switch for all models of the process, which is restored on
+    exit from the last such block. In older releases it changes only this model, whose attributes
+    are restored on exit; two threads must not do that at once. No mode is changed, and train() and
+    eval() may be called in the block.
 
     Raises:
         ValueError: there is no MultiheadAttention in the model, or it is scripted.
-        TypeError: this is not a module.
+        TypeError: the argument is not a module.
 
     >>> layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
     >>> _ = layer.linear1.register_forward_hook(lambda *_: print("called"))
@@ -143,7 +143,7 @@ def without_fast_path(model: torch.nn.Module) -> Iterator[None]:
 
 
 _lock = threading.Lock()
-_before: list[bool] = []  # torch's switch at the entry to each block that is not left yet
+_before: list[bool] = []  # torch's switch at the entry to each block that has not ended yet
 
 
 @contextlib.contextmanager
@@ -155,7 +155,7 @@ def _switched_off() -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock:  # the last one out, of whichever thread, finds what the first one found
+        with _lock:  # the last block to end, in any thread, restores what the first one found
             mha.set_fastpath_enabled(_before.pop())
 
 
@@ -164,7 +164,7 @@ def _held_off(model: torch.nn.Module) -> Iterator[None]:
     wanted: list[tuple[torch.nn.Module, str, Any]] = []
     for module in model.modules():
         if isinstance(module, torch.nn.TransformerEncoderLayer):
-            # Nothing but the choice of the path reads this: 0 is an activation not known to it.
+            # Only the choice of the path reads this: 0 is an unknown activation.
             wanted.append((module, "activation_relu_or_gelu", 0))
         if isinstance(module, torch.nn.TransformerEncoder) and hasattr(module, "use_nested_tensor"):
             wanted.append((module, "use_nested_tensor", False))
@@ -179,12 +179,14 @@ def _held_off(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module, name, value in saved:
             if name == "__class__" and "_twin_of" in vars(type(module)):
-                value = type(module)._twin_of(value)  # freeze() of modules.py came in the block
+                value = type(module)._twin_of(
+                    value
+                )  # freeze() of modules.py was called in the block
             setattr(module, name, value)
 
 
 def _unfused(attention: Any) -> type:
-    """The class, called with a key that is another object than the query: that is not fused."""
+    """A subclass whose key is never the same object as the query, which prevents fusing."""
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         if "key" in kwargs:

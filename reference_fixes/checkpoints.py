@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checkpoints of which every key is accounted for, and from which training goes on as it would have.
+"""Accounts for every key of a checkpoint, and resumes training as if it had not been interrupted.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/checkpoints
-reproduces, other than what a newer torch or a right argument of torch.load() fixes.
+reproduces, except what a newer torch or the right argument of torch.load() fixes.
 Source of the failures: https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html
 
 >>> trained, model = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
@@ -27,7 +27,7 @@ import torch
 
 __all__ = ["LoadReport", "capture", "load_matching", "restore", "save"]
 
-# Under what the weights are found in a checkpoint, and what wrappers put before a name.
+# The keys of a checkpoint that may hold the weights, and the prefixes that wrappers add to names.
 _CONTAINERS = ("state_dict", "model_state_dict", "model", "net", "weights", "objects", "module")
 _WRAPPERS = ("module", "_orig_mod", "model", "net", "base_model")
 _ANYWHERE = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
@@ -37,15 +37,15 @@ _PLAIN = (str, bytes, bool, int, float, complex, torch.dtype, torch.device, torc
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """Which key went where; str() of it is a line for each kind.
+    """The keys that were loaded and those that were not. Its str() has a line for each kind.
 
     Args:
         loaded: the key of the model -> the key of the state that it was loaded from.
-        missing: keys of the model that nothing was loaded into; those that share their tensor with
-            a loaded one are none.
+        missing: keys of the model that nothing was loaded into, except those that share their
+            tensor with a loaded key.
         unexpected: keys of the state that were not used.
         mismatched: the key of the model -> why its value was not loaded, such as both shapes.
-        container: where in the state the weights were, such as "state_dict"; "" for the state.
+        container: where in the state the weights were, such as "state_dict"; "" if at the top.
     """
 
     loaded: dict[str, str]
@@ -71,35 +71,36 @@ class LoadReport:
 
 
 def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str = "") -> LoadReport:
-    """Copies into a model what fits it of a state or a checkpoint, and accounts for every key.
+    """Copies the values of a state or a checkpoint that fit a model, and accounts for every key.
 
     The weights may be an entry of the checkpoint, such as "state_dict" or "model", and either side
     may have been wrapped: keys are compared without `_orig_mod`, `_fsdp_wrapped_module` and
     `_checkpoint_wrapped_module` in them, and without `module`, `model`, `net` and `base_model` at
-    their start, where more of them match than as they are.
+    their start, if more keys match that way.
 
-    Left out, and told, is
+    Left out and reported are
 
     - a value of another shape, such as the head for another number of classes;
     - a value of another kind, such as the integers of a quantized layer;
     - a value that the model's dtype cannot hold: 0.5 and inf in integers, 1e6 in float16. Rounding
-      from one floating-point dtype to another is none;
-    - another value for a tensor that two keys share.
+      from one floating-point dtype to another does not count;
+    - a second, different value for a tensor that two keys share.
 
-    Names that a hook of the model translates, such as those of weight_norm, are missing and
-    unexpected here.
+    Names that a hook of the model translates, such as those of weight_norm, are reported as missing
+    and unexpected.
 
     Args:
-        model: on any device but meta.
-        state: what state_dict() returned, or torch.load() of a file that holds it.
-        prefix: for a model that is a part of the one that was saved, its name there, such as
-            "encoder". The report leaves out keys of other parts.
+        model: a model on any device except meta.
+        state: what state_dict() returned, or torch.load() of a file that contains it.
+        prefix: if the model is a part of the saved model, its name there, such as "encoder". The
+            report leaves out keys of other parts.
 
     Raises:
-        TypeError: the state is no mapping, such as the path of its file, or the prefix no text.
-        ValueError: no key matches, or no value fits; a key may be each of two; the model is on the
-            meta device; one side has DTensors, as after fully_shard(), and the other has not.
-            Nothing was loaded then.
+        TypeError: the state is not a mapping, but for example the path of its file, or the prefix
+            is not a string.
+        ValueError: no key matches, or no value fits; a key matches each of two; the model is on
+            the meta device; only one side has DTensors, as after fully_shard(). Then nothing was
+            loaded.
 
     >>> head = torch.nn.Linear(2, 10)
     >>> print(load_matching(head, {"weight": torch.ones(3, 2), "bias": torch.ones(10)}))
@@ -164,7 +165,7 @@ def load_matching(model: torch.nn.Module, state: Mapping[str, Any], prefix: str 
 
 
 def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    """The state, and what may be the weights in it."""
+    """(where, state) of the state itself, and of each entry that may be the weights."""
     yield where, state
     for name in _CONTAINERS:
         if isinstance(state.get(name), Mapping):
@@ -172,7 +173,7 @@ def _containers(state: Mapping[str, Any], where: str = "") -> Iterator[tuple[str
 
 
 def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
-    """copy_() raises where one is a DTensor and the other is not, after others were loaded."""
+    """Raises if only one is a DTensor. Else copy_() would raise, after other values were loaded."""
     here, there = hasattr(target, "full_tensor"), hasattr(value, "full_tensor")
     if here and not there:
         raise ValueError(
@@ -191,9 +192,9 @@ def _refuse_half_sharded(key: str, target: Any, old: str, value: Any) -> None:
 def _pairs(
     targets: Mapping[str, Any], state: Mapping[str, Any], prefix: tuple[str, ...]
 ) -> tuple[dict[str, str], str]:
-    """The key of the model -> that of the state, in the order of the model, and what is unclear.
+    """Key of the model -> key of the state, in the order of the model, and what is unclear.
 
-    The same wrappers are taken from many keys: those of which most keys match go first.
+    Many keys have the same wrappers. The wrappers with which most keys match are tried first.
     """
     wrapped: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for key in state:
@@ -229,7 +230,7 @@ def _pairs(
 
 
 def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str]]:
-    """The readings of a key of the state, of what comes after the prefix."""
+    """The readings of the part of a state's key that follows the prefix."""
     readings = list(_readings(key)) if isinstance(key, str) else []
     if not prefix:
         return readings
@@ -243,7 +244,7 @@ def _below(key: Any, prefix: tuple[str, ...]) -> list[tuple[tuple[str, ...], str
 
 
 def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The wrappers that may stand in a key, and the rest of it."""
+    """Each reading of a key: the wrappers that may be in it, and the rest of it."""
     parts = [part for part in key.split(".") if part not in _ANYWHERE]
     compiled = ("_orig_mod",) * (key.count(".") + 1 - len(parts))
     for start in range(len(parts)):
@@ -253,7 +254,7 @@ def _readings(key: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _versions(metadata: Mapping[str, Any], loaded: Mapping[str, str]) -> dict[str, Any]:
-    """What torch keeps of each module that is loaded, by its name in the model."""
+    """The metadata that torch keeps for each loaded module, by the module's name in the model."""
     versions: dict[str, Any] = collections.OrderedDict()
     for new, old in loaded.items():
         last = other = ""
@@ -300,10 +301,10 @@ def _problem(value: Any, target: Any) -> str:
 
 
 def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
-    """The numbers that the dtype cannot hold. One that it rounds it can, if it is not whole."""
+    """The numbers that the dtype cannot hold. A dtype that is not whole may round a number."""
     if value.layout != torch.strided:
         value = (value.coalesce() if value.layout == torch.sparse_coo else value).values()
-    if "float8" in str(value.dtype):  # which few functions take
+    if "float8" in str(value.dtype):  # few functions take it
         value = value.float()
     back = value.to(dtype).to(value.dtype)
     if whole:
@@ -311,7 +312,7 @@ def _lost(value: torch.Tensor, dtype: torch.dtype, whole: bool) -> torch.Tensor:
     most = torch.finfo(dtype)
     if torch.finfo(value.dtype).max <= most.max:
         return value[:0]
-    # What is too large becomes inf, NaN or, as 8 bits do in torch 2.13, the largest number.
+    # A number that is too large becomes inf, NaN or, with 8 bits in torch 2.13, the largest number.
     cut = (value.abs() > most.max) & ((back - value).abs() > value.abs() * (most.eps / 2))
     return value[(back.isnan() != value.isnan()) | (back.isinf() != value.isinf()) | cut]
 
@@ -324,19 +325,19 @@ def _some(names: list[Any], most: int = 4) -> str:
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """torch.save() that leaves either the new file or the old one, whatever interrupts it.
 
-    It writes to a new file in the same folder, waits until that is on the disk, and only then
-    gives it the name: there is room for both files, or an OSError. A link stays a link, and a
-    file that is replaced hands on its permissions. What cannot be saved leaves nothing behind; a
-    process that is killed may leave a file that ends in .tmp.
+    It writes to a new file in the same folder, waits until that file is on the disk, and only then
+    renames it. If there is no room for both files, it raises OSError. A link remains a link, and a
+    new file gets the permissions of the file that it replaces. A save that fails leaves nothing
+    behind; a process that is killed may leave a file that ends in .tmp.
 
     Args:
-        obj: what torch.save() takes.
-        path: of the file. Its folder exists.
+        obj: anything that torch.save() takes.
+        path: the path of the file, whose folder must exist.
 
     Raises:
-        TypeError: the path is no path, such as an open file.
-        FileNotFoundError: there is no such folder.
-        OSError: the path is there and is no file: a folder, a device, a pipe.
+        TypeError: the path is not a path, but for example an open file.
+        FileNotFoundError: the folder does not exist.
+        OSError: the path exists and is not a file, but a folder, a device or a pipe.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected the path of a file, got {type(path).__name__}")
@@ -362,26 +363,26 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
 
 def capture(**parts: Any) -> dict[str, Any]:
-    """All that a run needs to go on, with the state of every random generator.
+    """Everything that a run needs to continue, with the state of every random generator.
 
     - Tensors are copied to the CPU: later steps do not change them, and the file can be loaded on
-      any machine, with weights_only=True since 2.6. Within a part, tied weights stay one tensor,
-      and an expanded one takes the memory of what was expanded.
+      any machine, with weights_only=True since 2.6. Within a part, tied weights remain one tensor,
+      and an expanded tensor takes no more memory than before it was expanded.
     - Random states are those of torch, of its CUDA and MPS devices in use, of `random`, and of
-      numpy.random if NumPy is imported; a generator of one's own is a part. Before torch 2.5 that of
-      MPS is its seed alone (pytorch#130613).
+      numpy.random if NumPy is imported; pass your own generators as parts. Before torch 2.5 the
+      state of MPS is only its seed (pytorch#130613).
 
     Args:
-        parts: whatever has a state_dict() (a model, an optimizer, a scheduler, a GradScaler), a
-            torch.Generator, and plain values, such as the step.
+        parts: anything that has a state_dict() (a model, an optimizer, a scheduler, a GradScaler),
+            torch.Generators, and plain values, such as the step.
 
     Returns:
-        a dictionary: "objects", "values" by their names, "random", and "left_out", the functions
-        in a state, which are not saved.
+        a dictionary with "objects" and "values" by their names, "random", and "left_out", the
+        functions in a state, which are not saved.
 
     Raises:
-        TypeError: a value or a key that is not plain: not a number, a string, a tensor or a
-            container of such. The message says where it is.
+        TypeError: a value or a key is not plain, that is, not a number, a string, a tensor or a
+            container of these. The message says where it is.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> checkpoint = capture(optimizer=torch.optim.SGD([weight], lr=0.5), step=7)
@@ -399,29 +400,28 @@ def capture(**parts: Any) -> dict[str, Any]:
 
 
 def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
-    """Loads what capture() returned into the objects, and says what it could not restore.
+    """Loads what capture() returned into the objects, and returns what it could not restore.
 
-    A run that is restored goes on as if it had not been interrupted, if the objects were made as
-    before: the same model, parameters in the same order, the same schedule. The random states come
+    A restored run continues as if it had not been interrupted, if the objects were made as before:
+    the same model, parameters in the same order, the same schedule. The random states are restored
     last. Nothing is shared with the checkpoint. The values are in checkpoint["values"].
 
     Args:
-        checkpoint: from capture(), or torch.load() of the file that it was saved to, with any
-            map_location.
-        objects: by the names that capture() was given.
+        checkpoint: what capture() returned, or torch.load() of its file, with any map_location.
+        objects: the objects, by the names that were passed to capture().
 
     Returns:
-        a line for each thing that was saved and is not restored, or has no saved state:
-        an object that was not given, a function of a scheduler, a generator of a device that is not
-        there, a GradScaler that was saved off and is on here, or the reverse, and is left as it is.
-        An empty list when all is restored.
+        a line for each thing that was saved but not restored, or that has no saved state: an object
+        that was not passed, a function of a scheduler, a generator of a device that does not exist,
+        or a GradScaler that was saved off and is on here, or the reverse, and is left as it is. The
+        list is empty if everything was restored.
 
     Raises:
         TypeError: the checkpoint is not from capture(), or an object has no state.
         ValueError: an object has no state in the checkpoint.
         Exception: whatever an object's own load_state_dict() raises. In each case the objects are
             as they were, and so are the random states.
-        RuntimeError: one that raised cannot be put back either; the text names it.
+        RuntimeError: an object could not be put back as it was. The message names it.
     """
     if not isinstance(checkpoint, Mapping) or not set(checkpoint) >= _PARTS:
         held = f" of {_some(list(checkpoint))}" if isinstance(checkpoint, Mapping) else ""
@@ -448,7 +448,7 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
         for name in reversed(touched):
             try:
                 _load(objects[name], before[name])
-            except Exception as other:  # the others are put back all the same
+            except Exception as other:  # the others are put back nevertheless
                 stuck.append(f"{name} ({type(other).__name__}: {other})")
         _set_random(before_all)
         if stuck:
@@ -461,7 +461,7 @@ def restore(checkpoint: Mapping[str, Any], /, **objects: Any) -> list[str]:
 
 
 def _switched(part: Any, state: Any) -> str:
-    """Why a GradScaler cannot take a state, or "": one that is off saves an empty one."""
+    """Why a GradScaler cannot take a state, or "". A scaler that is off saves an empty state."""
     if not callable(getattr(part, "is_enabled", None)) or bool(state) == bool(part.is_enabled()):
         return ""
     return "was saved on, and is off here" if state else "was saved off, and is on here"
@@ -488,7 +488,7 @@ def _load(part: Any, state: Any) -> None:
 def _copied(
     value: Any, where: str, left_out: list[str] | None, seen: dict[Any, torch.Tensor] | None = None
 ) -> Any:
-    """A copy in plain types on the CPU; functions in dictionaries are left out where they may be."""
+    """A copy in plain types on the CPU. Functions in dictionaries go to `left_out`, if it is a list."""
     seen = {} if seen is None else seen
     if isinstance(value, torch.Tensor):
         return _on_cpu(value, seen)
@@ -516,7 +516,7 @@ def _copied(
 
 
 def _on_cpu(value: torch.Tensor, seen: dict[Any, torch.Tensor]) -> torch.Tensor:
-    """A copy, which is the same for the same memory, and no larger than it."""
+    """A copy, which is the same object for the same memory, and not larger than the memory."""
     value = value.detach()
     plain = type(value) is torch.Tensor and value.layout == torch.strided
     if not plain or value.is_quantized or not value.numel():
@@ -541,7 +541,7 @@ def _random() -> dict[str, Any]:
 
 
 def _set_random(states: Mapping[str, Any]) -> list[str]:
-    """What could not be set."""
+    """Sets the random states, and returns what could not be set."""
     problems = []
     torch.set_rng_state(states["torch"])
     version, numbers, gauss = states["python"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pinning and copying of any batch, beside the computation; workers that do not repeat each other;
-collating that names the sample which does not fit; an epoch that goes on where it was interrupted.
+"""Pins and copies any batch during the computation, keeps workers from repeating each other, names
+the sample that cannot be collated, and continues an epoch where it was interrupted.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/data_loading
 shows.
@@ -62,7 +62,7 @@ class PinDecision(NamedTuple):
 
 
 def pin_decision(device: torch.device | str) -> PinDecision:
-    """Whether pinned host memory helps batches that go to this device, and why.
+    """The decision whether to pin host memory for batches that go to this device, with the reason.
 
     >>> pin_decision("cpu")
     PinDecision(pin=False, reason='batches stay on the CPU: there is no copy to speed up')
@@ -87,8 +87,8 @@ def map_tensors(function: Callable[[torch.Tensor], torch.Tensor], batch: Any) ->
     """The same structure with function(tensor) in place of every tensor.
 
     Containers keep their types: mappings, lists, deques, tuples, sets and dataclasses. Subclasses
-    of dict, list and tuple keep their attributes. Left as it is: what else a batch holds, and
-    batch_sizes of a PackedSequence, which torch wants on the CPU.
+    of dict, list and tuple keep their attributes. Everything else in a batch is left as it is, and
+    so are the batch_sizes of a PackedSequence, which torch needs on the CPU.
 
     >>> map_tensors(lambda x: x + 1, {"x": (torch.zeros(1), "id")})
     {'x': (tensor([1.]), 'id')}
@@ -142,8 +142,10 @@ def _walk(
     if isinstance(batch, tuple):
         values = [walk(value) for value in batch]
         try:
-            result = tuple.__new__(type(batch), values)  # a named tuple's own takes its fields
-        except TypeError:  # torch.Size and torch.return_types insist on their own
+            result = tuple.__new__(
+                type(batch), values
+            )  # a named tuple's own __new__ takes its fields
+        except TypeError:  # torch.Size and torch.return_types need their own
             return type(batch)(values)
         getattr(result, "__dict__", {}).update(getattr(batch, "__dict__", {}))
         return result
@@ -161,18 +163,19 @@ def _walk(
 
 
 def _plain(tensor: torch.Tensor) -> bool:
-    """Whether torch can pin it and record it on a stream."""
+    """True if torch can pin the tensor and record it on a stream."""
     return tensor.layout == torch.strided and not tensor.is_nested and not tensor.is_quantized
 
 
 def pin_batch(batch: Any) -> Any:
-    """map_tensors that pins; needs CUDA. An object with a pin_memory() method pins itself.
+    """The batch with its tensors pinned. Needs CUDA. Objects with a pin_memory() method pin
+    themselves.
 
-    What cannot be pinned stays as it is: tensors on a device, sparse, nested, quantised and
-    expanded ones, subclasses that would lose their type.
+    Tensors that cannot be pinned stay as they are: tensors on a device; sparse, nested, quantised
+    and expanded tensors; subclasses that would lose their type.
 
     Raises:
-        TypeError: such a method returned None.
+        TypeError: a pin_memory() method returned None.
     """
 
     def pin(tensor: torch.Tensor) -> torch.Tensor:
@@ -187,13 +190,13 @@ def pin_batch(batch: Any) -> Any:
 
 
 def to_device(batch: Any, device: torch.device | str) -> Any:
-    """map_tensors that moves to the device. An object with a to() method moves itself.
+    """The batch with its tensors moved to the device. Objects with a to() method move themselves.
 
-    Copies are asynchronous from pinned memory to CUDA and nowhere else: after a non_blocking copy
-    to the CPU the host would read garbage.
+    Only copies from pinned memory to CUDA are asynchronous: after a non_blocking copy to the CPU
+    the host would read garbage.
 
     Raises:
-        TypeError: such a method returned None.
+        TypeError: a to() method returned None.
     """
     target = torch.device(device)
 
@@ -207,13 +210,14 @@ def to_device(batch: Any, device: torch.device | str) -> Any:
 class Prefetcher:
     """Iterates over a loader with every batch already on the device.
 
-    On CUDA a thread pins the next batch and copies it beside the computation; the loader needs
+    On CUDA a thread pins the next batch and copies it during the computation; the loader needs
     no pin_memory. At most three batches are on the device, if the caller keeps no earlier one:
     a copy begins when the computation with the third batch before it has ended, and a host that
-    is further ahead waits for that. At the start of a pass it waits for all that it gave the
-    device before. What torch cannot copy so, sparse tensors and objects with a to() method, is
-    moved in its turn. An error of a row comes in its turn too. Elsewhere than on CUDA it is
-    to_device(batch). To pin nothing on CUDA, call to_device(batch) in a loop of your own.
+    is further ahead waits for that. At the start of a pass it waits for all work that the device
+    was given before. Sparse tensors and objects with a to() method cannot be copied ahead: they
+    are moved in their turn. An error in a row is raised in its turn too. On other devices than
+    CUDA this is to_device(batch). To pin nothing on CUDA, call to_device(batch) in a loop of your
+    own.
     """
 
     def __init__(self, loader: Iterable[Any], device: torch.device | str) -> None:
@@ -225,10 +229,10 @@ class Prefetcher:
     def __iter__(self) -> Iterator[Any]:
         if self.device.type == "cuda":
             torch.cuda.init()  # tells what is missing, which Stream() does not
-        source = iter(self.loader)  # at once, as counted() puts back what it draws
+        source = iter(self.loader)  # at once, because counted() undoes what it draws
         if self.device.type == "cuda":
             return self._ahead(source)
-        return map(partial(to_device, device=self.device), source)  # which holds none
+        return map(partial(to_device, device=self.device), source)  # map() keeps no batch
 
     def _ahead(self, source: Iterator[Any]) -> Iterator[Any]:
         index = torch.cuda.current_device() if self.device.index is None else self.device.index
@@ -239,7 +243,7 @@ class Prefetcher:
             ahead = _read(source, thread, copies, so_far)
             while ahead:
                 ready = [_ready(ahead, copies)]
-                # With the wait for this batch: the memory of the one before is free no sooner.
+                # After the wait for this batch: the memory of the one before is not free earlier.
                 before, so_far = so_far, _so_far(copies)
                 ahead = _read(source, thread, copies, before)
                 yield ready.pop()  # a name here would keep the batch after the caller dropped it
@@ -247,12 +251,12 @@ class Prefetcher:
 
 @cache
 def _copy_stream(index: int) -> torch.cuda.Stream:
-    """One per device, for all passes: torch keeps what a stream has freed for that stream alone."""
+    """One stream per device for all passes: torch reuses freed memory only in the same stream."""
     return torch.cuda.Stream(index)
 
 
 def _so_far(copies: torch.cuda.Stream) -> torch.cuda.Event:
-    """When what has been given to the device to compute is done."""
+    """An event for the end of everything that the device has been given to compute."""
     event = torch.cuda.Event(blocking=True)  # the thread sleeps until then
     event.record(torch.cuda.current_stream(copies.device))
     return event
@@ -265,11 +269,11 @@ def _read(
     before: torch.cuda.Event,
 ) -> Future[Any] | None:
     """The next batch, on its way to the device; None at the end. The rows are read here, not in
-    the thread: a dataset may draw from the same random generator as the training step."""
+    the thread, because a dataset may draw from the same random generator as the training step."""
     try:
         for batch in source:
             return thread.submit(_copy, batch, copies, before)
-    except Exception as error:  # comes in its turn, after the batches before it
+    except Exception as error:  # raised in its turn, after the batches before it
         failed: Future[Any] = Future()
         failed.set_exception(error)
         return failed
@@ -279,7 +283,7 @@ def _read(
 def _copy(
     batch: Any, copies: torch.cuda.Stream, before: torch.cuda.Event
 ) -> tuple[Any, torch.cuda.Event]:
-    """The batch, and when it is there."""
+    """The batch, and an event for the end of its copy."""
 
     def copy(tensor: torch.Tensor) -> torch.Tensor:
         from_host = tensor.device.type == "cpu" and _plain(tensor)
@@ -289,16 +293,16 @@ def _copy(
     before.synchronize()  # else a host that is far ahead fills the device with batches
     there = torch.cuda.Event()
     with torch.cuda.stream(copies):
-        batch = _walk(pinned, copy, "to")  # what has the method is left for _ready
+        batch = _walk(pinned, copy, "to")  # objects with the method are left for _ready
         there.record(copies)
     return batch, there
 
 
 def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
-    """The batch, for the stream that computes now."""
+    """The batch, ready for the stream that computes now."""
     batch, there = ahead.result()
     compute = torch.cuda.current_stream(copies.device)
-    compute.wait_event(there)  # and for no later copy of another pass
+    compute.wait_event(there)  # and not for a later copy of another pass
 
     def settle(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device == copies.device and _plain(tensor):
@@ -310,16 +314,16 @@ def _ready(ahead: Future[Any], copies: torch.cuda.Stream) -> Any:
 
 
 def collate(batch: Any) -> Any:
-    """A collate_fn: default_collate(), with an error that says which samples do not fit and where.
+    """A collate_fn like default_collate(), whose errors say which samples do not fit and where.
 
-    It gives the field, as an expression, and what each sample of the batch holds there: shapes of
-    tensors and arrays, keys of mappings, lengths of sequences, else types. Samples are numbered by
-    their position in the batch. Only an error costs time: parts of the batch are collated again.
-    An error that no sample is the cause of, such as a lack of memory, passes as it is.
+    The error has the field, as an expression, and what each sample of the batch has there: shapes
+    of tensors and arrays, keys of mappings, lengths of sequences, else types. Samples are numbered
+    by their position in the batch. Only an error costs time: parts of the batch are collated again.
+    An error that no sample causes, such as a lack of memory, is raised unchanged.
 
     Raises:
-        TypeError: where default_collate() raises one.
-        RuntimeError: else.
+        TypeError: default_collate() raised a TypeError.
+        RuntimeError: default_collate() raised another error.
 
     >>> rows = [{"image": torch.ones(3, 8, 8)}, {"image": torch.ones(1, 8, 8)}]
     >>> collate(rows)  # doctest: +ELLIPSIS
@@ -370,7 +374,7 @@ def _fails(samples: list[Any]) -> bool:
 
 
 def _steps(samples: list[Any]) -> list[tuple[str, Callable[[Any], Any]]]:
-    """The ways into samples of one structure: what to write behind each, and the function."""
+    """The steps into samples of the same structure: (text of the expression, function)."""
     first = samples[0]
     if all(isinstance(sample, Mapping) for sample in samples):
         whole = all(key in sample for sample in samples for key in first)
@@ -424,30 +428,31 @@ def _some(positions: list[int]) -> str:
 class ResumableBatches:
     """A batch sampler whose position is saved and restored, in the middle of an epoch too.
 
-    Iterate over counted(loader), outside of everything that reads ahead, such as a Prefetcher. What
-    counts is what the loop was given, not what workers have read. After load_state_dict()
+    Iterate over counted(loader), outside of everything that reads ahead, such as a Prefetcher. It
+    counts the batches that the loop was given, not those that workers have read. After
+    load_state_dict()
 
-    - the rest of the epoch has the batches that it would have had, and so have the next epochs: the
-      sampler draws again from where its generator was at the start of the epoch;
+    - the rest of the epoch has the batches that it would have had, and so do the next epochs: the
+      sampler starts again from the state that its generator had at the start of the epoch;
     - batches that the loop was given are skipped without being loaded;
-    - the loader that starts in the middle of an epoch, or with persistent workers between two,
+    - a loader that starts in the middle of an epoch, or with persistent workers between two epochs,
       leaves the global random state of torch as it is, if the loader itself or a Prefetcher of it
       is counted.
 
-    Not restored is what the dataset draws in workers: they start with other seeds. Nor is what it
-    draws ahead of the loop, for the next batch of a Prefetcher on CUDA. An epoch that was left by
-    `break` is not over, and its state goes on with its rest. What draws ahead of the
-    loop has been given its batches: with amp.windows(), which draws a window ahead, a state is
-    right only between two windows.
+    Numbers that the dataset draws in workers are not restored, because workers start with other
+    seeds. Neither are numbers that it draws ahead of the loop, for the next batch of a Prefetcher
+    on CUDA. An epoch that was left by `break` is not over, and its state continues with its rest.
+    Batches that are drawn ahead of the loop count as given: with amp.windows(), which draws a
+    window ahead, a state is right only between two windows.
 
     Args:
-        batches: yields lists of indices, such as a BatchSampler. It, or the sampler in it, draws
-            from its attribute `generator` alone, or not at all. A DistributedSampler needs its
-            set_epoch() as ever.
+        batches: an iterable of lists of indices, such as a BatchSampler. It, or the sampler in it,
+            draws only from its attribute `generator`, or not at all. A DistributedSampler still
+            needs set_epoch().
 
     Raises:
-        TypeError: it can be iterated over once, or not at all.
-        ValueError: a sampler without a generator of its own: its order could not be restored.
+        TypeError: the batches can be iterated over only once, or not at all.
+        ValueError: the sampler has no generator of its own, so its order could not be restored.
 
     >>> rows = torch.utils.data.TensorDataset(torch.arange(10))
     >>> def start():
@@ -471,16 +476,16 @@ class ResumableBatches:
                 f"{batches!r}"
             )
         self.batches, self.generator = batches, _generator_of(batches)
-        self._consumed = 0  # by the loop, of this epoch
-        self._given = 0  # to the loader, of this epoch
-        self._skip = 0  # at the start of the next pass
-        self._start: torch.Tensor | None = None  # of the generator, in this epoch
-        self._pass: object = None  # the running one
+        self._consumed = 0  # batches of this epoch that the loop was given
+        self._given = 0  # batches of this epoch that the loader was given
+        self._skip = 0  # batches to skip at the start of the next pass
+        self._start: torch.Tensor | None = None  # the generator's state at the start of this epoch
+        self._pass: object = None  # the pass that is running
         self._loaded = self._announced = False
-        self._begun = False  # the first pass of all
+        self._begun = False  # True once the first pass has begun
 
     def __len__(self) -> int:
-        """Of a whole epoch."""
+        """The number of batches in a whole epoch."""
         return len(self.batches)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Sequence[int]]:
@@ -503,13 +508,13 @@ class ResumableBatches:
                 yield batch
 
     def counted(self, loader: Iterable[Any]) -> Iterator[Any]:
-        """What is left of the epoch that was loaded, else a whole one, batch by batch.
+        """The batches that are left of the epoch that was loaded, else those of a whole epoch.
 
-        Nothing is left of one that was saved in the loop after its last batch.
+        Nothing is left of an epoch that was saved in the loop after its last batch.
 
         Raises:
             RuntimeError: another pass has begun or a state was loaded before the end of this one,
-                or the loader does not give each batch of indices once, such as one that joins them.
+                or the loader does not give one batch for each batch of indices.
         """
         length = _length(self.batches)
         left = None if length is None else length - self._skip
@@ -523,8 +528,8 @@ class ResumableBatches:
         self._loaded, self._announced = False, True
         self._consumed, self._given = self._skip, 0
         state = torch.get_rng_state()
-        iterator = iter(loader)  # which draws a seed for workers, if there are any or not
-        # It was drawn when the epoch began, or for workers that would have stayed.
+        iterator = iter(loader)  # draws a seed for workers, even if there are none
+        # That seed was drawn when the epoch began, or for workers that would have stayed.
         if self._consumed or (resumed and begun and _workers_stay(loader)):
             torch.set_rng_state(state)
         for batch in iterator:
@@ -540,9 +545,9 @@ class ResumableBatches:
         self._consumed, self._start = 0, None
 
     def state_dict(self) -> dict[str, Any]:
-        """How many batches the loop was given in this epoch, and what their order follows from.
+        """The number of batches that the loop was given in this epoch, and what decides their order.
 
-        torch.load(weights_only=True) takes it.
+        torch.load(weights_only=True) can load it.
         """
         start = self._start
         if start is None and self.generator is not None:
@@ -555,12 +560,12 @@ class ResumableBatches:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """The next pass goes on where the state was saved.
+        """Makes the next pass continue where the state was saved.
 
         Raises:
-            KeyError, TypeError: it is no state of this class.
-            ValueError: it is that of another number of batches, or one of the two has a generator
-                and the other none. Nothing was loaded then.
+            KeyError, TypeError: the argument is not a state of this class.
+            ValueError: the state is for another number of batches, or only one of the two has a
+                generator. Then nothing was loaded.
         """
         consumed, length = operator.index(state_dict["consumed"]), state_dict["length"]
         start, here = state_dict["generator"], _length(self.batches)
@@ -581,7 +586,7 @@ class ResumableBatches:
 
 
 class _Rest(Iterator[Any]):
-    """A pass, with what windows() in amp.py looks at so as not to end the epoch ahead of the loop."""
+    """A pass, with attributes by which windows() in amp.py does not end the epoch before the loop."""
 
     def __init__(self, batches: Iterator[Any], left: int | None, resumed: bool) -> None:
         self._batches, self.left, self.resumed = batches, left, resumed
@@ -594,12 +599,12 @@ class _Rest(Iterator[Any]):
 
 
 def _workers_stay(loader: Any) -> bool:
-    """Whether a pass, of a Prefetcher too, leaves its workers to the next, which draws no seed."""
+    """True if the next pass uses the same workers, and so draws no seed. Also for a Prefetcher."""
     return bool(getattr(getattr(loader, "loader", loader), "persistent_workers", False))
 
 
 def _generator_of(batches: Any) -> torch.Generator | None:
-    """That of a sampler, or of the sampler in it."""
+    """The generator of a sampler, or of the sampler in it."""
     while batches is not None:
         if hasattr(batches, "generator"):
             if not isinstance(batches.generator, torch.Generator):
@@ -624,17 +629,17 @@ def _length(batches: Any) -> int | None:
 def shard(rows: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
     """This worker's share of the rows, for the __iter__ of an IterableDataset.
 
-    Outside of a worker that is all rows of the rank, which are each world_size-th one, whatever
-    the number of workers. All workers of all ranks have to see the same rows in the same order: a
-    shuffle must draw the same numbers in each. Where world_size does not divide their number, some
-    ranks get one row more than others.
+    Outside of a worker, the share is all rows of the rank, which has every world_size-th row,
+    whatever the number of workers. All workers of all ranks have to see the same rows in the same
+    order: a shuffle must draw the same numbers in each. If world_size does not divide the number of
+    rows, some ranks get one row more than others.
 
     Args:
         rank, world_size: torch.distributed.get_rank() and get_world_size() of the process that
             makes the dataset. A worker does not know them.
 
     Raises:
-        TypeError, ValueError: not 0 <= rank < world_size, in whole numbers.
+        TypeError, ValueError: rank and world_size are not whole numbers, 0 <= rank < world_size.
 
     >>> list(shard("abcde", rank=1, world_size=2))
     ['b', 'd']
@@ -650,32 +655,33 @@ def shard(rows: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[A
 
 
 def seed_worker(worker: int) -> None:
-    """A worker_init_fn: reseeds each generator that this worker's dataset holds differently.
+    """A worker_init_fn that gives the generators in the dataset other seeds in each worker.
 
     It finds random.Random, torch.Generator, numpy.random.Generator and RandomState
 
-    - among the attributes of the dataset, of its class, and of what it holds: datasets, transforms,
-      and lists, tuples, sets, deques and dicts of them, if not longer than 1000;
+    - among the attributes of the dataset, of its class, and of the objects in it: datasets,
+      transforms, and lists, tuples, sets, deques and dicts of them, if not longer than 1000;
     - behind functions: in closures, defaults, partial(), the object of a bound method, and among
       the global variables that a function names itself.
 
-    It cannot find one that does not exist yet, such as one that the first __getitem__ makes, nor
-    one that only an extension module, an iterator or a local variable holds: make it in the worker, from
-    torch.initial_seed(). The global generators of `random` and torch are seeded by the loader.
+    It cannot find a generator that does not exist yet, such as one that the first __getitem__
+    makes, or one that only an extension module, an iterator or a local variable refers to: make it
+    in the worker, from torch.initial_seed(). The loader seeds the global generators of `random` and
+    torch.
 
-    Generators are reseeded in place. The seeds follow the loader's generator, so runs stay
-    reproducible; two of one class in a set may swap theirs. Not for a dataset whose workers have to
-    draw the same numbers, such as one that shuffles before shard().
+    Generators are reseeded in place. The seeds depend on the loader's generator, so runs remain
+    reproducible; two generators of one class in a set may swap their seeds. Do not use this for a
+    dataset whose workers have to draw the same numbers, such as one that shuffles before shard().
 
     Raises:
-        RuntimeError: called outside of a worker.
+        RuntimeError: this was called outside of a worker.
     """
     info = get_worker_info()
     if info is None:
         raise RuntimeError(
             "seed_worker() outside of a DataLoader worker: pass it as worker_init_fn"
         )
-    # From a text: random.Random(info.seed) would draw the numbers of the worker's own `random`.
+    # Seeded by a text: random.Random(info.seed) would draw the numbers of the worker's `random`.
     seeds = random.Random(str(info.seed))
     for generator in _generators(info.dataset):
         seed = seeds.getrandbits(63)
@@ -689,7 +695,7 @@ def seed_worker(worker: int) -> None:
 
 
 def _generators(dataset: Any) -> list[Any]:
-    """In an order that is the same in every run."""
+    """The generators that the dataset refers to, in the same order in every run."""
     kinds: tuple[type, ...] = (random.Random, torch.Generator)
     if numpy := sys.modules.get("numpy.random"):
         kinds += (numpy.Generator, numpy.RandomState)
@@ -706,7 +712,7 @@ def _generators(dataset: Any) -> list[Any]:
         elif isinstance(value, (list, tuple, set, frozenset, deque, dict)):
             if len(value) > 1000:  # data, slow to walk
                 continue
-            if isinstance(value, (set, frozenset)):  # whose order is another in each run
+            if isinstance(value, (set, frozenset)):  # whose order differs between runs
                 value = sorted(value, key=lambda each: type(each).__qualname__)
             todo += value.values() if isinstance(value, dict) else value
         elif isinstance(value, _FUNCTIONS):
@@ -723,7 +729,7 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinMethodType, staticmethod, classme
 
 
 def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
-    """What a function or a method refers to; of its global variables, generators alone."""
+    """The objects that a function or a method refers to. Of its global variables, only generators."""
     behind = [getattr(function, "__self__", None), getattr(function, "__func__", None)]
     if not isinstance(function, FunctionType):
         return behind
@@ -742,13 +748,13 @@ def _behind(function: Any, kinds: tuple[type, ...]) -> list[Any]:
 def worker_count(
     batch_bytes: int, memory_bytes: int, prefetch_factor: int = 2, limit: int = 8
 ) -> int:
-    """How many loader workers fit: one per core this process may use, and their queues in memory.
+    """The number of loader workers that fit: one per core of this process, and queues in memory.
 
-    Each holds prefetch_factor batches, whatever the size of the data set. 0 means: load in the
-    main process.
+    Each worker holds prefetch_factor batches, whatever the size of the data set. 0 means: load in
+    the main process.
 
     Raises:
-        ValueError: a size that is not positive.
+        ValueError: a size is not positive.
 
     >>> worker_count(batch_bytes=10 * 2**20, memory_bytes=10 * 2**20)
     0

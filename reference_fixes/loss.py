@@ -53,16 +53,16 @@ def match_by_name(
     Args:
         predictions: a mapping, a dataclass or a named tuple of tensors. Those without a target
             (features, attentions) are left out.
-        targets: likewise; each needs its prediction.
-        batch_first: whether the first dimension of both is the batch, and so has to agree. Pass
+        targets: the same for targets; each needs its prediction.
+        batch_first: True if the first dimension of both is the batch, which then has to agree. Pass
             False for CTC's [time, batch, class] and for flattened tokens.
 
     Raises:
-        LookupError: a target has no prediction, or there are no targets. Where the name is found
-            deeper inside, the error says where.
+        LookupError: a target has no prediction, or there are no targets. If the name is deeper
+            inside, the error says where.
         TypeError: something is not a tensor, or has no names at all.
         ValueError: a prediction has no graph while gradients are enabled; the batches differ in
-            size; the shapes would broadcast to one larger than both, as [8, 1] and [8] do.
+            size; the shapes would broadcast to a larger one than both, as [8, 1] and [8] do.
 
     >>> outputs = {"heads": {"price": torch.ones(2)}, "features": torch.ones(2, 8)}
     >>> match_by_name(outputs, {"price": torch.zeros(2)})
@@ -101,14 +101,14 @@ def match_by_name(
         try:
             together = torch.broadcast_shapes(*shapes)
         except RuntimeError:
-            continue  # no elementwise loss takes these: another kind does, or torch raises
+            continue  # no elementwise loss takes these shapes: another kind does, or torch raises
         if together not in shapes:
             raise ValueError(f"{both} would broadcast to {list(together)}: reshape one of them")
     return pairs
 
 
 def _by_name(value: Any) -> dict[Any, Any] | None:
-    """What it holds, if that has names."""
+    """Name -> value of everything in it, or None if it has no names."""
     if isinstance(value, type):
         return None
     if hasattr(value, "keys"):  # dict, UserDict, MappingProxyType, ModelOutput, TensorDict
@@ -121,7 +121,7 @@ def _by_name(value: Any) -> dict[Any, Any] | None:
 
 
 def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterator[str]:
-    """Where inside value some of the names are. It may hold itself, hence the depth."""
+    """The places inside value that have some of the names. It may contain itself, hence the depth."""
     inside = _by_name(value)
     held = [name for name in names if name in inside] if inside else []
     if held:
@@ -136,9 +136,9 @@ def _holders(value: Any, names: list[Any], path: str, depth: int = 5) -> Iterato
 class SameShapeLoss(torch.nn.Module):
     """An elementwise loss that refuses to broadcast, such as torch.nn.MSELoss() or F.l1_loss.
 
-    Of an input [4, 1] and a target [4], such a loss compares all 16 pairs, and torch only warns.
-    Where the shapes agree, the result is that of the loss. A loss that is a module is a submodule:
-    to() moves its weights.
+    With an input [4, 1] and a target [4], such a loss compares all 16 pairs, and torch only warns.
+    If the shapes agree, the result is that of the loss. A loss that is a module becomes a
+    submodule: to() moves its weights.
 
     Args:
         loss: a module or a function of input and target.
@@ -163,7 +163,7 @@ class SameShapeLoss(torch.nn.Module):
     def forward(
         self, input: torch.Tensor, target: torch.Tensor, *args: Any, **kwargs: Any
     ) -> torch.Tensor:
-        """The loss of two tensors of one shape.
+        """The loss of two tensors of the same shape.
 
         Args:
             input: the prediction, any shape.
@@ -172,8 +172,8 @@ class SameShapeLoss(torch.nn.Module):
 
         Raises:
             TypeError: input or target is not a tensor.
-            ValueError: their shapes differ. The error says what to pass where they differ by one
-                dimension of size 1.
+            ValueError: their shapes differ. If they differ by one dimension of size 1, the error
+                says what to pass.
         """
         for role, value in (("input", input), ("target", target)):
             if not isinstance(value, torch.Tensor):
@@ -187,7 +187,7 @@ class SameShapeLoss(torch.nn.Module):
 
 
 def _remedy(given: list[int], wanted: list[int]) -> str:
-    """What makes the shapes of input and target one, where a single dimension of size 1 does."""
+    """The call that makes the shapes equal, if they differ by one dimension of size 1, or ""."""
     (short, few), (long, many) = sorted(
         (("input", given), ("target", wanted)), key=lambda each: len(each[1])
     )
@@ -198,15 +198,15 @@ def _remedy(given: list[int], wanted: list[int]) -> str:
 
 
 def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Mean of values where mask is true, in their dtype; of integers, in float32.
+    """The mean of the values where mask is true, in their dtype; of integers, in float32.
 
     Args:
         values: any shape, such as the loss of every element.
         mask: bool, broadcastable to values.
 
-    A NaN that is masked out here still reaches the weights: on the way back its zero gradient is
-    multiplied by the NaN. So values outside the mask have to be finite too, where they have a
-    graph. Costs one read from the device, which vmap refuses.
+    A NaN that is masked out here still reaches the weights: in backward() its zero gradient is
+    multiplied by the NaN. So values outside the mask have to be finite too, if they have a graph.
+    Costs one read from the device, which vmap refuses.
 
     Raises:
         ValueError: nothing is selected, or values are not finite.
@@ -239,10 +239,10 @@ def masked_mean(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 
 class RunningMean:
-    """Weighted mean of numbers, without their graphs, and without waiting for the device.
+    """A weighted mean of numbers, without their graphs, and without waiting for the device.
 
-    It sees what its own process adds. Means of other processes are merged where they are brought to
-    one, as by torch.distributed.all_gather_object(); torchmetrics.MeanMetric does that itself.
+    It has only what its own process adds. To merge the means of all processes, bring them to one
+    process, as with torch.distributed.all_gather_object(); torchmetrics.MeanMetric does so itself.
 
     >>> mean = RunningMean()
     >>> mean.update(torch.tensor(2.0), weight=torch.tensor(3))
@@ -256,15 +256,15 @@ class RunningMean:
         self._weight: Any = 0.0
 
     def update(self, value: torch.Tensor | float, weight: torch.Tensor | float = 1.0) -> None:
-        """Adds a number. One of weight 0 does not count, whatever it is.
+        """Adds a number. A number of weight 0 does not count, whatever it is.
 
         Args:
             value: a number or a tensor of one element. NaN makes the mean NaN.
-            weight: likewise, 0 or more and finite, such as the number of values behind it.
+            weight: the same, 0 or more and finite, such as the number of values behind it.
 
         Raises:
             TypeError, ValueError: value or weight is not one real number.
-            ValueError: weight is out of range. Of one on an accelerator, compute() says so.
+            ValueError: weight is out of range. If it is on an accelerator, compute() raises.
         """
         value, weight = _scalar("value", value), _scalar("weight", weight)
         if isinstance(weight, torch.Tensor):
@@ -278,13 +278,13 @@ class RunningMean:
         self._weight = _plus(self._weight, weight)
 
     def merge(self, other: RunningMean) -> None:
-        """Adds all that another mean was given, which stays as it is.
+        """Adds everything that another mean was given. The other mean stays as it is.
 
         Args:
-            other: of another worker, rank or device.
+            other: a mean of another worker, rank or device.
 
         Raises:
-            TypeError: it is no RunningMean.
+            TypeError: other is not a RunningMean.
 
         >>> first, second = RunningMean(), RunningMean()
         >>> first.update(2.0, weight=3)
@@ -302,7 +302,7 @@ class RunningMean:
         """The mean so far.
 
         Raises:
-            ValueError: no value of any weight was added, or a weight was out of range.
+            ValueError: no value with a weight was added, or a weight was out of range.
         """
         weight = float(self._weight)
         if not math.isfinite(weight):
@@ -314,14 +314,15 @@ class RunningMean:
         return float(self._sum) / weight
 
     def state_dict(self) -> dict[str, float]:
-        """What was added so far, as two numbers. Waits for the device."""
+        """The sum and the weight so far, as two numbers. Waits for the device."""
         return {"sum": float(self._sum), "weight": float(self._weight)}
 
     def load_state_dict(self, state_dict: Mapping[str, float]) -> None:
-        """Goes on from a state, in place of what was added here.
+        """Continues from a state, and forgets what was added here.
 
         Raises:
-            TypeError, ValueError: it is no state of this class. Nothing was loaded then.
+            TypeError, ValueError: the argument is not a state of this class. Then nothing was
+                loaded.
 
         >>> mean, again = RunningMean(), RunningMean()
         >>> mean.update(2.0, weight=3)
@@ -340,13 +341,13 @@ class RunningMean:
 
 
 def _plus(total: Any, more: Any) -> Any:
-    """The sum, on the device of the first: no two accelerators add their numbers."""
+    """The sum, on the device of the first, because two accelerators cannot add their numbers."""
     both = isinstance(total, torch.Tensor) and isinstance(more, torch.Tensor)
     return total + (more.to(total) if both else more)
 
 
 def _scalar(role: str, value: Any) -> Any:
-    """As a float; on an accelerator, where that would wait, as a 0-d tensor without a graph."""
+    """The value as a float. On an accelerator, where that would wait, a 0-d tensor without a graph."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{role}={value!r}: expected one real number")  # float("2") is 2.0
     if not isinstance(value, torch.Tensor):
@@ -358,7 +359,7 @@ def _scalar(role: str, value: Any) -> Any:
     value = value.detach().reshape(())
     if value.device.type == "cpu":
         return float(value)
-    # float64 where the device has it: a float32 sum of many batches loses digits
+    # float64 if the device has it, because a float32 sum of many batches loses digits
     return value.to(torch.float32 if value.device.type == "mps" else torch.float64)
 
 
@@ -368,20 +369,20 @@ def check_gradients(
     """Raises unless every trainable parameter has a finite gradient that is not all zero.
 
     Args:
-        ignore: patterns (fnmatch) of the names in model.named_parameters() that may go without,
+        ignore: patterns (fnmatch) of the names in model.named_parameters() that need no gradient,
             such as "*.k_proj.bias" or the experts that a batch does not reach.
-        scaled: whether a GradScaler is in use, which skips the steps of inf and NaN: they pass.
+        scaled: True if a GradScaler is in use. It skips steps with inf and NaN, so these pass.
 
     Call it after a backward, or let the optimizer do so (torch 2.0 or newer):
-    optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). Where nothing is wrong, it
-    costs one read from the device. That the weights change proves nothing: weight decay moves them
-    on gradients of zero.
+    optimizer.register_step_pre_hook(lambda *_: check_gradients(model)). If nothing is wrong, it
+    costs one read from the device. Weights that change prove nothing, because weight decay moves
+    them even if gradients are zero.
 
     A weight that is all zero (LoRA's B, the last gamma of a residual branch) blocks the gradients
     behind it. As long as such a weight gets a gradient itself, zeros pass: check again later.
 
     Raises:
-        GradientError: names the parameters, by what they lack.
+        GradientError: a gradient is missing, not finite or zero. The text names the parameters.
         ValueError: there is nothing to check.
 
     >>> model = torch.nn.Linear(2, 1)
@@ -429,7 +430,7 @@ def check_gradients(
 
 
 def _count(facts: torch.Tensor) -> torch.Tensor:
-    """How many are true, on all ranks. The any() and all() of old DTensors are wrong or missing."""
+    """The number of true facts, on all ranks. any() and all() of old DTensors are wrong or missing."""
     count = facts.sum()
     return count.full_tensor() if hasattr(count, "full_tensor") else count
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Running out of memory: recognise it, free memory in the right order, find a batch size that fits.
+"""Recognises that memory has run out, frees it in the right order, and finds a batch size that fits.
 
 Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/memory shows.
 
@@ -38,7 +38,7 @@ import torch
 
 __all__ = ["drop_frames", "find_batch_size", "free_memory", "is_out_of_memory", "scratch_gradients"]
 
-# Texts as users meet them; the wording differs between releases, so the patterns are short.
+# Texts as users see them. The wording differs between releases, so the patterns are short.
 _TEXT = re.compile(
     r"\b[Oo]ut of [Mm]emory\b|_OUT_OF_\w*MEMORY\b|cudaErrorMemoryAllocation"
     r"|Invalid buffer size: [\d.]+ [KMG]i?B"  # MPS
@@ -47,17 +47,17 @@ _TEXT = re.compile(
     r"|[Uu]nable to (mmap|allocate) (memory|shared memory|.* for an array)"
     r"|\b(CU|HIP)[A-Z]+_\w*ALLOC(ATION)?_FAILED"  # cuBLAS, cuFFT, cuDNN, cuRAND, hipBLAS, ...
     r"|Unable to find a valid cuDNN algorithm"
-    # This file asks NVML for one thing: who holds the memory that cudaMalloc has just refused.
+    # This file asks NVML only which processes hold the memory that cudaMalloc has just refused.
     r"|NVML_SUCCESS == .*CUDACachingAllocator\.cpp"
 )
 _UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether this is an out-of-memory error of any device, or was raised from one.
+    """True if this is an out-of-memory error of any device, or was raised from one.
 
     - torch.cuda.OutOfMemoryError and MemoryError count by type.
-    - Other RuntimeErrors count by their text, also those of a subclass (torch.AcceleratorError).
+    - Other RuntimeErrors count by their text, including subclasses (torch.AcceleratorError).
     - A group of exceptions counts if all in it count.
     - An assertion about NVML counts if it is the allocator's, which on a MIG slice hides the usual
       message (pytorch#112377).
@@ -86,23 +86,23 @@ def _counts(error: BaseException | None, above: frozenset[int]) -> bool:
 
 
 def _members(error: BaseException) -> tuple[BaseException, ...]:
-    """What is in an ExceptionGroup: Python's, since 3.11, or the backport's."""
+    """The members of an ExceptionGroup, of Python (since 3.11) or of the backport."""
     members = getattr(error, "exceptions", ())
     return members if isinstance(members, tuple) else ()
 
 
 def free_memory() -> None:
-    """Frees what nothing refers to: first the collector runs, then the caches are emptied.
+    """Frees memory that nothing refers to: runs the collector, then empties the caches.
 
     While an out-of-memory error is handled, its traceback keeps the tensors of the failed step;
-    drop_frames lets go of them. So this works in `except`, `finally` and `__exit__` too, where
+    drop_frames() releases them. So this works in `except`, `finally` and `__exit__` too, where
     gc.collect() and empty_cache() free none of them.
     """
     handled = sys.exc_info()[1]
     if handled is not None and any(is_out_of_memory(error) for error in _linked(handled)):
         drop_frames(handled)
     gc.collect()
-    torch.cuda.empty_cache()  # does nothing where CUDA was not used, and XPU's likewise
+    torch.cuda.empty_cache()  # does nothing if CUDA was not used; the same is true of XPU's
     if hasattr(torch, "xpu"):
         torch.xpu.empty_cache()
     if torch.backends.mps.is_available():
@@ -118,14 +118,14 @@ def find_batch_size(
     """The largest batch size in [smallest, largest] whose run(size) does not run out of memory.
 
     It is called at most ceil(log2(largest - smallest + 1)) + 1 times, `largest` first, then by
-    bisection, so a size that fits has to imply that smaller ones do. Memory is freed and the caches
-    are emptied before each call and after the last. Any other exception passes through.
+    bisection. So if a size fits, all smaller sizes have to fit. Memory is freed and the caches are
+    emptied before each call and after the last. Any other exception passes through.
 
-    - run(size) should do two whole steps of training: the optimizer's state is in memory from the
-      second on.
+    - run(size) should do two whole steps of training, because the optimizer's state is in memory
+      from the second step on.
     - Let it make its own model: weights, buffers, gradients and random state change as in training,
       and nothing is put back.
-    - Where Linux promises more memory than there is, it kills the process in place of an error:
+    - If Linux promises more memory than there is, it kills the process instead of raising an error:
       keep `largest` below that.
     - Each process finds its own size: search before DistributedDataParallel wraps the model, then
       take the smallest.
@@ -182,11 +182,11 @@ def _attempt(run: Callable[[int], object], size: int) -> str | None:
 
 
 def drop_frames(error: BaseException) -> BaseException:
-    """Clears the local variables of every finished frame that an exception holds, and returns it.
+    """Clears the local variables of all finished frames of an exception, and returns the exception.
 
     For exceptions that are kept or logged: the tensors of the failed step can be freed, and the
     traceback still prints every line. Causes, contexts and members of groups are cleared too.
-    Frames that still run are left alone, and so are generators and coroutines that can go on.
+    Frames that still run are left alone, and so are generators and coroutines that can continue.
     """
     for linked in _linked(error):
         if isinstance(linked, AttributeError):
@@ -203,7 +203,7 @@ def drop_frames(error: BaseException) -> BaseException:
 def _linked(error: BaseException) -> list[BaseException]:
     """The error, its causes, its contexts and its members, and theirs."""
     found = [error]
-    for current in found:  # it grows meanwhile
+    for current in found:  # the list grows meanwhile
         for linked in (current.__cause__, current.__context__, *_members(current)):
             if linked is not None and all(linked is not known for known in found):
                 found.append(linked)
@@ -211,7 +211,7 @@ def _linked(error: BaseException) -> list[BaseException]:
 
 
 def _unfinished(frame: FrameType) -> bool:
-    """Whether a generator or coroutine can go on; Python before 3.13 would close it in clear()."""
+    """True if a generator or coroutine can continue. Before Python 3.13, clear() would close it."""
     if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
         return False
     return any(isinstance(owner, _UNFINISHED) for owner in gc.get_referrers(frame))
@@ -219,11 +219,11 @@ def _unfinished(frame: FrameType) -> bool:
 
 @contextlib.contextmanager
 def scratch_gradients(model: torch.nn.Module) -> Iterator[None]:
-    """A block for diagnostic backward passes: on exit, each grad is the object it was, untouched.
+    """A block for diagnostic backward passes. On exit each grad is the same object, unchanged.
 
-    Where gradients are views, as those of DistributedDataParallel(gradient_as_bucket_view=True),
-    the passes write to their memory: their values are copied, and written back on exit. Where the
-    block converts the model, as model.double() does, the gradients are converted too.
+    If gradients are views, as those of DistributedDataParallel(gradient_as_bucket_view=True), the
+    passes write to their memory: their values are copied, and written back on exit. If the block
+    converts the model, as model.double() does, the gradients are converted too.
 
     >>> model = torch.nn.Linear(2, 1)
     >>> with scratch_gradients(model):

@@ -26,32 +26,33 @@ import torch
 
 __all__ = ["freeze", "unfreeze"]
 
-_MEMORY = "_before_freeze"  # of a frozen module: its mode, and which parameters of its own trained
+_MEMORY = "_before_freeze"  # attribute of a frozen module: its mode, and which parameters trained
 
 
 def freeze(module: torch.nn.Module) -> None:
-    """The module gives what it gives in eval mode, and neither training nor train() changes that.
+    """The module computes as in eval mode, and neither training nor train() changes that.
 
     requires_grad_(False) alone lets BatchNorm update its running statistics, and the next train()
-    of the model ends an eval(). Here every submodule stays in eval mode, also one without
+    of the model ends an eval(). Here every submodule stays in eval mode, even one without
     statistics, such as dropout: the features of a frozen part are the same in every epoch.
-    Whoever sets the attribute training, or requires_grad of a parameter, still does so.
+    Code that sets the attribute training, or requires_grad of a parameter, still has its effect.
 
-    - Gradients are dropped: with one that is zero an optimizer goes on by momentum and weight decay.
+    - Gradients are dropped: if they were zero, momentum and weight decay would still move weights.
     - A parameter that is shared with another part is frozen there too.
-    - A layer that is put into the module later is not frozen and follows train(). Such are a new
-      head, type(layer)(...), what SyncBatchNorm.convert_sync_batchnorm() makes, and the parameters
-      of weight_norm().
-    - What was frozen before stays so, and unfreeze() returns to the state before the first time.
-    - A copy or a pickle of the module is frozen too, where this file can be imported; one by
+    - A layer that is put into the module later is not frozen and follows train(). Examples are a
+      new head, type(layer)(...), the result of SyncBatchNorm.convert_sync_batchnorm(), and the
+      parameters of weight_norm().
+    - Parts that were frozen before stay frozen, and unfreeze() returns to the state before the
+      first freeze().
+    - A copy or a pickle of the module is frozen too, if this file can be imported; a copy by
       torch.jit.script() only until its train().
 
-    The state_dict, print() and what the hooks do are as before. The type is a subclass with the
-    same name, so that nothing is added to a forward: unfreeze() it for what asks for the type
-    itself, as torch.ao.quantization does.
+    The state_dict, print() and the effects of hooks are as before. The type is a subclass with the
+    same name, so that nothing is added to a forward. Call unfreeze() before anything that asks for
+    the type itself, such as torch.ao.quantization.
 
     Raises:
-        TypeError: this is not a module, or one that is scripted: freeze it before it is scripted.
+        TypeError: this is not a module, or it is scripted: freeze it before it is scripted.
         ValueError: a lazy layer has no parameters yet: run a batch through it first.
 
     >>> model = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(2, 2))
@@ -88,14 +89,15 @@ def freeze(module: torch.nn.Module) -> None:
 
 
 def unfreeze(module: torch.nn.Module) -> None:
-    """What freeze() has changed in the module is as it was: modes and flags of requires_grad.
+    """Restores what freeze() has changed in the module: modes and flags of requires_grad.
 
-    Also where the model has been in another mode in between: call train() or eval() afterwards.
-    A parameter that is shared with another part trains there too. DistributedDataParallel that was
-    built in between does not synchronize what trains again: build it anew.
+    The modes are restored even if the model has changed its mode since: call train() or eval()
+    afterwards. A parameter that is shared with another part trains there too. A
+    DistributedDataParallel that was built since does not synchronize what trains again: build it
+    again.
 
-    Where the class was changed in between, as by fully_shard(), it stays so, and the subclass of
-    freeze() stays among its bases, without effect.
+    If the class was changed since, as by fully_shard(), it stays changed, and the subclass of
+    freeze() remains among its bases, without effect.
 
     Raises:
         TypeError: this is not a module, or a parameter of it is hidden, as by a parametrization or
@@ -131,7 +133,9 @@ def unfreeze(module: torch.nn.Module) -> None:
             parameter.requires_grad_(True)
     try:
         for part, training in modes.items():
-            if part.training != training:  # train() itself, as LoRA layers unmerge weights there
+            if (
+                part.training != training
+            ):  # calls train(), because LoRA layers unmerge weights there
                 part.train(training)
     finally:
         for part, training in modes.items():
@@ -149,7 +153,7 @@ def _twin(part: torch.nn.Module) -> Any:
 
 @functools.cache
 def _frozen(original: Any) -> Any:
-    """A subclass whose modules stay in eval mode; it looks like its base and is pickled as that."""
+    """A subclass whose modules stay in eval mode. It looks like its base and is pickled as its base."""
 
     @functools.wraps(original.__init__)
     def __init__(self: Any, *given: Any, **named: Any) -> None:
@@ -158,14 +162,14 @@ def _frozen(original: Any) -> Any:
         original.__init__(self, *given, **named)
 
     def train(self: Any, *given: Any, **named: Any) -> Any:
-        if _MEMORY not in vars(self):  # unfrozen, but of a class that was changed in between
+        if _MEMORY not in vars(self):  # unfrozen, but its class was changed in between
             return original.train(self, *given, **named)
         mode = given[0] if given else named.get("mode", True)
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = False
         for child in self.children():
-            child.train(mode)  # those that were put in later are not frozen
+            child.train(mode)  # children that were put in later are not frozen
         return self
 
     def __reduce_ex__(self: Any, protocol: Any) -> Any:
@@ -186,7 +190,7 @@ def _frozen(original: Any) -> Any:
 
 
 def _make(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What a pickle of a frozen module calls: it makes one of the original class first."""
+    """Unpickles a frozen module: makes a module of the original class, then freezes it."""
     module = function(*arguments)
     _swap(module)
     return module
@@ -198,7 +202,7 @@ def _trained(part: torch.nn.Module) -> list[str]:
 
 
 def _hidden(part: torch.nn.Module, name: str) -> bool:
-    """Whether a frozen parameter is behind this name, which is no parameter's: it cannot be thawed."""
+    """True if the name is not a parameter's but hides a frozen one, which cannot be unfrozen."""
     if name in part._parameters:
         return False
     value = getattr(part, name, None)

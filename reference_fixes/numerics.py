@@ -34,7 +34,7 @@ import torch
 __all__ = ["Snapshot", "StepResult", "apply_where", "clip_or_skip", "find_nonfinite"]
 
 _TORCH = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
-# Where a read stalls the device and an optimizer can decide instead. MPS has no float64, and its
+# Devices that stall on a read, and whose optimizers can decide instead. MPS has no float64, and its
 # optimizers step on NaN before torch 2.13 (pytorch#186360).
 _DECIDING = ("cuda",)
 _INF = ("inf", "-inf")
@@ -43,7 +43,7 @@ _INF = ("inf", "-inf")
 class StepResult(NamedTuple):
     """Both are 0-d tensors on the gradients' device. Reading one waits for the device."""
 
-    # Total 2-norm before clipping; inf where it overflows, inf or nan where the step was skipped.
+    # Total 2-norm before clipping; inf if it overflows, inf or nan if the step was skipped.
     norm: torch.Tensor
     skipped: torch.Tensor
 
@@ -52,29 +52,29 @@ def clip_or_skip(optimizer: torch.optim.Optimizer, max_norm: float) -> StepResul
     """optimizer.step() with all gradients scaled to a total norm of max_norm, or no step at all.
 
     - Finite gradients of all parameter groups together are clipped as by clip_grad_norm_, in place.
-      They are not cleared, and left alone when they are short enough.
-    - Where their norm overflows, and clip_grad_norm_ makes them zero, they keep their direction and
-      get no longer than max_norm. (MPS, without subnormal numbers, makes the largest zero too.)
-    - With any inf or NaN nothing is stepped: weights, moments and step counts stay as they are.
+      They are not cleared, and not changed if they are short enough.
+    - If their norm overflows, so that clip_grad_norm_ makes them zero, they keep their direction
+      and become no longer than max_norm. (MPS, without subnormal numbers, makes the largest zero.)
+    - With any inf or NaN there is no step: weights, moments and step counts stay as they are.
 
-    What it costs: one read from the device per step, two where the norm is not finite. step() is
-    not called when the step is skipped.
+    It costs one read from the device per step, or two if the norm is not finite. step() is not
+    called if the step is skipped.
 
     On CUDA a fused optimizer of torch.optim itself decides on the device, since torch 2.4, and
-    nothing is read. (No subclass or wrapper does so, and no SGD with dampening.) There:
+    nothing is read. (Subclasses, wrappers and SGD with dampening do not do so.) In that case:
 
-    - step() is called in any case and scales the gradients: hooks before it see them as they were.
+    - step() is always called and scales the gradients: hooks before it see them unscaled.
     - A norm beyond 3e38 * max_norm counts as inf.
 
-    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. For
-    float32 or bfloat16: under a GradScaler the scaler skips.
+    With DTensors (FSDP2) all ranks step or none does; a norm that overflows counts as inf. Use this
+    for float32 or bfloat16: with a GradScaler the scaler skips.
 
     Args:
-        max_norm: positive; inf clips nothing and only skips.
+        max_norm: positive; with inf, steps are skipped but nothing is clipped.
 
     Raises:
         ValueError: max_norm is not positive, or no parameter has a gradient with a value in it.
-        TypeError: an LBFGS, or parameters of FSDP1.
+        TypeError: the optimizer is LBFGS, or has parameters of FSDP1.
 
     >>> weight = torch.nn.Parameter(torch.zeros(2))
     >>> optimizer = torch.optim.SGD([weight], lr=1.0)
@@ -130,15 +130,15 @@ def _decides_on_device(optimizer: torch.optim.Optimizer) -> bool:
 def _step_on_device(
     optimizer: Any, groups: list[list[torch.Tensor]], max_norm: float
 ) -> StepResult:
-    """Tells the optimizer's kernel what a GradScaler would: a divisor, and whether to skip."""
+    """Gives the optimizer's kernel the same as a GradScaler: a divisor, and whether to skip."""
     # No float32 overflows in float64: one pass over the gradients tells inf from a large norm.
     # Torch 2.14 and 2.15 have no such norm of DTensors.
     norm = _norm(groups, 2.0) if _sharded(groups) else _norm(groups, 2.0, torch.float64)
     divisor = (norm / max_norm).clamp(min=1.0).float()
     skipped = ~(divisor < math.inf)  # NaN is not, either
     for parameter, group in _with_gradients(optimizer):
-        # Skipped in its first step, SGD would keep memory that nothing was written to as its
-        # momentum. It starts as the first gradient, which momentum * 0 + gradient is as well.
+        # If its first step is skipped, SGD would keep uninitialized memory as its momentum. The
+        # momentum starts as the first gradient, and momentum * 0 + gradient is the same.
         state = optimizer.state[parameter]
         if group.get("momentum") and state.get("momentum_buffer") is None:
             state["momentum_buffer"] = torch.zeros_like(parameter)
@@ -193,7 +193,7 @@ def _with_gradients(optimizer: torch.optim.Optimizer) -> Iterator[tuple[Any, dic
 
 
 def _groups(tensors: list[torch.Tensor]) -> list[list[torch.Tensor]]:
-    """By device and dtype, and by mesh where they are DTensors: what torch takes in one call."""
+    """The tensors by device, dtype and, for DTensors, mesh: groups that torch takes in one call."""
     groups: dict[Any, list[torch.Tensor]] = {}
     for tensor in tensors:
         key = tensor.device, tensor.dtype, getattr(tensor, "device_mesh", None)
@@ -215,8 +215,8 @@ def _norm(groups: list[list[torch.Tensor]], order: float, *dtype: torch.dtype) -
 
 @torch.no_grad()
 def _scale(groups: list[list[torch.Tensor]], factor: torch.Tensor) -> None:
-    # A tensor and no Python number, which the CPU would round to float16 together with float16
-    # gradients. Before 2.1 it rounds the tensor too, and CUDA still does.
+    # The factor is a tensor, because the CPU would round a Python number to float16 together with
+    # float16 gradients. Before 2.1 it rounds the tensor too, and CUDA still does.
     for group in groups:
         here, narrow = factor.to(group[0].device), (torch.float16, torch.bfloat16)
         exact = group[0].device.type == "cpu" or group[0].dtype not in narrow
@@ -234,7 +234,7 @@ class _Finding(NamedTuple):
 
 
 def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) -> str | None:
-    """Names the first thing that is not finite, in the order in which trouble travels, or None.
+    """Names the first thing that is not finite, in the order in which it spreads, or None.
 
     It looks at
 
@@ -243,22 +243,22 @@ def find_nonfinite(model: torch.nn.Module, *inputs: Any, **named_inputs: Any) ->
     - when inputs are given, the output of every module of one forward pass,
     - the gradients, the last parameter's first.
 
-    Inputs and outputs may hold -inf, as masks do, and buffers inf of both signs. Where NaN or inf
-    comes out of a module, or is in a gradient, each -inf of an input or output before it is named
+    Inputs and outputs may have -inf, as masks do, and buffers inf of both signs. If a module
+    returns NaN or inf, or a gradient has them, each -inf of an input or output before it is named
     first: a mask that hides all keys, or log(0).
 
     The pass works on copies of all inputs that can be copied and builds no graph. From torch 2.3
     on, encoders run in it without the fast path of forwards that have no graph, if gradients are
-    enabled and a parameter trains: call this in no_grad() where the forward is called so. What
-    torch.compile has compiled runs uncompiled in it (before torch 2.6 modules in there are not
-    seen). Afterwards the buffers are what they were, and so is the random state of Python and of
-    torch on the CPU and on the CUDA devices of the parameters.
+    enabled and a parameter trains: call this in no_grad() if the forward is called so. Modules that
+    torch.compile has compiled run uncompiled in it (before torch 2.6 modules inside are not seen).
+    Afterwards the buffers are as before, and so is the random state of Python and of torch on the
+    CPU and on the CUDA devices of the parameters.
 
-    Where the ranks share a model all of them have to call it; of a DTensor each sees its own part.
-    For diagnosis: it reads from the device many times.
+    If ranks share a model, all of them have to call it; each rank sees its own part of a DTensor.
+    Use it for diagnosis only, because it reads from the device many times.
 
     Raises:
-        Exception: what the model raises, unless something is found that explains it.
+        Exception: whatever the model raises, unless something is found that explains it.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     >>> model[1].running_mean[0] = float("nan")
@@ -305,7 +305,7 @@ def _find_bad_outputs(
     inputs: tuple[Any, ...],
     named_inputs: dict[str, Any],
 ) -> None:
-    """Adds to `found`; no exception says so, because a model may catch it."""
+    """Adds to `found`. It does not use an exception, because a model may catch it."""
 
     def hook(name: str) -> Callable[..., None]:
         def check(module: torch.nn.Module, _: Any, output: Any) -> None:
@@ -347,7 +347,7 @@ def _find_bad_outputs(
 
 @contextlib.contextmanager
 def _fast_path_of(model: torch.nn.Module) -> Iterator[None]:
-    """A block where a pass without a graph takes the path of encoders that have one."""
+    """A block in which encoders take the path of a pass with a graph, without having a graph."""
     mha: Any = getattr(torch.backends, "mha", None)
     trains = torch.is_grad_enabled() and any(each.requires_grad for each in model.parameters())
     if not (trains and hasattr(mha, "set_fastpath_enabled")):
@@ -362,14 +362,14 @@ def _fast_path_of(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _uncompiled() -> ContextManager[Any]:
-    """A block without torch.compile: a graph that it has made before would not call new hooks."""
+    """A block without torch.compile, because a compiled graph would not call new hooks."""
     if _TORCH >= (2, 6) and "torch._dynamo" in sys.modules:
         return torch.compiler.set_stance("force_eager")
     return contextlib.nullcontext()
 
 
 def _values(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor, tuple[str, ...]]]:
-    """Place and value of each parameter and buffer, and what it may hold."""
+    """Place and value of each parameter and buffer, and the infinities that it may have."""
     for name, parameter in model.named_parameters():
         yield f"parameter {name!r}", parameter, ()
     for name, buffer in model.named_buffers():
@@ -395,10 +395,10 @@ def _leaves(value: Any, place: str = "", above: tuple[int, ...] = ()) -> Iterato
 
 
 def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
-    """How many of its values are not finite, in words, or None where they are but `meant` ones."""
+    """The number of values that are not finite, in words, or None if all of them are in `meant`."""
     if hasattr(value, "astype"):
-        # torch takes neither long doubles nor arrays of another byte order, and numbers that are
-        # not complex count alike as complex ones.
+        # torch takes neither long doubles nor arrays of another byte order. Real numbers give the
+        # same counts as complex numbers.
         value = value.astype("c16")
     tensor = torch.as_tensor(value)
     if torch.nn.parameter.is_lazy(tensor) or tensor.is_meta:
@@ -427,7 +427,7 @@ def _problem(value: Any, meant: tuple[str, ...] = ()) -> str | None:
 
 
 def _copied(value: Any, device: Any = None) -> Any:
-    """A copy by value, its tensors on `device`; a copy of that one is where the original was."""
+    """A copy by value, its tensors on `device`. A copy of the copy is where the original was."""
     memo: dict[int, Any] = {}  # deepcopy by itself refuses tensors that have a graph
     for _, leaf in _leaves(value):
         if isinstance(leaf, torch.Tensor) and id(leaf) not in memo:
@@ -444,14 +444,14 @@ def _copied(value: Any, device: Any = None) -> Any:
 
 
 def _expanded(value: Any) -> bool:
-    """Whether elements of a tensor share memory, so that nothing can be written to it."""
+    """True if elements of a tensor share memory, so that nothing can be written to it."""
     if not torch.is_tensor(value) or value.is_nested or value.layout != torch.strided:
         return False
     return any(not step and size > 1 for step, size in zip(value.stride(), value.shape))
 
 
 def _into(there: Any, value: Any) -> Any:
-    """`value`, in the tensor that is there if it can be written to: others may hold it."""
+    """The value, in the existing tensor if it can be written to, because others may refer to it."""
     if not (torch.is_tensor(there) and torch.is_tensor(value) and there.shape == value.shape):
         return value
     if there.is_inference() or _expanded(there):
@@ -460,19 +460,19 @@ def _into(there: Any, value: Any) -> Any:
 
 
 class Snapshot:
-    """A copy by value of a model, its optimizer, and all else that has a state_dict, to go back to.
+    """A copy by value of a model, its optimizer, and anything with a state_dict, to return to.
 
-    A state_dict() is a set of references that training goes on writing into. Weights without the
-    optimizer's moments bring a NaN back with the next step.
+    A state_dict() is a set of references to which training continues to write. If only the weights
+    are restored, the optimizer's moments bring a NaN back with the next step.
 
     Args:
-        parts: model, optimizer, scheduler, EMA, GradScaler; of a model all buffers are kept.
-        device: where the copies are kept, such as "cpu"; None for where the originals are.
+        parts: model, optimizer, scheduler, EMA, GradScaler; all buffers of a model are kept.
+        device: where the copies are kept, such as "cpu"; None for the devices of the originals.
 
     Raises:
-        ValueError: a value is not finite, or is on the meta device: that is nothing to go back to.
-            Buffers and Python's numbers may be inf.
-        TypeError: a part has no load_state_dict(), or there is none.
+        ValueError: a value is not finite, or is on the meta device, so there is no point in
+            returning to it. Buffers and Python's numbers may be inf.
+        TypeError: a part has no load_state_dict(), or there are no parts.
 
     >>> model = torch.nn.Linear(1, 1)
     >>> good = Snapshot(model)
@@ -502,14 +502,14 @@ class Snapshot:
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Writes all values back, any number of times; gradients, of a later step, become None.
+        """Writes all values back, any number of times. Gradients become None.
 
-        Everything comes back or nothing: where a part does not take its values any more, such as a
-        model with a new layer, all parts get back those they had, and the error passes through. For
-        that a second copy is taken while it runs, on the device of the first.
+        Everything is restored or nothing: if a part does not take its values any more, such as a
+        model with a new layer, all parts get back the values they had, and the error is raised.
+        Meanwhile there is a second copy on the device of the first.
 
-        The tensors of the buffers, of the moments and of a tensor lr stay the same objects, which a
-        CUDA graph may hold.
+        The tensors of the buffers, of the moments and of a tensor lr remain the same objects,
+        because a CUDA graph may refer to them.
         """
         now = [_keep(part, self._device) for part, _, _ in self._kept]
         try:
@@ -517,7 +517,7 @@ class Snapshot:
                 _put(*kept)
         except BaseException:
             for kept in now:
-                with contextlib.suppress(Exception):  # the one that could not load, once more
+                with contextlib.suppress(Exception):  # the part that could not load, again
                     _put(*kept)
             raise
         for part, _, _ in self._kept:
@@ -532,7 +532,7 @@ class Snapshot:
 def _keep(part: Any, device: Any) -> tuple[Any, list[torch.nn.Module], Any]:
     """The part, its modules, and copies of its state and of their buffers."""
     modules = list(part.modules()) if isinstance(part, torch.nn.Module) else []
-    # Not every buffer is in the state_dict, nor can that say that one is None.
+    # Not every buffer is in the state_dict, which also cannot say that a buffer is None.
     buffers = [dict(module._buffers) for module in modules]
     return part, modules, _copied((part.state_dict(), buffers), device)
 
@@ -560,7 +560,7 @@ def _put(part: Any, modules: list[torch.nn.Module], kept: Any) -> None:
 
 
 def _moments(part: Any) -> dict[Any, dict[str, Any]]:
-    """Of an optimizer: what its state_dict() refers to, by the number of the parameter."""
+    """The state that an optimizer's state_dict() refers to, by the number of the parameter."""
     found: dict[Any, dict[str, Any]] = {}
     if hasattr(part, "param_groups"):
         found = part.state_dict().get("state", {})
@@ -577,11 +577,11 @@ def apply_where(
     """function(*inputs) where mask is true and `otherwise` elsewhere, with finite gradients.
 
     torch.where(mask, function(x), otherwise) passes 0 * inf = NaN back through function where the
-    mask is false. Here the function sees `safe` in those places instead, a value at which it and
-    its derivative are finite.
+    mask is false. Here the function sees `safe` in those places instead, a value at which the
+    function and its derivative are finite.
 
     Args:
-        mask: bool; broadcast with the inputs.
+        mask: a bool tensor, which is broadcast with the inputs.
 
     Raises:
         TypeError: mask is not bool.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Optimizer states that are loaded as copies, and only where they fit, and a check that optimizers
-and model hold the same parameters.
+"""Loads optimizer states as copies, and only if they fit, and checks that optimizers and model have
+the same parameters.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what the reproducers of
-repros/optimizers show that name it.
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers of
+repros/optimizers that name it.
 Sources of the failures: https://github.com/pytorch/pytorch/issues/196083,
 https://github.com/pytorch/pytorch/issues/14467
 
@@ -33,28 +33,29 @@ _SHOWN = 5  # parameters of each problem in an error
 
 
 def check_parameters(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> None:
-    """Raises unless the optimizers, together, hold what the model trains, each parameter once.
+    """Raises unless the optimizers together have what the model trains, each parameter once.
 
-    An optimizer holds parameters, not their model. One that was built before a layer was replaced
-    goes on with those of the old layer, and a layer that no group lists stays as it is, without
-    an error. Call this before the first step, and again after a change of the model.
+    An optimizer has parameters, not their model. If it was built before a layer was replaced, it
+    continues with the parameters of the old layer, and a layer that no group lists stays as it is,
+    without an error. Call this before the first step, and again after a change of the model.
 
-    Frozen parameters may be held or not. A weight that layers share counts once. A model that is
-    wrapped, by DistributedDataParallel or torch.compile, has the same parameters. Those of
-    fully_shard() are others: the optimizer is built after it, and this is called between steps,
-    since from forward to backward the model holds unsharded ones. An optimizer of copies, as of
-    master weights, holds none of the model's.
+    Optimizers may have frozen parameters or not. A weight that layers share counts once. A model
+    that is wrapped, by DistributedDataParallel or torch.compile, has the same parameters. After
+    fully_shard() they are others: build the optimizer after it, and call this between steps,
+    because from forward to backward the model has unsharded parameters. An optimizer of copies,
+    such as master weights, has no parameter of the model.
 
     Args:
-        model: what is trained; several modules, as a model and a loss with weights, go into a
-            torch.nn.ModuleList.
+        model: the module that is trained; several modules, such as a model and a loss with weights,
+            go into a torch.nn.ModuleList.
         optimizers: one or more.
 
     Raises:
-        TypeError: the model is no module, or no optimizer was given, or something else as one.
+        TypeError: the model is not a module, there is no optimizer, or an optimizer is not one.
         ValueError: a parameter of the model that requires a gradient is in no optimizer; an
-            optimizer holds one that the model does not have; one is listed twice, in an optimizer
-            or in two. The text has the names, the shapes, and the positions over all groups.
+            optimizer has a parameter that the model does not have; a parameter is listed twice, in
+            one optimizer or in two. The text has the names, the shapes, and the positions over all
+            groups.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
     >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -117,32 +118,32 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
     """Loads a state, which shares nothing with its source, into an optimizer that it fits.
 
     Since 2.1 load_state_dict() keeps the tensors of the source, and a step of one optimizer changes
-    the momentum of the other. It never looks at shapes: a fused optimizer then reads and writes
-    beyond the end of a state that is too small. Nor does it look at what the state is of: one of
-    SGD is loaded into Adam, whose next step raises KeyError. Here dtypes and devices are those that
-    it gives.
+    the momentum of the other. It never checks shapes: a fused optimizer then reads and writes
+    beyond the end of a state that is too small. It does not check the kind of state either: a state
+    of SGD is loaded into Adam, whose next step raises KeyError. Here dtypes and devices are the
+    same as with load_state_dict().
 
-    What fits:
+    A state fits
 
-    - An optimizer of torch, or of a subclass: each group has the options that the class needs, and
-      each parameter that has a state has what a step with these options keeps, in its shapes. That
-      step is made with stand-ins on the meta device, which take no memory.
-    - Any other: what the optimizer has itself in the shape of a parameter, the state has in it too.
+    - an optimizer of torch, or of a subclass, if each group has the options that the class needs,
+      and each parameter that has a state has what a step with these options keeps, in its shapes.
+      That step is made with stand-ins on the meta device, which take no memory;
+    - any other optimizer, if it has the same keys in the shape of a parameter as the optimizer.
 
-    A learning rate that is a tensor stays that tensor, with the loaded value, so that a compiled
-    step and whoever else holds it see the change. Of groups that share one, only the first keeps
-    it if their loaded values differ. A learning rate that is a float stays a float: only if the
-    loaded one is a tensor does the host wait for its device.
+    A learning rate that is a tensor remains the same tensor, with the loaded value, so that a
+    compiled step and other code that refers to it see the change. If groups share a tensor and
+    their loaded values differ, only the first keeps it. A learning rate that is a float remains a
+    float: the host waits for the device only if the loaded rate is a tensor.
 
     Args:
         state: what state_dict() of an optimizer with the same parameters in the same order
             returned. It is left as it is.
 
     Raises:
-        TypeError: this is not an optimizer's state, such as a checkpoint that holds one.
-        ValueError: groups of other sizes; the same names in another order (both have names since
-            2.6, if the optimizer was given named_parameters()); a state that does not fit, as
-            above; a learning rate of several elements. Nothing was loaded then.
+        TypeError: this is not an optimizer's state, but for example a checkpoint that has one.
+        ValueError: the groups have other sizes; the same names are in another order (both have
+            names since 2.6, if the optimizer was given named_parameters()); the state does not fit,
+            as above; a learning rate has several elements. Then nothing was loaded.
 
     >>> small, large = (torch.nn.Parameter(torch.zeros(size)) for size in (2, 3))
     >>> small.grad = torch.ones(2)
@@ -183,7 +184,7 @@ def load_optimizer_state(optimizer: torch.optim.Optimizer, state: Mapping[str, A
 
 
 def _rates(groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
-    """For each group its learning rate, and what is to be written into it if it is a tensor."""
+    """For each group its learning rate, and the value to write into it if it is a tensor."""
     first: dict[int, Any] = {}
     for n, (group, other) in enumerate(zip(groups, saved)):
         rate, loaded = group.get("lr"), other.get("lr")
@@ -207,7 +208,7 @@ def _rates(groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator[str]:
-    """What does not fit, parameter by parameter."""
+    """A sentence for each problem, parameter by parameter."""
     groups = optimizer.param_groups
     names, given = (_names(each) for each in (groups, saved))
     if sorted(names) == sorted(given):  # else renamed, as by torch.compile, or not known
@@ -229,7 +230,7 @@ def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator
         layouts += found
     parameters = [parameter for group in groups for parameter in group["params"]]
     keys = [key for group in saved for key in group["params"]]
-    if kind is torch.optim.LBFGS:  # its state is that of all parameters, and the first one has it
+    if kind is torch.optim.LBFGS:  # the first parameter has the state of all parameters
         yield from _other_length(parameters, [states.get(key) for key in keys])
     for n, (parameter, key, layout) in enumerate(zip(parameters, keys, layouts)):
         name = f"parameter {n}" + (f" ({names[n]})" if names else "")
@@ -253,7 +254,7 @@ def _problems(optimizer: Any, saved: Any, states: Mapping[Any, Any]) -> Iterator
 
 
 def _torchs_own(kind: type) -> type[torch.optim.Optimizer] | None:
-    """The optimizer of torch that this is, or that it is derived from."""
+    """The optimizer class of torch that this class is, or is derived from; else None."""
     for each in kind.__mro__:
         if f"{each.__module__}.".startswith("torch.optim.") and each is not torch.optim.Optimizer:
             return each
@@ -265,7 +266,7 @@ def _step(kind: type) -> Any:
 
 
 def _per_element(optimizer: Any, parameter: torch.Tensor) -> dict[str, Any]:
-    """What the optimizer itself has in the shape of the parameter."""
+    """The entries of the optimizer's own state that have the shape of the parameter."""
     state = getattr(optimizer, "state", {}).get(parameter)
     return {
         key: value
@@ -277,7 +278,7 @@ def _per_element(optimizer: Any, parameter: torch.Tensor) -> dict[str, Any]:
 def _layouts(
     kind: type[torch.optim.Optimizer], group: Mapping[str, Any], saved: Mapping[str, Any]
 ) -> tuple[list[str], list[Mapping[str, Any]]]:
-    """Options that a group of the state lacks, and what a step keeps for each parameter."""
+    """The options that a group of the state lacks, and the state that a step keeps per parameter."""
     lazy = [torch.nn.parameter.is_lazy(parameter) for parameter in group["params"]]
     stand_ins = [
         torch.empty(0 if no_shape else parameter.shape, dtype=parameter.dtype, device="meta")
@@ -293,7 +294,7 @@ def _layouts(
     missing = [key for key in needed if key not in probe.param_groups[0]]
     if not missing:
         probe.state.update(before)
-        # A step that asks for a value ends there, with the state of each parameter made.
+        # A step that needs a value ends there, after the state of each parameter was made.
         with torch.no_grad(), contextlib.suppress(Exception):
             _step(kind)(probe)
     found: list[Mapping[str, Any]] = [
@@ -307,12 +308,12 @@ def _without_values(tensor: torch.Tensor) -> torch.Tensor:
     indices = torch.empty((tensor.dim(), 0), dtype=torch.long, device=tensor.device)
     values = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that nobody checks it
+        warnings.simplefilter("ignore")  # of a tensor that is not checked
         return torch.sparse_coo_tensor(indices, values, tensor.shape, device=tensor.device)
 
 
 def _options(group: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers for tensors, which are on a device, and the implementation that takes any device."""
+    """The options, with numbers in place of tensors, and the implementation for any device."""
 
     def plain(value: Any) -> Any:
         if type(value) in (tuple, list):
@@ -326,7 +327,7 @@ def _options(group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _other_length(parameters: list[torch.Tensor], states: list[Any]) -> Iterator[str]:
-    """What LBFGS keeps of all parameters together that has another number of elements."""
+    """A sentence for each state of LBFGS whose number of elements is not that of all parameters."""
     total = sum(each.numel() * (2 if each.is_complex() else 1) for each in parameters)
     for state in states:
         for key, value in state.items() if isinstance(state, Mapping) else ():
@@ -344,5 +345,5 @@ def _shape(parameter: torch.Tensor) -> str:
 
 
 def _names(groups: Any) -> list[str]:
-    """The names of all parameters; none where torch is older than 2.6, or was not given them."""
+    """The names of all parameters; none if torch is older than 2.6 or was not given names."""
     return [name for group in groups for name in group.get("param_names", ())]

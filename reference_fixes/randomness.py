@@ -41,12 +41,12 @@ def normal_(
     Args:
         tensor: float16, bfloat16, float32 or float64, of any shape. It is filled in place, a
             parameter too.
-        mean, std: finite, std positive.
-        generator: on the tensor's device; else torch's own.
+        mean, std: finite numbers, std positive.
+        generator: a generator on the tensor's device; without it, torch's own.
 
     Raises:
-        TypeError: this is not a dense tensor of such a dtype.
-        ValueError: mean or std is not such a number.
+        TypeError: this is not a dense tensor of one of these dtypes.
+        ValueError: mean or std is not finite, or std is not positive.
 
     >>> x = normal_(torch.empty(100_000, dtype=torch.bfloat16), mean=1.0, std=2.0)
     >>> (x - 1).abs().max() > 2 * 3.5
@@ -63,20 +63,20 @@ def exponential_(
 
     Not needed from torch 2.7 on: torch.Tensor.exponential_ does the same.
 
-    One random number goes into each element: in torch 2.0 to 2.6 the CPU's own exponential_ makes a
-    whole tensor out of 32 bits, and whole tensors come back (pytorch#132395). It is drawn in
-    float32 or better. A 0 of uniform_() counts as half of its next number, so that none is far
-    below all others.
+    Each element has a random number of its own: in torch 2.0 to 2.6 the CPU's own exponential_
+    makes a whole tensor out of 32 bits, so that whole tensors repeat (pytorch#132395). Numbers are
+    drawn in float32 or better. A 0 of uniform_() counts as half of its next number, so that no
+    number is far below all others.
 
     Args:
         tensor: float16, bfloat16, float32 or float64, of any shape. It is filled in place, a
             parameter too.
-        rate: finite and positive.
-        generator: on the tensor's device; else torch's own.
+        rate: a finite, positive number.
+        generator: a generator on the tensor's device; without it, torch's own.
 
     Raises:
-        TypeError: this is not a dense tensor of such a dtype.
-        ValueError: rate is not such a number.
+        TypeError: this is not a dense tensor of one of these dtypes.
+        ValueError: rate is not finite, or not positive.
 
     >>> weights = torch.tensor([0.0, 1.0, 9.0])  # a draw without replacement, in order
     >>> (weights / exponential_(torch.empty(3))).topk(2).indices.sort().values
@@ -84,7 +84,7 @@ def exponential_(
     """
     _check(tensor, {}, {"rate": rate})
     uniform = _wide(tensor).uniform_(generator=generator)
-    # uniform_() may give 0, whose logarithm is 0: half of the next number stands for it.
+    # uniform_() may give 0, whose log1p is 0: half of the next number replaces it.
     uniform.clamp_(min=torch.finfo(uniform.dtype).eps / 4)
     drawn = uniform.neg_().log1p_().div_(-rate)
     return _fill(tensor, drawn.clamp_(min=torch.finfo(tensor.dtype).tiny))
@@ -102,23 +102,23 @@ def trunc_normal_(
 
     Not needed from torch 2.12 on: torch.nn.init.trunc_normal_ does the same.
 
-    Called as that one, which before puts outliers on the bounds: in bfloat16 one in 256
-    (pytorch#145498). Here no number is moved to a bound, except by rounding to the tensor's dtype.
-    An interval far out in a tail works as well.
+    It is called like that function, which before 2.12 puts outliers on the bounds: in bfloat16 one
+    in 256 (pytorch#145498). Here no number is moved to a bound, except by rounding to the tensor's
+    dtype. An interval far out in a tail works as well.
 
-    It is drawn in float64, which takes 8 bytes per element meanwhile. On MPS, which has no float64,
-    it is drawn on the CPU and copied.
+    Numbers are drawn in float64, which meanwhile takes 8 bytes per element. On MPS, which has no
+    float64, they are drawn on the CPU and copied.
 
     Args:
         tensor: float16, bfloat16, float32 or float64, of any shape. It is filled in place, a
             parameter too.
-        mean, std: finite, std positive.
-        a, b: the bounds themselves, not in standard deviations; -inf and inf are none.
-        generator: on the tensor's device, for MPS on the CPU; else torch's own.
+        mean, std: finite numbers, std positive.
+        a, b: the bounds themselves, not in standard deviations; -inf and inf mean no bound.
+        generator: a generator on the tensor's device, for MPS on the CPU; without it, torch's own.
 
     Raises:
-        TypeError: this is not a dense tensor of such a dtype.
-        ValueError: a number is not such a one, or the interval has no probability in float64.
+        TypeError: this is not a dense tensor of one of these dtypes.
+        ValueError: mean or std is not as above, or the interval has no probability in float64.
 
     >>> x = trunc_normal_(torch.empty(1000), mean=1.0, std=0.02, a=1.1, b=1.2)  # 5 to 10 sigma
     >>> bool((x >= 1.1).all() and (x <= 1.2).all() and x.mean() < 1.11)
@@ -138,7 +138,7 @@ def trunc_normal_(
         )
     device = "cpu" if tensor.device.type == "mps" else tensor.device
     drawn = _wide(tensor, torch.float64, device).uniform_(generator=generator)
-    # uniform_() may give 0, and ndtri(0) is -inf: half of the next number stands for it.
+    # uniform_() may give 0, and ndtri(0) is -inf: half of the next number replaces it.
     drawn.clamp_(min=2.0**-54).mul_(end - start).add_(start)
     torch.special.ndtri(drawn, out=drawn)
     return _fill(tensor, drawn.mul_(-std if mirrored else std).add_(mean).clamp_(a, b))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients of recurrent networks in eval mode; evaluations that leave a model as they found it.
+"""Gradients of recurrent networks in eval mode, and evaluations that leave a model as it was.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes those of repros/rnn that name
-it.
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers of repros/rnn
+that name it.
 Source of the failure: https://github.com/pytorch/pytorch/issues/5878
 
 >>> lstm = torch.nn.LSTM(3, 4, num_layers=2, dropout=0.5)
@@ -38,12 +38,13 @@ __all__ = [
 
 @contextlib.contextmanager
 def restore_modes(model: torch.nn.Module) -> Iterator[None]:
-    """On exit, also after an exception, every submodule is in the mode that it was in.
+    """On exit, even after an exception, every submodule is in the mode that it was in.
 
-    One saved flag is not enough: train() and eval() also reach a frozen BatchNorm. Where a flag has
-    changed, train() is called: LoRA layers, which merge weights in eval(), unmerge them there. If a
-    train() raises, all others are called and all flags restored before the error is raised. What
-    freeze() or unfreeze() of modules.py changes in the block keeps the mode that they gave it.
+    One saved flag is not enough: train() and eval() also reach a frozen BatchNorm. If a flag has
+    changed, train() is called, because LoRA layers, which merge weights in eval(), unmerge them
+    there. If a train() raises, all others are called and all flags restored before the error is
+    raised. A module that freeze() or unfreeze() of modules.py changes in the block keeps its new
+    mode.
 
     Raises:
         TypeError: this is not a module.
@@ -62,8 +63,10 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
         )
     modes = {module: module.training for module in model.modules()}
     frozen = {module for module in modes if _frozen(module)}
-    with contextlib.ExitStack() as stack:  # goes on after a train() that raises; the last is first
-        # A train() that does not set the flags, or freezes something of its own accord.
+    with (
+        contextlib.ExitStack() as stack
+    ):  # continues after a train() that raises; the last is first
+        # For a train() that does not set the flags, or that freezes something itself.
         for module in modes:
             stack.callback(_restore_flag, module, modes)
         for module in reversed(modes):
@@ -98,16 +101,16 @@ def cudnn_flags(
     benchmark: bool | None = None,
     deterministic: bool | None = None,
 ) -> Iterator[None]:
-    """In the block, torch.backends.cudnn has these flags; one that is not given is left alone.
+    """In the block, torch.backends.cudnn has these flags; the others are left alone.
 
-    torch.backends.cudnn.flags() resets those: flags(deterministic=True) turns cuDNN off.
+    torch.backends.cudnn.flags() resets the others: flags(deterministic=True) turns cuDNN off.
 
     >>> with cudnn_flags(deterministic=True):
     ...     torch.backends.cudnn.enabled, torch.backends.cudnn.deterministic
     (True, True)
     """
     wanted = {"enabled": enabled, "benchmark": benchmark, "deterministic": deterministic}
-    # The setters work after torch.backends.disable_global_flags(), where an assignment is refused.
+    # After torch.backends.disable_global_flags() the setters work, but assignments are refused.
     flags = vars(type(torch.backends.cudnn))
     saved = {name: flags[name].getter() for name, value in wanted.items() if value is not None}
     try:
@@ -121,10 +124,11 @@ def cudnn_flags(
 
 @contextlib.contextmanager
 def no_grad_eval(model: torch.nn.Module) -> Iterator[None]:
-    """Eval mode and no_grad() in the block, e.g. for a validation; modes are restored on exit.
+    """Eval mode and no_grad() in the block, e.g. for a validation. Modes are restored on exit.
 
-    The caller's inference_mode() is off, as a tensor that the model caches in it breaks training
-    later. A batch that was made in it must be cloned if the model changes its input in place.
+    The caller's inference_mode() is off, because a tensor that the model caches in it breaks
+    training later. A batch that was made in it must be cloned if the model changes its input in
+    place.
 
     Autocast's cache is emptied on exit: weights cast without a graph would get no gradient in the
     next forward (pytorch#112583).
@@ -146,13 +150,13 @@ def no_grad_eval(model: torch.nn.Module) -> Iterator[None]:
 
 @contextlib.contextmanager
 def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
-    """In the block, the model answers as in eval mode, and backward() works on cuDNN too.
+    """In the block, the model computes as in eval mode, and backward() works on cuDNN too.
 
-    cuDNN keeps what its backward needs in training mode only (aten/src/ATen/native/cudnn/RNN.cpp).
-    So RNN, LSTM and GRU modules are in it, with dropout 0; all others are in eval mode, and should
-    ask for no mode but their own. An RNN that is scripted, or has hooks or code of its own, which
-    may look at the mode, is in eval mode too, and cuDNN is off in the block. All this is restored
-    on exit.
+    cuDNN keeps what its backward needs only in training mode (aten/src/ATen/native/cudnn/RNN.cpp).
+    So RNN, LSTM and GRU modules are in training mode, with dropout 0. All others are in eval mode,
+    and should read no mode except their own. An RNN that is scripted, or has hooks or code of its
+    own, which may read the mode, is in eval mode too, and cuDNN is off in the block. All this is
+    restored on exit.
 
     Gradients are enabled, even if the caller is in no_grad() or inference_mode(). backward() may
     follow the block, unless the model uses checkpointing, which runs the forward again. With
@@ -173,7 +177,7 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
         torch.clear_autocast_cache()
         model.eval()
         for module in model.modules():
-            # A scripted module is of another type, and has the name of its own.
+            # A scripted module has another type, and keeps the name of its own type.
             name = getattr(module, "original_name", None)
             if _mode_is_only_dropout(module):
                 stack.callback(setattr, module, "dropout", module.dropout)
@@ -184,7 +188,7 @@ def differentiable_eval(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _mode_is_only_dropout(module: torch.nn.Module) -> bool:
-    """Whether nothing but torch's own RNN, LSTM or GRU looks at the mode of the module."""
+    """True if only torch's own RNN, LSTM or GRU reads the mode of the module."""
     return (
         type(module) in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU)
         and "forward" not in vars(module)
@@ -202,18 +206,19 @@ def input_gradients(
     """Gradients with respect to the inputs of a model, in differentiable_eval().
 
     Args:
-        inputs, keywords: what the model is called with. It may change floating-point tensors in
-            place, as it gets copies.
-        target: from the output to the scalar to differentiate; else an output tensor is summed.
+        inputs, keywords: the arguments of the model. It may change floating-point tensors in place,
+            because it gets copies.
+        target: a function from the output to the scalar to differentiate; without it, an output
+            tensor is summed.
 
-    Returns: for each input, then each keyword, a gradient of its shape and dtype; None for what is
-        not a floating-point or complex tensor, or does not reach the target.
+    Returns: for each input, then each keyword, a gradient of its shape and dtype; None if it is not
+        a floating-point or complex tensor, or does not reach the target.
 
     The gradients of parameters are left alone.
 
     Raises:
-        ValueError: no input can have a gradient, or none reaches the target, or it is not one real
-            number, as the sum of a complex output is none.
+        ValueError: no input can have a gradient, or none reaches the target, or the target is not
+            one real number, such as the sum of a complex output.
         TypeError: the output is not a tensor and there is no target, or the model is not a module.
         RuntimeError: the model uses reentrant checkpointing, which needs backward().
 
@@ -233,7 +238,7 @@ def input_gradients(
                 "no input can have a gradient: expected a floating-point or complex tensor, "
                 f"got {_describe(given)}"
             )
-        # Another clone, as the model may change its input in place, which a leaf does not allow.
+        # Another clone, because the model may change its input in place, which a leaf forbids.
         copies = [leaves[n].clone() if n in leaves else x for n, x in enumerate(given)]
         output = model(*copies[: len(inputs)], **dict(zip(keywords, copies[len(inputs) :])))
         if target is None and not isinstance(output, torch.Tensor):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Learning rates and momenta that depend on the step alone, whatever has happened before it.
+"""Learning rates and momenta that depend only on the step, whatever has happened before it.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what the reproducers of
-repros/schedulers show that name it. torch's schedulers multiply the rate that they find: a factor
-too many, at a milestone or on a resume, stays for good. ReduceLROnPlateau, which looks at losses,
+Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes the reproducers of
+repros/schedulers that name it. torch's schedulers multiply the rate that they find: an extra
+factor, at a milestone or on a resume, is never undone. ReduceLROnPlateau, which depends on losses,
 has no replacement here.
 Source of the failures: https://github.com/pytorch/pytorch/blob/v2.13.0/torch/optim/lr_scheduler.py
 
@@ -34,23 +34,24 @@ __all__ = ["Schedule", "ScheduleLR", "ScheduleMomentum", "cosine", "linear", "se
 class Schedule(functools.partial):  # type: ignore[type-arg]
     """A function from the step to a factor of the learning rate: call it, plot it, pickle it.
 
-    torch's LambdaLR takes it too. No scheduler saves it: a schedule is in the code, and a
-    checkpoint holds the step.
+    torch's LambdaLR takes it too. Schedulers do not save it: a schedule is in the code, and a
+    checkpoint has the step.
     """
 
     @property
     def steps(self) -> int | None:
-        """How many steps it takes, or None if it does not end."""
+        """The number of steps that it takes, or None if it does not end."""
         return self.args[0]  # type: ignore[no-any-return]
 
 
 def linear(steps: int, start: float, end: float) -> Schedule:
-    """In a line from the factor start at step 0 to the factor end at `steps`, where it stays.
+    """A line from the factor start at step 0 to the factor end at `steps`, where it stays.
 
-    linear(100, 1, 1) holds the learning rate for 100 steps; of 0 steps, only the end is left.
+    linear(100, 1, 1) keeps the learning rate for 100 steps; with 0 steps, only the end is left.
 
     Raises:
-        TypeError, ValueError: steps is not a whole number, a factor not a finite one, or below 0.
+        TypeError, ValueError: steps is not a whole number, a factor is not finite, or one is
+            below 0.
 
     >>> [linear(4, 0, 1)(step) for step in range(6)]
     [0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
@@ -59,7 +60,7 @@ def linear(steps: int, start: float, end: float) -> Schedule:
 
 
 def cosine(steps: int, start: float, end: float) -> Schedule:
-    """As linear(), but in half a wave of the cosine.
+    """Like linear(), but along half a wave of the cosine.
 
     >>> [round(cosine(4, 1, 0)(step), 2) for step in range(6)]
     [1.0, 0.85, 0.5, 0.15, 0.0, 0.0]
@@ -71,12 +72,12 @@ def sequence(*parts: Callable[[int], float]) -> Schedule:
     """One part after another, each from its own step 0.
 
     Args:
-        parts: linear(), cosine(), sequence() or any other function of the step. All but the last
-            have an attribute `steps`: how many they take.
+        parts: linear(), cosine(), sequence() or any other function of the step. All except the last
+            have an attribute `steps`, the number of steps that they take.
 
     Raises:
         TypeError: a part cannot be called, or its `steps` is not a whole number.
-        ValueError: there is no part, or one that is not the last does not end; `steps` below 0.
+        ValueError: there is no part, a part before the last does not end, or `steps` is below 0.
 
     >>> warmup_and_decay = sequence(linear(2, 0.5, 1), cosine(2, 1, 0.5))
     >>> [sequence(warmup_and_decay, linear(2, 0.5, 0))(step) for step in range(7)]
@@ -99,26 +100,26 @@ def sequence(*parts: Callable[[int], float]) -> Schedule:
 
 
 class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
-    """A scheduler to be stepped after the optimizer, whose rates depend on the step alone.
+    """A scheduler to step after the optimizer, whose rates depend only on the step.
 
-    The learning rate of a group is its first one ("initial_lr" in the group, where the first
+    The learning rate of a group is its first rate ("initial_lr" in the group, where the first
     scheduler of an optimizer keeps it, else "lr") times the factor at the step.
 
-    - A tensor is written in place, on every torch. Of groups that share one, the first keeps it,
-      and each other gets one of its own.
-    - The host waits for the device only in 2.4, whose step() does, and where a tensor was loaded as
-      the first one while "lr" is a float or on another device.
-    - To resume, call load_state_dict(), before or after that of the optimizer. Without a state, give
-      the step, after the optimizer has loaded its own.
+    - A tensor is written in place, on every torch. If groups share a tensor, the first keeps it,
+      and each other group gets its own.
+    - The host waits for the device only in 2.4, whose step() does, and if a tensor was loaded as
+      the first rate while "lr" is a float or on another device.
+    - To resume, call load_state_dict(), before or after the optimizer's. Without a state, pass the
+      step, after the optimizer has loaded its state.
 
     Args:
-        schedule: any function from the step to a factor, or a list of one for each group.
-        step: how many steps there were before.
+        schedule: any function from the step to a factor, or a list with a function for each group.
+        step: the number of steps before.
 
     Raises:
         TypeError, ValueError: a schedule cannot be called, there is not one for each group, or step
             is not a whole number of 0 or more. At any step: the factor is not a finite number of 0
-            or more, or a group was added. The learning rates are as they were then.
+            or more, or a group was added. Then the learning rates are as they were.
 
     >>> optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=torch.tensor(1.0))
     >>> ScheduleLR(optimizer, cosine(10, 1, 0), step=5).get_last_lr()
@@ -136,7 +137,7 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
         groups, last_epoch = optimizer.param_groups, _count(step, "step") - 1
         schedules = _one_for_each(schedule, len(groups))
         for group in groups:
-            # A tensor that "lr" shares would change with every step (pytorch#162359).
+            # If "lr" shared the tensor, it would change with every step (pytorch#162359).
             group["initial_lr"] = _copy(group.get("initial_lr", group["lr"]))
         super().__init__(optimizer, schedules, last_epoch)
 
@@ -148,19 +149,19 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
             if id(group["lr"]) in taken:
                 group["lr"] = _copy(group["lr"])
             taken.add(id(group["lr"]))
-        # Before 2.4, step() itself puts what this returns in the place of the old tensor.
+        # Before 2.4, step() itself replaces the old tensor with what this returns.
         return [_written(group["lr"], rate) for group, rate in zip(groups, rates)]
 
     def _rates(self, step: int, first: Sequence[Any]) -> list[Any]:
         return _products(self.optimizer.param_groups, self.lr_lambdas, first, step)
 
     def get_last_lr(self) -> list[Any]:
-        """The learning rate of each group now. Tensors are copies, which the next step leaves."""
+        """The learning rate of each group now. Tensors are copies, which the next step does not change."""
         return [_copy(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """The step and the first learning rates, which torch.load(weights_only=True) takes."""
-        nothing = [None] * len(self.lr_lambdas)  # for LambdaLR, should it load the state
+        """The step and the first learning rates, which torch.load(weights_only=True) can load."""
+        nothing = [None] * len(self.lr_lambdas)  # for LambdaLR, in case it loads the state
         return {
             "last_epoch": self.last_epoch,
             "base_lrs": list(map(_copy, self.base_lrs)),
@@ -168,13 +169,13 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Sets the step and the first learning rates, and the learning rates that follow.
+        """Sets the step and the first learning rates, and the learning rates that follow from them.
 
-        The state may be that of another scheduler of torch, which the schedule takes over from.
+        The state may be that of another scheduler of torch, from which the schedule takes over.
 
         Raises:
-            KeyError, TypeError, ValueError: it is no state of a scheduler, or of other groups, or a
-                factor is none. Nothing was loaded then.
+            KeyError, TypeError, ValueError: this is not a scheduler's state, it is for other
+                groups, or a factor is not valid. Then nothing was loaded.
         """
         step = _count(state_dict["last_epoch"], "last_epoch")
         first = list(map(_copy, state_dict.get("base_lrs", self.base_lrs)))
@@ -185,19 +186,19 @@ class ScheduleLR(torch.optim.lr_scheduler.LambdaLR):
 
 
 class ScheduleMomentum:
-    """As ScheduleLR, for the momentum: group["momentum"], or the first of group["betas"].
+    """Like ScheduleLR, for the momentum: group["momentum"], or the first of group["betas"].
 
-    The momentum of a group is its first one ("initial_momentum" in the group, where the first such
-    scheduler keeps it) times the factor at the step. It may stand beside any scheduler of the
-    learning rate: each keeps a state of its own, and is stepped on its own.
+    The momentum of a group is its first momentum ("initial_momentum" in the group, where the first
+    such scheduler keeps it) times the factor at the step. It may be used with any scheduler of the
+    learning rate: each has its own state, and is stepped on its own.
 
     Args:
-        schedule: any function from the step to a factor, or a list of one for each group.
-        step: how many steps there were before.
+        schedule: any function from the step to a factor, or a list with a function for each group.
+        step: the number of steps before.
 
     Raises:
-        TypeError, ValueError: as ScheduleLR; a group has no momentum, or each group one of 0; at
-            any step, a momentum of 1 or more. The momenta are as they were then.
+        TypeError, ValueError: as in ScheduleLR; a group has no momentum, or the momentum of all
+            groups is 0; at any step, a momentum is 1 or more. Then the momenta are as they were.
 
     >>> optimizer = torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))], betas=(0.5, 0.99))
     >>> scheduler = ScheduleMomentum(optimizer, linear(2, 1, 0.5))
@@ -230,11 +231,11 @@ class ScheduleMomentum:
         self._set(self.last_step + 1, self.first)
 
     def get_last_momentum(self) -> list[Any]:
-        """The momentum of each group now. Tensors are copies, which the next step leaves."""
+        """The momentum of each group now. Tensors are copies, which the next step does not change."""
         return [_copy(_momentum(group)) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """The step and the first momenta, which torch.load(weights_only=True) takes."""
+        """The step and the first momenta, which torch.load(weights_only=True) can load."""
         return {"last_step": self.last_step, "first": list(map(_copy, self.first))}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -242,7 +243,7 @@ class ScheduleMomentum:
         optimizer loads its state.
 
         Raises:
-            KeyError, TypeError, ValueError: as ScheduleLR. Nothing was loaded then.
+            KeyError, TypeError, ValueError: as in ScheduleLR. Then nothing was loaded.
         """
         self._set(
             _count(state_dict["last_step"], "last_step"), list(map(_copy, state_dict["first"]))
@@ -309,7 +310,7 @@ def _products(groups: Any, schedules: Any, first: Sequence[Any], step: int) -> l
 
 
 def _written(now: Any, value: Any) -> Any:
-    """The value, in the tensor that is there if one is."""
+    """The value, in the existing tensor if there is one."""
     if not isinstance(now, torch.Tensor):
         return float(value)
     # not copy_() of a number, which would wait for the device
@@ -329,10 +330,10 @@ def _count(steps: Any, name: str = "steps") -> int:
         raise TypeError(f"{name}={steps!r}: expected a whole number of steps")
     if operator.index(steps) < 0:
         raise ValueError(f"{name}={steps!r}: expected a whole number of steps, 0 or more")
-    return operator.index(steps)  # NumPy's would end up in the checkpoint
+    return operator.index(steps)  # a NumPy number would end up in the checkpoint
 
 
 def _factor(value: Any, name: str) -> float:
     if not isinstance(value, numbers.Real) or not 0 <= float(value) < math.inf:
         raise ValueError(f"{name}={value!r}: expected a finite number, 0 or more")
-    return float(value)  # NumPy's would end up in the checkpoint
+    return float(value)  # a NumPy number would end up in the checkpoint

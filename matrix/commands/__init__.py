@@ -1,4 +1,4 @@
-"""The command line: read the arguments, make one call, print.
+"""The command line. A command reads its arguments, makes one call and prints the result.
 
 Installed as `torch-repros`; in a clone also `python -m matrix`.
 """
@@ -34,16 +34,16 @@ def main(context: click.Context, repros: Path) -> None:
     \b
     torch-repros explain crash.log              what an error means, its fix
     torch-repros exec -- python train.py        run it, explain its failure
-    torch-repros search "loss stays constant"   find one that raises no error
-    torch-repros scan src                       find them in code beforehand
+    torch-repros search "loss stays constant"   find a failure without an error
+    torch-repros scan src                       find failures in code
     torch-repros run --python PATH              run all on that torch
     torch-repros vendor amp --into DIR          copy a fix into your project
 
-    Each command's --help has examples and its exit statuses; wrong usage is always 2. A terminal
-    gets text wrapped at its width; a pipe gets lines that are never wrapped, without colours.
+    Each command's --help has examples and exit statuses; 2 always means wrong usage. In a terminal,
+    text is wrapped at its width. In a pipe, lines are never wrapped and have no colours.
 
-    Tab completes ids, families, devices and releases: put this into ~/.bashrc, or with zsh_source
-    into ~/.zshrc:
+    To complete ids, families, devices and releases with Tab, put this into ~/.bashrc, or with
+    zsh_source into ~/.zshrc:
 
     \b
     eval "$(_TORCH_REPROS_COMPLETE=bash_source torch-repros)"
@@ -52,13 +52,13 @@ def main(context: click.Context, repros: Path) -> None:
         options.say("Error: standard output is closed", err=True)
         sys.exit(options.UNUSABLE)
     context.obj = options.State(repros)
-    # With the usual threshold of 700 objects it goes through all records again and again.
+    # With the usual threshold of 700 objects, the collector visits all records again and again.
     gc.set_threshold(100_000)
     if os.environ.get("NO_COLOR"):
         context.color = False
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # A pipe on Windows is not UTF-8, a terminal may know ASCII alone, and file names vary.
+            # A pipe on Windows is not UTF-8, a terminal may have only ASCII, and file names vary.
             stream.reconfigure(errors="backslashreplace")
 
 

@@ -29,14 +29,16 @@ TORCH_OPTION = click.option(
     "--torch",
     "version",
     type=options.VERSION,
-    help="The torch it happened on. Default: what the text names.",
+    help="The torch on which it happened. Default: the version that the text names.",
 )
 
 
 @click.command()
 @click.argument("what", metavar="[TRACEBACK|FILE|ID]", required=False, type=options.ID_OR_FILE)
 @TORCH_OPTION
-@click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts: the keys are below.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, for scripts. See above for the keys."
+)
 def explain(what: str | None, version: str | None, as_json: bool) -> None:
     """Explain a traceback, a warning or log lines.
 
@@ -46,15 +48,15 @@ def explain(what: str | None, version: str | None, as_json: bool) -> None:
     torch-repros explain --json crash.log
     torch-repros explain "ValueError: Attempting to unscale FP16 gradients."
 
-    Reads the text given, the file of that name, or else standard input. Colours, boxes, quotation
-    marks, the names of ranks and line breaks in a message do not matter. For an ID, it prints what
-    `show` does. `torch-repros exec -- python train.py` explains a program as it runs.
+    Reads the given text, the file of that name, or else standard input. Colours, boxes, quotation
+    marks, the names of ranks and line breaks in a message do not matter. For an ID, it prints the
+    same as `show`. `torch-repros exec -- python train.py` explains a program as it runs.
 
-    With --json an object: format (1), torch (the version, or null), readings (sentences on the
-    numbers in the text), answers (best first, each with title, matched, line, ids, causes with
+    --json prints an object with format (1), torch (the version, or null), readings (sentences about
+    the numbers in the text), answers (best first, each with title, matched, line, ids, causes with
     cause, check, see and named_by, and reproducers with id, title, kind, wrong, right and the torch
     that it needs (right_requires), fix, the lines that use it (use), which to take (choice), where
-    this text was raised (text), affected and on_torch: per device state, date and expected),
+    this text was raised (text), affected and on_torch: per device state, date and expected), and
     guesses (ids, title).
 
     Exit status: 0 something matches, 1 nothing does.
@@ -114,20 +116,20 @@ def _print_explanation(
         say(f"Its numbers: {sentence}")
     if guesses:
         say("By its words it may be (a guess):")
-        for one in guesses:
-            say("  " + ": ".join(([] if one.causes else one.ids) + [one.title]))
+        for guess in guesses:
+            say("  " + ": ".join(([] if guess.causes else guess.ids) + [guess.title]))
     say('Find a silent failure by its symptom: torch-repros search "loss stays constant"')
 
 
 def _guesses(explanation: explaining.Explanation) -> list[searching.Found]:
-    """Where nothing matches: what search finds by the words of the last error."""
+    """The entries that search finds by the words of the last error, if nothing matches."""
     if explanation.answers or not explanation.last_error:
         return []
     return searching.Index(options.select(())).search(explanation.last_error)[:3]
 
 
 def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
-    """What is wrong where the text looks like the name of a file or an id, or ""."""
+    """A hint if the text looks like the name of a file or an id, else ""."""
     if os.path.isdir(what):
         return f"{what} is a folder; name a file in it."
     if len(what) > 200 or not re.fullmatch(r"\S+[./\\_]\S+", what) or os.path.exists(what):
@@ -135,11 +137,11 @@ def _hint(what: str, reproducers: list[catalog.Reproducer]) -> str:
     folder, name = os.path.split(what)
     files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
     if near := difflib.get_close_matches(name, files, n=1):
-        found = f"did you mean {os.path.join(folder, near[0])}?"
+        suggestion = f"did you mean {os.path.join(folder, near[0])}?"
     else:
-        found = options.did_you_mean(what, reproducers) if re.search("[/_]", what) else ""
-    found = found or f"pipe a program's output in: {PIPED}"
-    return f"There is no file or reproducer {what!r}; {found}"
+        suggestion = options.did_you_mean(what, reproducers) if re.search("[/_]", what) else ""
+    suggestion = suggestion or f"pipe a program's output in: {PIPED}"
+    return f"There is no file or reproducer {what!r}; {suggestion}"
 
 
 def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> explaining.Explanation:
@@ -154,7 +156,7 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
     explanation = explaining.look_up(pieces, reproducers)
     if explanation.blank:
         raise click.UsageError(
-            "nothing to explain: the text is empty; errors are piped too by 2>&1, as in " + PIPED
+            "nothing to explain: the text is empty; 2>&1 pipes errors too, as in " + PIPED
         )
     return explanation
 
@@ -169,7 +171,7 @@ def _explanation(what: str | None, reproducers: list[catalog.Reproducer]) -> exp
     "json_file",
     metavar="FILE",
     type=click.File("w", encoding="utf-8", lazy=False),
-    help="Also write there what `explain --json` prints.",
+    help="Also write the output of `explain --json` to this file.",
 )
 def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | None) -> None:
     """Run a program, and explain its failure.
@@ -178,15 +180,15 @@ def exec_(command: tuple[str, ...], version: str | None, json_file: TextIO | Non
     torch-repros exec -- python train.py --epochs 3
     torch-repros exec -- torchrun --nproc-per-node 8 train.py
 
-    Its output goes through live and unchanged. When it fails, or has printed a message that is
-    known, the explanation follows on standard error. Otherwise, as when it is interrupted, nothing
-    is added. In a terminal the program has a terminal too, so progress bars stay live (on Windows
-    its standard output is then not looked at). SIGINT and SIGTERM are handed on to it. Processes
-    that it leaves behind go on running; what they print two seconds after its end or later is
-    passed on, and not looked at.
+    Its output is passed on live and unchanged. If the program fails or has printed a known message,
+    the explanation follows on standard error. Otherwise nothing is added; an interrupt is not a
+    failure. In a terminal the program has a terminal too, so that progress bars stay live (on
+    Windows its standard output is then not read). SIGINT and SIGTERM are passed on to the program.
+    Processes that it leaves behind continue to run. What they print more than two seconds after its
+    end is passed on, but not explained.
 
-    Exit status: the program's own, 128 + N where signal N ended it; 126 it cannot be executed,
-    127 it is not found.
+    Exit status: the program's own, or 128 + N if signal N ended it; 126 the program cannot be
+    executed, 127 it is not found.
     """
     if not command:
         raise click.UsageError("name a program: torch-repros exec -- python train.py")
@@ -243,21 +245,21 @@ def search(words: tuple[str, ...], limit: int) -> None:
     torch-repros search "loss stays constant"
     torch-repros search memory of the host grows with every epoch
 
-    Use your own words, and several of them: what you see. What is not close is not shown. For an
-    error's text, use explain.
+    Describe what you see in your own words, and use several words. Only close matches are shown.
+    For an error's text, use explain.
 
-    Exit status: 0 something was found, 1 nothing was.
+    Exit status: 0 something was found, 1 nothing was found.
     """
-    found = searching.Index(options.select(())).search(" ".join(words))[:limit]
-    for one in found:
-        options.say(one.title if one.causes else one.ids[0], bold=True)
-        if not one.causes:
-            options.say([f"  {one.title}", f"  fix: {text.fix(one.reproducers[0])}"])
-        for cause in one.causes:
+    entries = searching.Index(options.select(())).search(" ".join(words))[:limit]
+    for entry in entries:
+        options.say(entry.title if entry.causes else entry.ids[0], bold=True)
+        if not entry.causes:
+            options.say([f"  {entry.title}", f"  fix: {text.fix(entry.reproducers[0])}"])
+        for cause in entry.causes:
             see = f" ({cause.see})" if cause.see else ""
             options.say(f"  - {cause.cause}{see}")
-    if not found:
-        options.say("Nothing here is close to these words. `torch-repros list` names all there is.")
+    if not entries:
+        options.say("Nothing here is close to these words. `torch-repros list` lists everything.")
         sys.exit(options.FINDINGS)
     options.say("\n`torch-repros show ID` shows everything about one of them.")
 
@@ -270,10 +272,10 @@ def search(words: tuple[str, ...], limit: int) -> None:
     "devices",
     type=options.DEVICE,
     multiple=True,
-    help="Default: those that were measured on both.",
+    help="Default: the devices that were measured on both.",
 )
-@click.option("--all", "every", is_flag=True, help="Name also what stays, and what is unknown.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, for scripts.")
+@click.option("--all", "every", is_flag=True, help="Also list what stays and what is unknown.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 @options.RECORDS_OPTION
 def compare(
     old: str, new: str, devices: tuple[str, ...], every: bool, as_json: bool, folder: Path
@@ -284,17 +286,17 @@ def compare(
     torch-repros compare 2.6 2.13                  an upgrade
     torch-repros compare 2.13 2.6 --device cuda    and back
 
-    From measurements alone: what was not measured on both is listed as not known.
+    Compares measurements only: what was not measured on both is listed as not known.
 
     Exit status: 0 nothing breaks, 1 something does.
     """
-    releases, known = options.releases(), options.records(folder)
-    first, second = (options.releases((minor(one),))[0] for one in (old, new))
+    releases, recorded = options.releases(), options.records(folder)
+    first, second = (options.releases((minor(name),))[0] for name in (old, new))
     on_both = [
         device
         for device in DEVICES
         if {first.minor, second.minor}
-        <= {record.minor for record in known if record.device == device}
+        <= {record.minor for record in recorded if record.device == device}
     ]
     chosen = [device for device in DEVICES if device in (devices or on_both)]
     if not chosen or not set(chosen) <= set(on_both):
@@ -302,13 +304,13 @@ def compare(
         raise click.UsageError(
             f"torch {first.minor} and {second.minor} were not both measured{where}"
         )
-    found = comparing.compare(options.select(()), known, releases, first, second, chosen)
+    comparison = comparing.compare(options.select(()), recorded, releases, first, second, chosen)
     if as_json:
-        click.echo(json.dumps(comparing.as_json(found), indent=1))
+        click.echo(json.dumps(comparing.as_json(comparison), indent=1))
     else:
         options.say(f"torch {first.minor} to {second.minor} on {', '.join(chosen)}\n")
-        options.say(comparing.text(found, every))
-    breaks = any(one.change in comparing.BREAKING for one in found.changes)
+        options.say(comparing.text(comparison, every))
+    breaks = any(change.change in comparing.BREAKING for change in comparison.changes)
     sys.exit(options.FINDINGS if breaks else options.OK)
 
 
@@ -317,7 +319,7 @@ def compare(
 @click.option(
     "--venue",
     type=click.Choice(report.VENUES),
-    help="Where it is to be pasted. Default: github for a bug of PyTorch, forum for others.",
+    help="Where you will paste it. Default: github for a bug of PyTorch, forum for others.",
 )
 @click.option(
     "--torch",
@@ -337,11 +339,11 @@ def compare(
     type=options.INTERPRETER,
     help="With --run: the interpreter whose torch is measured. Default: this one.",
 )
-@click.option("--device", type=options.DEVICE, help="Default: the first on which it shows.")
+@click.option("--device", type=options.DEVICE, help="Default: the first that shows the failure.")
 @click.option(
     "--upstream",
     is_flag=True,
-    help="As a new report to PyTorch. Without ID: list what is not reported there.",
+    help="Write a new report to PyTorch. Without ID: list the bugs that are not reported there.",
 )
 def cite(
     id: str | None,
@@ -357,16 +359,16 @@ def cite(
     \b
     torch-repros cite amp/fused_sgd_skip_leaves_garbage --run
     torch-repros cite amp/unscale_twice --venue forum
-    torch-repros cite --upstream        bugs that PyTorch has no report of
+    torch-repros cite --upstream        bugs that nobody has reported to PyTorch
 
     A bug of PyTorch gets the form of PyTorch's own template.
 
-    The verdict comes first, then a short program that shows the failure and its control; with
-    --run also what it printed here. A failure that is absent on that torch and device is not
-    reported, and to PyTorch nothing but its own bugs.
+    The verdict comes first, then a short program that shows the failure and its control, and with
+    --run its output on this machine. A failure that is absent on that torch and device is not
+    reported. Only PyTorch's own bugs are reported to PyTorch.
 
-    Exit status: 0 the report is on standard output, its title on standard error; 1 there is none to
-    make; 3 the device or interpreter cannot be used.
+    Exit status: 0 the report is on standard output, its title on standard error; 1 there is nothing
+    to report; 3 the device or interpreter cannot be used.
     """
     from ..run import observe, runner
 
@@ -411,11 +413,11 @@ def cite(
 
 
 def _list_unreported(measured: text.Measured) -> None:
-    found = report.unreported(options.select(()), measured.states)
-    if not found:
-        click.echo("Every bug of PyTorch that is here is reported, or gone.", err=True)
+    unreported = report.unreported(options.select(()), measured.states)
+    if not unreported:
+        click.echo("Every bug of PyTorch in the catalog is reported or fixed.", err=True)
         return
-    for reproducer, since in found.items():
+    for reproducer, since in unreported.items():
         options.say(f"{reproducer.id}  since {since}  {reproducer.title}")
     newest = measured.states.minors[-1]
     options.say(

@@ -15,9 +15,9 @@ from ..evidence.states import States
 from ..explain.wrapping import Code
 from . import options
 
-# As CONTRIBUTING.md has them.
+# The same steps as in CONTRIBUTING.md.
 NEXT = """\
-1. Write what the lines with FILL IN say. What is left: torch-repros lint
+1. Fill in the lines marked FILL IN. To list those that are left: torch-repros lint
 2. Run it on a torch that is affected, and on one that is not:
    torch-repros run {id} --python PATH
 3. Measure it, and write the header and the tables:
@@ -34,23 +34,23 @@ Write what the lines with FILL IN say, then:
 
 @click.command()
 @click.argument("name", metavar="FAMILY/NAME | MESSAGE")
-@click.option("--rule", "kind", flag_value="rule", help="Begin the rule of a reproducer, for scan.")
-@click.option("--cause", "kind", flag_value="cause", help="Begin a message with several causes.")
+@click.option("--rule", "kind", flag_value="rule", help="Start the rule of a reproducer, for scan.")
+@click.option("--cause", "kind", flag_value="cause", help="Start a message with several causes.")
 def new(name: str, kind: str | None) -> None:
-    """Begin a reproducer, a rule, or a message with several causes.
+    """Start a reproducer, a rule, or a message with several causes.
 
     \b
     torch-repros new amp/scale_is_forgotten
     torch-repros new --rule amp/scale_is_forgotten
     torch-repros new --cause "expected all tensors to be on the same device"
 
-    Makes repros/FAMILY/NAME.py and adds its id to matrix/ids.txt. With --rule it makes
-    matrix/scan/rules/FAMILY/NAME.py and the file of its cases, and adds `rule` to the header. With
-    --cause it adds the message to matrix/causes.toml. FILL IN marks all that is to be written, and
-    `lint` names each line that has it. Name the meaning first; the number of a report may end the
-    name.
+    Makes repros/FAMILY/NAME.py, adds its id to matrix/ids.txt, and prints the next steps. --rule
+    makes matrix/scan/rules/FAMILY/NAME.py and the file of its cases, and adds `rule` to the header.
+    --cause adds the message to matrix/causes.toml. FILL IN marks everything you have to write, and
+    `lint` names each line that has it. A name starts with the meaning; it may end with the number of
+    a report.
 
-    Exit status: 0 it is there; 2 bad name, one that exists, or a folder that cannot be written:
+    Exit status: 0 the file was made; 2 the name is bad or exists, or the folder cannot be written:
     nothing was changed.
     """
     from .. import skeleton
@@ -76,8 +76,8 @@ def new(name: str, kind: str | None) -> None:
     options.say(f"wrote {path}\nadded {id} to {checks.IDS}\n")
     if (family := id.partition("/")[0]) not in families:
         near = difflib.get_close_matches(family, families, n=1)
-        meant = f" If you meant {near[0]}, delete both and begin again." if near else ""
-        options.say(f"{family} is a new family; docs/architecture.md has what it needs.{meant}\n")
+        meant = f" If you meant {near[0]}, delete both and start again." if near else ""
+        options.say(f"{family} is a new family; docs/architecture.md says what it needs.{meant}\n")
     options.say(NEXT.format(id=id))
 
 
@@ -94,7 +94,7 @@ def headers(write: bool, folder: Path) -> None:
     torch-repros headers --write
 
     Exit status: 0 all headers match the records; 1 some differ, or no header can express a record
-    (one that is broken or flaky).
+    (such as broken or flaky).
     """
     rewritten: dict[Path, str] = {}  # a file may differ on several devices
     failed = 0
@@ -118,12 +118,12 @@ def headers(write: bool, folder: Path) -> None:
 
 
 def _as_is(path: Path) -> str:
-    """A file's text with the line ends that it has."""
+    """A file's text with its own line ends."""
     return path.read_bytes().decode("utf-8")
 
 
 def _corrected(difference: comparing.Difference, source: str) -> str:
-    """The source with what was measured in its header. Raises ValueError with the reason."""
+    """The source with the measured specifier in its header. Raises ValueError with the reason."""
     if not difference.measured:
         raise ValueError("a header cannot express this")
     try:
@@ -151,14 +151,14 @@ def _write(files: dict[Path, str]) -> int:
 
 @click.command()
 def fixes() -> None:
-    """List the texts that the fixes ever had.
+    """List every text that the fixes have had.
 
     \b
     torch-repros fixes
 
-    Adds to matrix/fix_texts.txt the sha256 of what each fix, and each of their tests, is now and
-    was in any commit. By it `vendored` tells a copy that is newer than the tool from an older one;
-    `lint` says when it is to be run.
+    Adds to matrix/fix_texts.txt the sha256 of each fix and each of their tests, as they are now and
+    as they were in any commit. From it `vendored` knows whether a copy is newer or older than the
+    tool. `lint` says when to run this command.
 
     Exit status: 0.
     """
@@ -190,9 +190,7 @@ def lint(folder: Path) -> None:
 
 
 @click.command()
-@click.option(
-    "--check", is_flag=True, help="Write nothing; exit with 1 where a file is out of date."
-)
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is out of date.")
 def grid(check: bool) -> None:
     """Write docs/grid.md and README's summary.
 
@@ -200,7 +198,7 @@ def grid(check: bool) -> None:
     torch-repros grid
     torch-repros grid --check    are they out of date?
 
-    Exit status: 0; with --check 1 where a file is out of date.
+    Exit status: 0; with --check 1 if a file is out of date.
     """
     from ..evidence import grid as tables
 
@@ -233,12 +231,16 @@ def grid(check: bool) -> None:
 
 @click.command()
 @click.option(
-    "--into", type=options.FOLDER, default=Path("site"), show_default=True, help="Where it goes."
+    "--into",
+    type=options.FOLDER,
+    default=Path("site"),
+    show_default=True,
+    help="The folder to write.",
 )
 @click.option(
     "--url",
     default="",
-    help="Where it will be published: adds canonical addresses, a sitemap and robots.txt.",
+    help="Where it will be published. Adds canonical addresses, a sitemap and robots.txt.",
 )
 @options.RECORDS_OPTION
 def site(into: Path, url: str, folder: Path) -> None:
@@ -247,11 +249,11 @@ def site(into: Path, url: str, folder: Path) -> None:
     \b
     torch-repros site && xdg-open site/index.html
 
-    A box to paste a traceback into, a table of all failures, a page for each and for each message
-    that has several causes, and the same as JSON. Files that an earlier call wrote are replaced; a
-    folder that holds anything else is refused.
+    It has a box to paste a traceback into, a table of all failures, a page for each failure and for
+    each message with several causes, and the same as JSON. Files that an earlier call wrote are
+    replaced. A folder that contains anything else is refused.
 
-    Exit status: 0 it is built; 2 the folder is refused.
+    Exit status: 0 the website is built; 2 the folder is refused.
     """
     from ..site import build as building
 

@@ -1,4 +1,4 @@
-"""The commands that list what there is: list, show."""
+"""The commands that show reproducers: list, show."""
 
 from __future__ import annotations
 
@@ -16,61 +16,65 @@ from . import options
 @click.command("list")
 @click.argument("names", nargs=-1, metavar="[ID|FAMILY]...", type=options.ID_OR_FAMILY)
 @click.option("--devices", "rows", is_flag=True, help="List the devices instead.")
-@click.option("--rules", is_flag=True, help="List those alone that scan can find in code.")
+@click.option("--rules", is_flag=True, help="List only those that scan can find in code.")
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="The headers with every verdict (or the devices) as JSON, for scripts.",
+    help="Print the headers with every verdict (or the devices) as JSON, for scripts.",
 )
 def list_(names: tuple[str, ...], rows: bool, rules: bool, as_json: bool) -> None:
     """List the reproducers.
 
     \b
-    torch-repros list amp       those of a family: kind, releases, title
+    torch-repros list amp       a family: kind, releases, title
     torch-repros list --json    every header, for scripts
 
-    The releases are what the headers state; what was measured of them is in `show`.
+    The releases are those that the headers state; `show` has the measurements.
 
     Exit status: 0; 1 no reproducer can be read; 2 there is no such id or family.
     """
     if rows:
-        found = [asdict(row) for row in devices.ROWS]
-        click.echo(json.dumps(found, indent=1) if as_json else "\n".join(devices.DEVICES))
+        facts = [asdict(row) for row in devices.ROWS]
+        click.echo(json.dumps(facts, indent=1) if as_json else "\n".join(devices.DEVICES))
         return
     reproducers = options.select(names, values=False)
     if rules:
         reproducers = ruled(reproducers)
     if as_json:
-        from ..explain import text  # here: the list alone does without them
+        from ..explain import text  # imported here: the plain list does not need them
         from ..site import exports
 
         measured = text.Measured.load(options.records())
         listed = [
-            {"id": one.id, **one.header, "verdicts": exports.verdicts(one, measured)}
-            for one in reproducers
+            {
+                "id": reproducer.id,
+                **reproducer.header,
+                "verdicts": exports.verdicts(reproducer, measured),
+            }
+            for reproducer in reproducers
         ]
         click.echo(json.dumps(listed, indent=1))
         return
-    for family, members in groupby(reproducers, lambda one: one.family):
+    for family, members in groupby(reproducers, lambda member: member.family):
         options.say(f"\n{family}", bold=True)
         shown = list(members)
-        width = max(len(one.id) for one in shown)
-        for one in shown:
-            about = f"{one.rule:7}" if rules else f"{one.kind:6}"
-            options.say(f"  {one.id:{width}}  {about}  {_affected(one)}")
-            retired = "" if one.is_current else "  [retired]"
-            options.say(f"    {one.title}{retired}", dim=True)
+        width = max(len(member.id) for member in shown)
+        for member in shown:
+            about = f"{member.rule:7}" if rules else f"{member.kind:6}"
+            options.say(f"  {member.id:{width}}  {about}  {_affected(member)}")
+            retired = "" if member.is_current else "  [retired]"
+            options.say(f"    {member.title}{retired}", dim=True)
     count = options.plural(len(reproducers), "reproducer")
     options.say(f"\n{count}. `torch-repros show ID` explains one.")
 
 
 def _affected(reproducer: Reproducer) -> str:
-    """ "cpu, cuda >=1.13  mps >=2.0": devices with the same releases share them."""
+    """ "cpu, cuda >=1.13  mps >=2.0": devices with the same specifier are listed together."""
     alike: dict[str, list[str]] = {}
     for device in reproducer.devices:
         alike.setdefault(reproducer.affected[device], []).append(device)
-    return "  ".join(f"{', '.join(those)} {specifier}" for specifier, those in alike.items())
+    return "  ".join(f"{', '.join(names)} {specifier}" for specifier, names in alike.items())
 
 
 @click.command()
@@ -91,7 +95,7 @@ def show(id: str, version: str | None) -> None:
 
     Exit status: 0; 1 no reproducer can be read; 2 there is no such id.
     """
-    from ..explain import text  # here: `list` does without it
+    from ..explain import text  # imported here: `list` does not need it
 
     reproducer = options.select_one(id)
     options.say(text.full_text(reproducer, text.Measured.load(options.records()), version))

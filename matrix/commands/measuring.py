@@ -1,4 +1,4 @@
-"""The commands of those who measure: record, bisect, merge, torches."""
+"""The commands for measuring: record, bisect, merge, torches."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ KEEP = click.option("--keep", is_flag=True, help="Keep the environments, several
 
 
 def _as_given() -> str:
-    """This call of the command line, without what concerns this machine alone."""
+    """This call of the command line, without the options that concern only this machine."""
     context = click.get_current_context()
     words = ["torch-repros", str(context.info_name)]
     for parameter in context.command.params:
         name = str(parameter.name)
         if name in LOCAL or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
-        given = context.params[name]
-        for value in given if isinstance(given, tuple) else (given,):
+        setting = context.params[name]
+        for value in setting if isinstance(setting, tuple) else (setting,):
             if isinstance(parameter, click.Option):
                 words.append(parameter.opts[0])
             if value is not True:
@@ -59,7 +59,7 @@ def _as_given() -> str:
 
 
 def _why(error: Exception, folder: Path) -> str:
-    """The error in words; of the system's errors without its number."""
+    """The error in words. A system error loses its number."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"the disk that holds {folder} is full"
     if isinstance(error, OSError) and error.filename:
@@ -76,7 +76,7 @@ def _refuse_the_packages_own(folder: Path) -> None:
 
 @dataclass
 class Recording:
-    """One call of `record`: what it measures, and what it met."""
+    """One call of `record`: what it measures, and the surprises and failures so far."""
 
     reproducers: list[Reproducer]
     device: str
@@ -106,7 +106,11 @@ class Recording:
                 advance,
                 release,
             )
-        differ = [f"{record.torch}: {one.id}: {one.surprise}" for one in results if one.surprise]
+        differ = [
+            f"{record.torch}: {result.id}: {result.surprise}"
+            for result in results
+            if result.surprise
+        ]
         self.surprises += differ
         options.say(
             f"{title}: {len(results)} measured, {len(record.measurements)} in {record.name}, "
@@ -126,20 +130,20 @@ class Recording:
             options.say(f"{title}: nothing to measure")
 
     def _lacking(self, torch: Torch) -> int:
-        """How many to measure at most; only on the CPU does the platform say which record it is."""
+        """At most how many have to be measured. Only for the CPU is the record known in advance."""
         from ..run import measure
 
-        known = records.read_all(self.folder)[0] if self.device == "cpu" else []
+        recorded = records.read_all(self.folder)[0] if self.device == "cpu" else []
         have = {
             reproducer.id: measurement
             for reproducer in self.reproducers
-            for record, measurement in measure.measured_here(reproducer, self.device, known)
+            for record, measurement in measure.measured_here(reproducer, self.device, recorded)
             if record.minor == torch.minor
         }
         return len(measure.lacking(self.reproducers, self.device, have, self.repeat, self.again))
 
     def attempt(self, title: str, step: Callable[..., None], *arguments: Any) -> None:
-        """One step; where it fails the next ones still follow."""
+        """Runs one step. If it fails, the error is printed, and the next steps still follow."""
         from ..run import environments, runner
 
         try:
@@ -195,12 +199,13 @@ def record(
     torch-repros record --only amp/unscale_twice    on every release
     torch-repros record --python .venv/bin/python --device mps
 
-    Measures the releases named, such as 2.4 2.5, or all of torches.toml, each in an environment
-    that is made with uv and removed again; or, with --python, one interpreter. Every measurement is
-    saved at once: interrupt this at any moment, and the same call resumes with what is missing.
+    Measures the named releases, such as 2.4 2.5, or all of torches.toml. Each has an environment,
+    which is made with uv and then removed. --python measures one interpreter instead. Every
+    measurement is saved at once: you can interrupt this at any moment, and the same call resumes
+    with what is missing.
 
-    An interpreter has 120 s for importing torch, or what TORCH_REPROS_STARTUP says; from a network
-    that is slow it may need minutes.
+    An interpreter has 120 s for importing torch, or as many as TORCH_REPROS_STARTUP says. On a slow
+    network disk it may need minutes.
 
     Exit status: 0 all measured, all results match the headers; 1 some differ, or a reproducer
     cannot be read; 2 usage error; 3 something could not be measured.
@@ -244,29 +249,31 @@ class Looks:
     measured: int = 0
 
     def recorded(self, releases: list[Torch]) -> dict[str, str]:
-        """minor -> verdict of the releases that records answer for on this platform."""
+        """minor -> verdict, for the releases that have records of this platform."""
         from ..run import measure
 
-        found: dict[str, set[str]] = {}
+        verdicts_of: dict[str, set[str]] = {}
         dates: dict[str, str] = {}
-        known = options.records(self.folder)
-        for record, one in measure.measured_here(self.reproducer, self.device, known):
-            if measure.is_enough(one, self.reproducer, self.repeat):
-                found.setdefault(record.minor, set()).add(one.verdict)
-                dates[record.minor] = one.date
+        recorded = options.records(self.folder)
+        for record, measurement in measure.measured_here(self.reproducer, self.device, recorded):
+            if measure.is_enough(measurement, self.reproducer, self.repeat):
+                verdicts_of.setdefault(record.minor, set()).add(measurement.verdict)
+                dates[record.minor] = measurement.date
         verdicts = {
-            torch.minor: "/".join(sorted(found[torch.minor]))  # "absent/reproduced" decides nothing
+            torch.minor: "/".join(
+                sorted(verdicts_of[torch.minor])
+            )  # "absent/reproduced" decides nothing
             for torch in releases
-            if torch.minor in found
+            if torch.minor in verdicts_of
         }
         for minor, verdict in verdicts.items():
             options.say(f"torch {minor}: {verdict} (recorded {dates[minor]})")
         return verdicts
 
     def measure(self, torch: Torch) -> str:
-        """A verdict, or that there is none.
+        """The verdict, or "not measurable".
 
-        Raises Stopped where the first release cannot be measured, or the records cannot be written.
+        Raises Stopped if the first release cannot be measured, or the records cannot be written.
         """
         from ..evidence import bisection
         from ..run import environments, measure, runner
@@ -305,7 +312,7 @@ class Looks:
 
 
 def _range(reproducer: Reproducer, device: str, good: str | None, bad: str | None) -> list[Torch]:
-    """The releases to search, oldest first: those that can run it, between the ends given."""
+    """The releases to search, oldest first: those between the given ends that can run it."""
     releases = [
         torch
         for torch in options.releases()
@@ -358,14 +365,14 @@ def bisect(
     torch-repros bisect amp/autocast_cache_under_no_grad
     torch-repros bisect amp/unscale_twice --device cuda --good 2.2 --bad 2.4
 
-    Records answer where they can; where they answer for every release, each change is listed.
-    Otherwise releases are measured, each in an environment of its own, and recorded. The search is
-    binary: the change that it finds lies between two releases that were measured and differ, but
-    need not be the latest or the only one. A release that is neither reproduced nor absent is
-    skipped for its neighbour. Where no release can be measured, the line says what records answer.
+    Records are used if there are any. If they cover every release, each change is listed. Otherwise
+    releases are measured, each in an environment of its own, and recorded. The search is binary: it
+    finds two measured releases that differ, but the change need not be the latest or the only one.
+    If a release is neither reproduced nor absent, its neighbour is tried. If no release can be
+    measured, the answer is what the records show.
 
-    Exit status: 0 the line printed holds; 1 no release is reproduced or absent; 2 usage error; 3
-    nothing can be measured here, and no record answers. For a checkout of torch itself, give the
+    Exit status: 0 the answer was printed; 1 no release is reproduced or absent; 2 usage error; 3
+    nothing can be measured here, and there is no record. For a checkout of torch itself, give the
     reproducer's file to `git bisect run`.
     """
     from ..evidence import bisection
@@ -376,23 +383,23 @@ def bisect(
         raise click.BadParameter(f"{id} does not concern {device}; its header names {concerned}")
     releases = _range(reproducer, device, good, bad)
     looks = Looks(reproducer, device, folder, repeat, source, _as_given(), envs, keep)
-    known = {} if again else looks.recorded(releases)
+    recorded = {} if again else looks.recorded(releases)
     try:
-        history = bisection.bisect(releases, looks.measure, known)
+        history = bisection.bisect(releases, looks.measure, recorded)
     except bisection.Undecided as error:
-        if not known and not looks.measured:  # Looks.measure has said why
+        if not recorded and not looks.measured:  # Looks.measure has said why
             sys.exit(options.UNUSABLE)
         raise click.ClickException(str(error)) from None
     options.say(f"{id} on {device}: {history.sentence}")
     options.say(
-        f"{len(known) + looks.measured} of {len(releases)} releases known: {len(known)} from "
+        f"{len(recorded) + looks.measured} of {len(releases)} releases known: {len(recorded)} from "
         f"records, {looks.measured} measured now"
     )
 
 
 @dataclass
 class Merging:
-    """What one record from elsewhere brings to the one that is there."""
+    """The merge of one record from elsewhere into the existing one."""
 
     record: Record
     source: Path
@@ -421,7 +428,7 @@ class Merging:
 @click.option(
     "--changes-only",
     is_flag=True,
-    help="Leave a measurement alone where the new one has the same outcome.",
+    help="Keep a measurement if the new one has the same outcome.",
 )
 @options.INTO_RECORDS_OPTION
 def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
@@ -431,9 +438,9 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     torch-repros merge ~/Downloads/records
 
 
-    Of two measurements of one reproducer in one record the newer one stays. Where two contradict
-    each other about the same code, both are shown and the one that is there stays; all others are
-    merged. A file that cannot be read is named and left alone.
+    Of two measurements of one reproducer in one record, the newer one is kept. If two measurements
+    of the same code contradict each other, both are shown and the existing one is kept; all others
+    are merged. A file that cannot be read is named and left as it is.
 
     Exit status: 0 all merged; 1 a contradiction or a file that cannot be read.
     """
@@ -443,14 +450,14 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
     except OSError as error:
         raise click.UsageError(f"--records: {_why(error, folder)}") from None
     current = {reproducer.id: reproducer for reproducer in options.load()}
-    there, problems = records.read_all(folder)
-    known = {record.name for record in there}
+    existing, problems = records.read_all(folder)
+    names = {record.name for record in existing}
     changed = set()
     for source in folders:
         new, wrong = records.read_all(source)
         problems += wrong if new or wrong else [f"{source}: no records in this folder"]
         for record in new:
-            known.add(record.name)
+            names.add(record.name)
             merging = Merging(record, source, current, changes_only)
             try:
                 store.save(record, folder, merging.choose)
@@ -464,17 +471,17 @@ def merge(folders: tuple[Path, ...], changes_only: bool, folder: Path) -> None:
         options.say(f"wrote {folder / name}")
     for problem in problems:
         options.say(problem, err=True)
-    options.say(f"{len(changed)} of {options.plural(len(known), 'record')} changed", err=True)
+    options.say(f"{len(changed)} of {options.plural(len(names), 'record')} changed", err=True)
     sys.exit(options.FINDINGS if problems else options.OK)
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Exit with 1 where the package index has more.")
+@click.option("--check", is_flag=True, help="Exit with 1 if the package index has more.")
 def torches(check: bool) -> None:
     """List the releases that are measured.
 
     \b
-    torch-repros torches            each, with what is installed to measure it
+    torch-repros torches            each, with the packages it is measured with
     torch-repros torches --check    is one missing?
 
     Exit status: 0 none is missing; 1 some are; 3 the list or the index cannot be read.
@@ -493,7 +500,7 @@ def torches(check: bool) -> None:
         options.say(f"Error: {error}", err=True)
         sys.exit(options.UNUSABLE)
     for version in missing:
-        options.say(f"torch {version} is released and not in torches.toml")
+        options.say(f"torch {version} is released, but not in torches.toml")
     if missing:
         options.say(f"{options.plural(len(missing), 'release')} to add")
         sys.exit(options.FINDINGS)

@@ -1,5 +1,5 @@
-"""What the commands share: exit codes, options, sections of --help, and how reproducers and records
-are named and read.
+"""The parts that commands share: exit codes, options, sections of --help, and how reproducers and
+records are named and read.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 OK, FINDINGS, UNUSABLE, UNREAD = 0, 1, 3, 4  # 2 is click's, for wrong usage
 BROKEN_PIPE = 141  # as shells report SIGPIPE: `torch-repros list | head -1`
-SHOWN = 5  # problems of reproducers; a new one has twenty
+SHOWN = 5  # problems of reproducers; a new reproducer has twenty
 INTERRUPTED = 130  # as shells report Ctrl-C
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic on 3.9
-    """An id or, where `families` may be named, a family: completed here, looked up by select()."""
+    """An id or, with `families`, a family. It is completed here, and select() looks it up."""
 
     name = "id"
 
@@ -44,22 +44,24 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # click is not generic o
     def shell_complete(
         self, context: click.Context, parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Files where nothing begins so: their paths are taken too."""
+        """The names that begin so, or files if there are none, because paths are accepted too."""
         repros = context.find_root().params.get("repros") or catalog.REPROS
         items = {}
         if self.families:
             items = {family: f"all of {family}" for family in catalog.families(repros)}
-        items |= {one.id: one.title for one in catalog.read(repros, values=False)[0]}
-        found = [
+        items |= {
+            reproducer.id: reproducer.title for reproducer in catalog.read(repros, values=False)[0]
+        }
+        completions = [
             CompletionItem(name, help=about)
             for name, about in items.items()
             if name.startswith(incomplete)
         ]
-        return found or [CompletionItem(incomplete, type="file")]
+        return completions or [CompletionItem(incomplete, type="file")]
 
 
 class NameOrFile(Name):
-    """What `explain` takes: mostly a file."""
+    """The argument of `explain`, which is mostly a file."""
 
     def shell_complete(
         self, context: click.Context, parameter: click.Parameter, incomplete: str
@@ -80,8 +82,8 @@ class Rules(click.ParamType):  # type: ignore[type-arg]
         before, comma, begun = incomplete.rpartition(",")
         repros = context.find_root().params.get("repros") or catalog.REPROS
         ruled = catalog.ruled(catalog.read(repros, values=False)[0])
-        items = {one.family: f"all rules of {one.family}" for one in ruled}
-        items |= {one.id: one.title for one in ruled}
+        items = {reproducer.family: f"all rules of {reproducer.family}" for reproducer in ruled}
+        items |= {reproducer.id: reproducer.title for reproducer in ruled}
         return [
             CompletionItem(f"{before}{comma}{name}", help=about)
             for name, about in items.items()
@@ -90,7 +92,7 @@ class Rules(click.ParamType):  # type: ignore[type-arg]
 
 
 class Release(click.ParamType):  # type: ignore[type-arg]
-    """A release that is measured: completed here, looked up by releases()."""
+    """A release that is measured. It is completed here, and releases() looks it up."""
 
     name = "version"
 
@@ -125,7 +127,7 @@ class Fix(click.ParamType):  # type: ignore[type-arg]
 
 ID, ID_OR_FAMILY, ID_OR_FILE = Name(), Name(families=True), NameOrFile()
 RELEASE, VERSION, RULES = Release(), TorchVersion(), Rules()
-INTERPRETER = click.Path()  # or the name of one on the PATH
+INTERPRETER = click.Path()  # or the name of an interpreter on the PATH
 DEVICE = click.Choice(DEVICES)
 
 
@@ -155,24 +157,24 @@ INTO_RECORDS_OPTION = click.option(
     *_RECORDS,
     type=FOLDER,
     default=catalog.RECORDS,
-    help="Folder of records, made where it is missing. Default: the project's own.",
+    help="Folder of records, created if it is missing. Default: the project's own.",
 )
 ENVS_OPTION = click.option(
-    "--envs", type=FOLDER, help="Where environments are made. Default: beside uv's cache."
+    "--envs", type=FOLDER, help="Folder for environments. Default: beside uv's cache."
 )
 
 
 @dataclass
 class State:
-    """What --repros chose, read once per call."""
+    """The folder of --repros, and its reproducers, which are read once per call."""
 
     repros: Path
     loaded: tuple[list[catalog.Reproducer], list[str]] | None = field(default=None)
 
 
 class Sections(click.Group):
-    """A group whose --help lists its commands by purpose, without those that need a clone where
-    there is none.
+    """A group whose --help lists its commands by purpose. Commands that need a clone are left out
+    if there is none.
     """
 
     IN_A_CLONE = "Maintain (in a clone)"
@@ -184,7 +186,8 @@ class Sections(click.Group):
     def add(self, section: str, module: str, *names: str) -> None:
         """Adds the commands of that name, in the order in which --help lists them.
 
-        The module is imported when one of them is called: importing all costs more than `list`.
+        The module is imported when a command of it is called, because importing all takes longer
+        than `list`.
         """
         for name in names:
             self.places[name] = section, module
@@ -217,8 +220,12 @@ class Sections(click.Group):
         section, module = self.places[name]
         if section == self.IN_A_CLONE and not catalog.CLONE:
             return _needs_a_clone(name)
-        found = vars(importlib.import_module(f".{module}", __package__)).values()
-        return next(one for one in found if isinstance(one, click.Command) and one.name == name)
+        members = vars(importlib.import_module(f".{module}", __package__)).values()
+        return next(
+            member
+            for member in members
+            if isinstance(member, click.Command) and member.name == name
+        )
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         commands = {name: self.get_command(context, name) for name in self.places}
@@ -260,7 +267,7 @@ def _needs_a_clone(name: str) -> click.Command:
 
 
 def load(values: bool = True) -> list[catalog.Reproducer]:
-    """The reproducers that can be read; what is wrong with the others goes to stderr, once.
+    """The reproducers that can be read. The problems of the others go to stderr, once.
 
     For `values` see catalog.read().
     """
@@ -279,7 +286,7 @@ def load(values: bool = True) -> list[catalog.Reproducer]:
 
 
 def problems() -> list[str]:
-    """What is wrong with the files that load() left out."""
+    """The problems of the files that load() left out."""
     load()
     state: State = click.get_current_context().find_root().obj
     return state.loaded[1] if state.loaded else []
@@ -299,7 +306,7 @@ def select(names: tuple[str, ...], values: bool = True) -> list[catalog.Reproduc
 
 
 def named(name: str) -> str:
-    """The id or family of what may be a path: "repros/amp/unscale_twice.py" names one too."""
+    """The id or family that is named, perhaps by a path such as "repros/amp/unscale_twice.py"."""
     path = Path(os.path.abspath(name))
     repros = Path(os.path.abspath(click.get_current_context().find_root().obj.repros))
     # os.path.exists(): a message may be longer than the name of a file
@@ -310,23 +317,23 @@ def named(name: str) -> str:
 
 def did_you_mean(name: str, reproducers: list[catalog.Reproducer]) -> str:
     """A hint that names the ids and families nearest to the name, or ""."""
-    known = [name for one in reproducers for name in (one.id, one.family)]
-    near = difflib.get_close_matches(name, dict.fromkeys(known), n=3, cutoff=0.4)
+    names = [name for reproducer in reproducers for name in (reproducer.id, reproducer.family)]
+    near = difflib.get_close_matches(name, dict.fromkeys(names), n=3, cutoff=0.4)
     return f"did you mean {', '.join(near)}?" if near else ""
 
 
 def select_one(id: str) -> catalog.Reproducer:
     id = named(id)
-    found = next((reproducer for reproducer in select((id,)) if reproducer.id == id), None)
-    if found is None:
+    reproducer = next((item for item in select((id,)) if item.id == id), None)
+    if reproducer is None:
         raise click.BadParameter(
             f"{id!r} is a family; `torch-repros list {id}` names its reproducers"
         )
-    return found
+    return reproducer
 
 
 def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
-    """The releases named, as "2.4" or "2.4.1", oldest first; all of them when none is named."""
+    """The releases that are named, as "2.4" or "2.4.1", oldest first. If none is named, all."""
     try:
         return torches.find(torches.load(), names)
     except torches.TorchesError as error:
@@ -334,17 +341,18 @@ def releases(names: tuple[str, ...] = ()) -> list[torches.Torch]:
 
 
 def records(folder: Path = catalog.RECORDS) -> list[Record]:
-    """The records that can be read; what is wrong with the others goes to stderr."""
-    from ..evidence.records import read_all  # here: `list` does without it
+    """The records that can be read. The problems of the others go to stderr."""
+    from ..evidence.records import read_all  # imported here: `list` does not need it
 
-    found, wrong = read_all(folder)
+    readable, wrong = read_all(folder)
     for problem in wrong:
         say(f"left out: {problem}", err=True)
-    return found
+    return readable
 
 
 def say(text: str | Iterable[str], err: bool = False, **style: Any) -> None:
-    """Prints a text, wrapped where it goes to a terminal, each of its lines made printable;
+    """Prints a text, with each line made printable, and wraps it for a terminal.
+
     `style` is click's.
     """
     texts = [text] if isinstance(text, str) else text
@@ -358,7 +366,7 @@ def _wrapped(texts: Iterable[str], width: int | None) -> str:
 
 
 def give_up_streams() -> None:
-    """What can no longer be written goes nowhere, so that Python does not try again as it ends."""
+    """Discards what cannot be written any more, so that Python does not try again as it ends."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:
             stream.flush()

@@ -18,7 +18,7 @@ CANNOT_TELL = 125  # `git bisect run` skips the commit
 
 
 def _seconds(context: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    if value is None or 0 < value <= MAX_TIMEOUT:  # no NaN
+    if value is None or 0 < value <= MAX_TIMEOUT:  # false for NaN
         return value
     raise click.BadParameter(f"{value:g} is not a number of seconds up to {MAX_TIMEOUT:g}")
 
@@ -46,7 +46,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     default=1,
     show_default=True,
     help="Runs of each role; if they disagree, the verdict is flaky. "
-    "Each repeat has a process and a hash seed of its own: about 3 s more for importing torch.",
+    "Each repeat has a process and a hash seed of its own, and needs 3 s more to import torch.",
 )
 @click.option(
     "--timeout",
@@ -66,7 +66,7 @@ def _seconds(context: click.Context, option: click.Parameter, value: float | Non
     "-v",
     "--verbose",
     is_flag=True,
-    help="Show each result. Default: those that differ, and counts per family; of IDs, each.",
+    help="Show each result. Default: for IDs each; else those that differ, and counts per family.",
 )
 @click.option(
     "--git-bisect",
@@ -89,15 +89,15 @@ def run(
 
     \b
     torch-repros run                            all, on this interpreter's torch
-    torch-repros run amp --python PATH          a family, on another's
+    torch-repros run amp --python PATH          a family, on another torch
     torch-repros run amp/unscale_twice          is my torch affected?
     torch-repros run repros/amp/unscale_twice.py --device cuda
 
     Each role runs in a process of its own. A run of ids shows what each reproducer printed; any
     other shows what differs from the headers, and counts per family.
 
-    An interpreter has 120 s for importing torch, or what TORCH_REPROS_STARTUP says; from a network
-    that is slow it may need minutes.
+    An interpreter has 120 s for importing torch, or as many as TORCH_REPROS_STARTUP says. On a slow
+    network disk it may need minutes.
 
     Exit status: 0 all results match the headers; 1 some differ, or a reproducer cannot be read;
     2 usage error; 3 requested device or interpreter unavailable; 130 interrupted.
@@ -117,7 +117,7 @@ def run(
     except KeyboardInterrupt:
         click.echo("interrupted: nothing was run", err=True)
         sys.exit(options.INTERRUPTED)
-    ids = {one.id for one in reproducers}
+    ids = {reproducer.id for reproducer in reproducers}
     by_id = bool(names) and ids == set(map(options.named, names))
     _show(report, reproducers, json_file, each=verbose or by_id, families=not by_id)
     if missing is not None:
@@ -163,7 +163,7 @@ def _show(
 
     failure = None
     try:
-        if json_file:  # first: who reads the table may stop early
+        if json_file:  # written first, because the reader of the table may stop early
             json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         failure = click.UsageError(f"--json: {json_file}: {error.strerror}")
@@ -173,8 +173,8 @@ def _show(
 
 
 def _bisect_status(report: runner.Report) -> int:
-    """What `git bisect run` expects of the one reproducer."""
-    ran = {result.verdict for result in report.results if BY_NAME[result.verdict].ran}
-    if ran == {"absent"}:
+    """The exit status that `git bisect run` expects for one reproducer."""
+    verdicts = {result.verdict for result in report.results if BY_NAME[result.verdict].ran}
+    if verdicts == {"absent"}:
         return 0
-    return 1 if ran == {"reproduced"} else CANNOT_TELL
+    return 1 if verdicts == {"reproduced"} else CANNOT_TELL

@@ -28,24 +28,24 @@ FORMATS = ("text", "json", "sarif", "github")
     multiple=True,
     type=options.RULES,
     metavar="ID|FAMILY",
-    help="Look for these alone; repeatable, or with commas.",
+    help="Look only for these; repeatable, or separated by commas.",
 )
 @click.option(
     "--ignore",
     multiple=True,
     type=options.RULES,
     metavar="ID|FAMILY",
-    help="Do not look for these; in the same way.",
+    help="Do not look for these; repeatable, or separated by commas.",
 )
 @click.option(
     "--level",
     type=click.Choice(list(LEVELS)),
     default="note",
     show_default=True,
-    help="Show nothing of less weight.",
+    help="Lowest level to show.",
 )
 @click.option(
-    "--exclude", multiple=True, metavar="GLOB", help="Leave out what matches; repeatable."
+    "--exclude", multiple=True, metavar="GLOB", help="Leave out paths that match; repeatable."
 )
 @click.option(
     "--format",
@@ -56,12 +56,15 @@ FORMATS = ("text", "json", "sarif", "github")
     help="sarif: for code scanning; github: annotations of GitHub Actions.",
 )
 @click.option(
-    "--diff", "base", metavar="BASE", help="Only what is new since the branch left BASE, by git."
+    "--diff",
+    "base",
+    metavar="BASE",
+    help="Show only what is new since the branch left BASE in git.",
 )
 @click.option("--fix", is_flag=True, help="Show the edits that are certain, as a diff.")
 @click.option("--write", is_flag=True, help="With --fix: make them.")
 @click.option(
-    "--run", "running", is_flag=True, help="Run the reproducers of what was found on your torch."
+    "--run", "running", is_flag=True, help="Run the reproducers of the findings on your torch."
 )
 @click.option(
     "--python",
@@ -74,7 +77,7 @@ FORMATS = ("text", "json", "sarif", "github")
     "--torch",
     "version",
     type=options.VERSION,
-    help="Say what was measured on this torch.",
+    help="Show what was measured on this torch.",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Processes. Default: one per CPU core.")
 @options.RECORDS_OPTION
@@ -96,14 +99,14 @@ def scan(
     jobs: int | None,
     folder: Path,
 ) -> None:
-    """Find failures in code, before they are met.
+    """Find failures in code before they happen.
 
-    Files of Python and notebooks are read, never imported or run, and torch is not needed (but for
-    --run). Without a PATH the current folder is read, without hidden folders and environments.
+    Python files and notebooks are read, never imported or run; torch is needed for --run only.
+    Without a PATH the current folder is read, except hidden folders and environments.
 
     \b
     torch-repros scan src train.py     look for everything
-    torch-repros scan --diff main      only what a branch has brought
+    torch-repros scan --diff main      only what is new on a branch
     torch-repros scan --run            and show each failure on your own torch
     torch-repros scan --fix --write    make the edits that are certain
 
@@ -112,12 +115,13 @@ def scan(
     warning  it does so under a condition that people meet
     note     it matters little, or reading cannot decide
 
-    A comment `# torch-repros: ignore[amp/clip_before_unscale]` at a line silences that line. The
-    section [tool.torch-repros.scan] of pyproject.toml has select, ignore and exclude, as lists.
+    A comment `# torch-repros: ignore[amp/clip_before_unscale]` on a line silences that line. The
+    section [tool.torch-repros.scan] of pyproject.toml may have the lists select, ignore and
+    exclude.
 
-    Exit status: 0 no error or warning was found (notes may have been); 1 some were, and with --fix
-    --write are still there; 2 usage error; 3 with --run: that interpreter or its torch cannot be
-    used; 4 none was found, but a file was not read, or only in part; 130 interrupted.
+    Exit status: 0 no error or warning was found, or only notes; 1 some were found (with --fix
+    --write: and are still there); 2 usage error; 3 with --run, the interpreter or its torch cannot
+    be used; 4 none was found, but a file was not read, or only in part; 130 interrupted.
     """
     if write and not fix:
         raise click.UsageError("--write goes with --fix")
@@ -152,22 +156,35 @@ def scan(
 def _rules(
     reproducers: list[Reproducer], select: tuple[str, ...], ignore: tuple[str, ...], level: str
 ) -> list[scanning.Rule]:
-    """Those that were chosen. Raises click.BadParameter for a name that no rule has."""
+    """The rules that were chosen. Raises click.BadParameter for a name that no rule has."""
     ranks = list(LEVELS)
-    known = ruled(reproducers)
-    chosen = [one for one in known if ranks.index(one.rule) <= ranks.index(level)]
-    for names, kept in ((_names(select), True), (_names(ignore), False)):
+    reproducers_with_rules = ruled(reproducers)
+    chosen = [
+        reproducer
+        for reproducer in reproducers_with_rules
+        if ranks.index(reproducer.rule) <= ranks.index(level)
+    ]
+    for names, is_kept in ((_names(select), True), (_names(ignore), False)):
         for name in names:
-            if not any(name in (one.id, one.family) for one in known):
-                hint = options.did_you_mean(name, known) or "`torch-repros list --rules`"
+            if not any(
+                name in (reproducer.id, reproducer.family) for reproducer in reproducers_with_rules
+            ):
+                hint = (
+                    options.did_you_mean(name, reproducers_with_rules)
+                    or "`torch-repros list --rules`"
+                )
                 raise click.BadParameter(f"no rule or family of rules {name!r}; {hint}")
         if names:
-            chosen = [one for one in chosen if (bool({one.id, one.family} & set(names))) is kept]
+            chosen = [
+                reproducer
+                for reproducer in chosen
+                if (bool({reproducer.id, reproducer.family} & set(names))) is is_kept
+            ]
     return scanning.rules(chosen)
 
 
-def _names(given: tuple[str, ...]) -> list[str]:
-    return [name.strip() for one in given for name in one.split(",") if name.strip()]
+def _names(options_given: tuple[str, ...]) -> list[str]:
+    return [name.strip() for value in options_given for name in value.split(",") if name.strip()]
 
 
 def _scan(
@@ -225,7 +242,7 @@ def _show(
 
 
 def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> list[Finding]:
-    """Shows or makes the edits; returns the findings that are still there."""
+    """Shows or makes the edits. Returns the findings that are still there."""
     by_path: dict[Path, list[Finding]] = defaultdict(list)
     for finding in findings:
         if finding.edits:
@@ -245,7 +262,7 @@ def _fix(findings: list[Finding], rules: list[scanning.Rule], write: bool) -> li
 
 
 def _run(context: click.Context, ids: list[str], python: str) -> int:
-    """Runs them; the exit status where they could not be, else 0."""
+    """Runs the reproducers. Returns the exit status if they could not be run, else 0."""
     from . import running
 
     click.echo()

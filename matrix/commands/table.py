@@ -1,4 +1,4 @@
-"""What `run` prints: a progress bar while it works, then its results."""
+"""Prints for `run`: a progress bar while it works, then the results."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..verdicts import ROWS, Result
 from .options import say
 
 COLUMNS = ("reproducer", "device", "verdict", "popular fix", "seen")
-SEEN = 24  # columns; in a terminal that leaves "seen" less, each result takes two lines
+SEEN = 24  # columns; if a terminal has fewer for "seen", each result takes several lines
 TO_DO: dict[str, Any] = {
     "fg": "red",
     "bold": True,
-}  # click's style; what is as expected has no colour
+}  # click's style; an expected result has no colour
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """On stderr and only in a terminal, so that a pipe gets the table alone."""
+    """A progress bar on stderr, only in a terminal, so that a pipe gets only the table."""
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     hidden = not console.is_terminal
@@ -38,7 +38,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def show(report: Report, reproducers: list[Reproducer], each: bool, families: bool) -> None:
-    """A line for `each` result, in the reproducers' order; counts per family; a summary."""
+    """Prints a line for `each` result in the reproducers' order, counts per family, a summary."""
     if each:
         _show_each(_rows(report, reproducers), wrapping.width(sys.stdout))
     if families:
@@ -106,7 +106,7 @@ def _show_each(rows: list[Row], width: int | None) -> None:
 
 
 def _aligned(rows: list[list[str]], padded: bool = False) -> list[str]:
-    """Cells below one another; numbers end together."""
+    """The rows as lines with aligned columns. Numbers are aligned on the right."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [
         "  ".join(
@@ -126,8 +126,8 @@ def _families(report: Report) -> list[list[str]]:
             count = counts[result.id.split("/")[0], result.device]
             count[result.verdict] += 1
             count["differ (!)"] += bool(result.surprise)
-    met = sum(counts.values(), Counter())
-    names = [name for name in (*(row.name for row in ROWS), "differ (!)") if met[name]]
+    totals = sum(counts.values(), Counter())
+    names = [name for name in (*(row.name for row in ROWS), "differ (!)") if totals[name]]
     lines = [
         [*key, *(str(count[name]).rjust(len(name)) if count[name] else "" for name in names)]
         for key, count in counts.items()

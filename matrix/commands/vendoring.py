@@ -48,7 +48,7 @@ def vendor(families: tuple[str, ...], folder: Path, tests: bool) -> None:
 @click.argument(
     "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR"
 )
-@click.option("--diff", is_flag=True, help="Show your edits and upstream's, each on its own.")
+@click.option("--diff", is_flag=True, help="Show your edits and upstream's separately.")
 @click.option(
     "--update",
     is_flag=True,
@@ -105,18 +105,18 @@ def _show_diff(title: str, diff: str) -> None:
 def _update(folder: Path) -> int:
     from ..vendoring import merging
 
-    done = merging.update(folder)
-    for path, count in done.conflicts.items():
+    result = merging.update(folder)
+    for path, count in result.conflicts.items():
         conflicts = f", {options.plural(count, 'conflict')} to resolve by hand" if count else ""
         options.say(f"{path}: merged{conflicts}")
-    if done.conflicts:
-        files = options.plural(len(done.conflicts), "file")
-        versions = "version is" if len(done.conflicts) == 1 else "versions are"
-        options.say(f"Updated {files}; the previous {versions} in {done.kept}/*.before")
-    elif not done.problems:
+    if result.conflicts:
+        files = options.plural(len(result.conflicts), "file")
+        versions = "version is" if len(result.conflicts) == 1 else "versions are"
+        options.say(f"Updated {files}; the previous {versions} in {result.kept}/*.before")
+    elif not result.problems:
         options.say("nothing to merge")
-    status = _show_problems(done.problems)
-    return options.FINDINGS if any(done.conflicts.values()) else status
+    status = _show_problems(result.problems)
+    return options.FINDINGS if any(result.conflicts.values()) else status
 
 
 def _show_problems(problems: list[str]) -> int:

@@ -1,1 +1,1 @@
-"""What was measured: records, what they amount to, headers against them, the grid, bisection."""
+"""Measurements: records, the states of cells, comparison with headers, the grid, bisection."""

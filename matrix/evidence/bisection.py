@@ -24,7 +24,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Boundary:
-    """Two releases that were measured and differ. Those between, if any, decide nothing."""
+    """Two measured releases that differ. Releases between them, if any, decide nothing."""
 
     before: Torch
     since: Torch
@@ -33,10 +33,10 @@ class Boundary:
 
 @dataclass(frozen=True)
 class History:
-    """What is known of a reproducer over the releases, oldest first."""
+    """The known verdicts of a reproducer on the releases, oldest first."""
 
     releases: list[Torch]
-    # minor -> verdict, of those that are known
+    # minor -> verdict, for the releases with a known verdict
     verdicts: dict[str, str] = field(default_factory=dict)
 
     def verdict(self, number: int) -> str:
@@ -56,7 +56,7 @@ class History:
 
     @property
     def changes(self) -> list[tuple[int, int]]:
-        """Neighbours among the decided releases that differ."""
+        """The neighbours among the decided releases whose verdicts differ."""
         return [
             (low, high)
             for low, high in pairwise(self.decided)
@@ -65,7 +65,7 @@ class History:
 
     @property
     def boundaries(self) -> list[Boundary]:
-        """The changes between whose sides nothing is left to measure, oldest first."""
+        """The changes with nothing left to measure between their two releases, oldest first."""
         return [
             Boundary(self.releases[low], self.releases[high], tuple(self.releases[low + 1 : high]))
             for low, high in self.changes
@@ -73,10 +73,10 @@ class History:
         ]
 
     def next_to_measure(self) -> Torch | None:
-        """The newest end, the oldest end, then the middle of where the two differ; None at the end.
+        """The release to measure next: the newest, the oldest, then the middle of a change.
 
-        A release that decides nothing is skipped for its nearest neighbour. Where the ends agree,
-        the middle gets one look: it may differ from both.
+        None if nothing is left to measure. If a release decides nothing, its nearest neighbour is
+        next. If both ends agree, one release in the middle is measured: it may differ from both.
         """
         decided, unmeasured = self.decided, self.unmeasured
         if newer := [number for number in unmeasured if not decided or number > decided[-1]]:
@@ -92,7 +92,7 @@ class History:
 
     @property
     def sentence(self) -> str:
-        """What was found, and no more than that."""
+        """The changes in words, which claim no more than was measured."""
         boundaries = self.boundaries
         parts = [self._describe(boundary) for boundary in boundaries]
         if not self.changes:
@@ -105,11 +105,13 @@ class History:
                     f"{torch.minor} ({self.verdicts[torch.minor]})" for torch in (before, since)
                 ]
                 which = "another" if parts else "a"
-                parts.append(f"{which} change lies between {' and '.join(sides)}")
-        told = {torch for boundary in boundaries for torch in boundary.between}
+                parts.append(f"{which} change is between {' and '.join(sides)}")
+        described = {torch for boundary in boundaries for torch in boundary.between}
         decided = [self.releases[number] for number in self.decided]
         others = [
-            torch for torch in self.releases if torch.minor in self.verdicts and torch not in told
+            torch
+            for torch in self.releases
+            if torch.minor in self.verdicts and torch not in described
         ]
         if undecided := [torch for torch in others if torch not in decided]:
             parts.append(self._states(undecided, ", "))
@@ -128,7 +130,7 @@ class History:
         )
 
     def _agreement(self) -> str:
-        """Of a history without a change."""
+        """The sentence for a history without a change."""
         minors = [self.releases[number].minor for number in self.decided]
         named = torches.span(minors, self.releases)
         unseen = [
@@ -142,12 +144,13 @@ class History:
 def bisect(
     releases: list[Torch], measure: Callable[[Torch], str], known: Mapping[str, str] | None = None
 ) -> History:
-    """Measures until two neighbours are known to differ, or the ends and one between to agree.
+    """Measures until two neighbours differ, or until both ends and a release between them agree.
 
-    It finds the change that a binary search meets, which need not be the latest or the only one.
-    `known` (minor -> verdict) costs nothing and is all used. Of n releases, all of them reproduced
-    or absent, it measures at most ceil(log2(n - 1)) + 2. Where `measure` raises Stopped, the
-    history is what is known by then. Raises Undecided when no release is reproduced or absent.
+    It finds the change that a binary search reaches, which need not be the latest or the only one.
+    `known` (minor -> verdict) costs nothing, and all of it is used. If all n releases are
+    reproduced or absent, it measures at most ceil(log2(n - 1)) + 2 of them. If `measure` raises
+    Stopped, the history is what is known by then. Raises Undecided if no release is reproduced or
+    absent.
     """
     minors = [torch.minor for torch in releases]
     history = History(
@@ -157,9 +160,9 @@ def bisect(
         while (torch := history.next_to_measure()) is not None:
             history.verdicts[torch.minor] = measure(torch)
     if not history.decided:
-        found = ", ".join(
+        verdicts = ", ".join(
             f"torch {torch.version} is {history.verdicts.get(torch.minor, 'not measured')}"
             for torch in releases
         )
-        raise Undecided(f"cannot bisect: {found}; none is reproduced or absent")
+        raise Undecided(f"cannot bisect: {verdicts}; none is reproduced or absent")
     return history

@@ -1,4 +1,4 @@
-"""Compares headers with records, and rewrites `affected` where they differ."""
+"""Compares headers with records, and rewrites `affected` if they differ."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ from .states import States
 
 @dataclass(frozen=True)
 class Difference:
-    """One device of one header that is not what was measured."""
+    """A device for which a header differs from the measurements."""
 
     reproducer: Reproducer
     device: str
-    measured: str  # the specifier that states the records, or "" where no header can
+    measured: str  # the specifier that agrees with the records, or "" if none can
     why: str  # the measurements that differ
 
 
 def differences(reproducers: Sequence[Reproducer], states: States) -> list[Difference]:
     """Every header that its fresh measurements contradict, in either direction."""
-    found = []
+    result = []
     for reproducer in reproducers:
         for device, stated in reproducer.affected.items():
-            known = states.verdicts(reproducer, device)
+            states_by_minor = states.verdicts(reproducer, device)
             wrong = {
-                minor: state for minor, state in known.items() if state != promised(stated, minor)
+                minor: state
+                for minor, state in states_by_minor.items()
+                if state != promised(stated, minor)
             }
             unstatable = {minor: state for minor, state in wrong.items() if not _conclusive(state)}
             if unstatable:
                 why = "; ".join(f"torch {minor}: {state}" for minor, state in unstatable.items())
-                found.append(Difference(reproducer, device, "", why))
+                result.append(Difference(reproducer, device, "", why))
             elif wrong:
                 why = ", ".join(f"torch {minor} {state}" for minor, state in wrong.items())
-                measured = specifier(known, stated)
-                found.append(
+                measured = specifier(states_by_minor, stated)
+                result.append(
                     Difference(reproducer, device, measured, f"{stated!r} but measured {why}")
                 )
-    return found
+    return result
 
 
 def _conclusive(state: str) -> bool:
@@ -52,10 +54,10 @@ def _conclusive(state: str) -> bool:
 
 
 def specifier(known: dict[str, str], stated: str = "") -> str:
-    """The shortest specifier that is true of just the measured releases that reproduce, or "never".
+    """The shortest specifier that, of the measured releases, includes only those that reproduce.
 
-    No lower bound where the oldest that was tried is affected and a newer one is not: "<2.11" may
-    hold for older ones too.
+    "never" if none does. There is no lower bound if the oldest measured release is affected and a
+    newer one is not: "<2.11" may be true of older releases too.
 
     >>> specifier({"2.9": "reproduced", "2.10": "reproduced", "2.11": "absent"})
     '<2.11'
@@ -71,7 +73,7 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
     first, last = minors.index(affected[0]), minors.index(affected[-1])
     parts = []
     at_end = last == len(minors) - 1
-    # the header's own "since" stays where it says more than was measured and is not contradicted
+    # the header's own "since" stays if it says more than was measured and is not contradicted
     old = re.search(r">=\s*([\d.]+)", stated)
     keep = old is not None and first == 0 and satisfies(affected[0], old[0])
     if old and keep and (at_end or Version(old[1]) < Version(affected[0])):
@@ -87,17 +89,17 @@ def specifier(known: dict[str, str], stated: str = "") -> str:
 def rewrite(source: str, device: str, measured: str) -> str:
     """A reproducer's source with the new specifier in its header.
 
-    Raises ValueError where it cannot be put there.
+    Raises ValueError if the specifier cannot be put there.
     """
     key = rf"(?<=[{{,\s])([\"']?){device}\1"
     pattern = rf"^# *affected *= *{{[^}}\n]*?{key} *= *([\"'])(?P<old>.*?)\2.*"
-    found = re.search(pattern, source, flags=re.M)
-    if found is None:
+    match = re.search(pattern, source, flags=re.M)
+    if match is None:
         raise ValueError("expected affected = { ... } on one line of the header")
-    start, end = found.span("old")
+    start, end = match.span("old")
     changed = source[:start] + measured + source[end:]
-    line = changed[found.start() : found.end() + len(measured) - (end - start)]
-    if _affected(line) != {**_affected(found[0]), device: measured}:
+    line = changed[match.start() : match.end() + len(measured) - (end - start)]
+    if _affected(line) != {**_affected(match[0]), device: measured}:
         raise ValueError(f"cannot put {device} = {measured!r} there")
     return changed
 

@@ -1,4 +1,4 @@
-"""What a report quotes of one reproducer, and where it comes from."""
+"""The observation of one reproducer that a report quotes, and its source."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ class Observation:
     device: str
     torch: str  # the version on which it was observed
     versions: str  # as `python -m torch.utils.collect_env` prints them
-    record: str = ""  # which one is quoted: "a record of 2026-11-21 (5 of 5 runs)"; "" none
-    printed: str = ""  # by the program of the report, where it was run for this
+    record: str = ""  # the one that is quoted: "a record of 2026-11-21 (5 of 5 runs)"; or ""
+    printed: str = ""  # the output of the program of the report, if it was run
 
 
 class NothingObserved(Exception):
-    """There is nothing to quote; the text says why."""
+    """There is nothing to quote. The message says why."""
 
 
 def versions_of(build: dict[str, Any], hardware: str | None = None) -> str:
-    """The lines of collect_env that a record knows."""
+    """The lines of collect_env that can be written from a record."""
     facts = {
         "PyTorch version": build.get("torch"),
         "CUDA used to build PyTorch": build.get("cuda") or "None",

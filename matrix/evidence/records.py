@@ -1,7 +1,7 @@
 """Reads records, each file with its journal.
 
-Beside the files, the folder `.journal` holds what a run has measured and not yet written into the
-file, one line per measurement. All functions that read see it.
+The folder `.journal`, next to the files, has the measurements that a run has not yet written into
+the file, one per line. All functions that read include them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _one_line(problem: str) -> str:
 
 
 def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
-    """What is good in every record, oldest torch first, and one line per problem of the rest."""
+    """The valid part of every record, oldest torch first, and one line per problem of the rest."""
     names = {path.name for path in [*folder.glob("*.json"), *(folder / ".journal").glob("*.json")]}
     records: list[Record] = []
     problems: list[str] = []
@@ -52,19 +52,19 @@ def read_all(folder: Path = RECORDS) -> tuple[list[Record], list[str]]:
 
 
 def read(path: Path) -> tuple[Record | None, list[str]]:
-    """One file with its journal: what is good in them, or None, and one line per problem."""
-    # First: a line that leaves the journal meanwhile is in the file by then.
+    """The valid part of one file and its journal, or None, and one line per problem."""
+    # The journal first: a line that leaves it meanwhile is in the file by then.
     journalled = _read_journal(path)
     parts, problems = _read_file(path) if path.exists() or path.is_symlink() else ([], [])
     parts += journalled[0]
     record = replace(parts[0], measurements={}) if parts else None
     for part in parts:
         assert record is not None
-        held = record.measurements
+        measurements = record.measurements
         for id, measurement in part.measurements.items():
-            # a newer file may have come beside an older line
-            if id not in held or measurement.date >= held[id].date:
-                held[id] = measurement
+            # the file may be newer than a line of the journal
+            if id not in measurements or measurement.date >= measurements[id].date:
+                measurements[id] = measurement
     return record, problems + journalled[1]
 
 
@@ -108,7 +108,7 @@ def _read_journal(path: Path) -> tuple[list[Record], list[str]]:
         except (ValueError, RecursionError):
             continue  # a kill or a full disk cut it off
         if not isinstance(raw, dict):
-            continue  # the rest of such a line
+            continue  # the rest of a line that was cut off
         record, wrong = parse(raw, path.name)
         if record is not None:
             records.append(record)
@@ -129,7 +129,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def line_of(path: Path, id: str) -> int:
-    """The line of a record at which a measurement begins; 1 where it is not in the file."""
+    """The line of a record at which a measurement begins; 1 if it is not in the file."""
     try:
         return _line(_read_text(path), id)
     except (OSError, UnicodeDecodeError):
@@ -151,7 +151,7 @@ def _line(text: str, key: str) -> int:
 def fresh(
     records: list[Record], reproducer: Reproducer, device: str
 ) -> Iterator[tuple[Record, Measurement]]:
-    """What was measured of the reproducer as it is now, on this device, oldest torch first."""
+    """The measurements of the reproducer's current code on this device, oldest torch first."""
     for record in records:
         measurement = record.measurements.get(reproducer.id)
         if (

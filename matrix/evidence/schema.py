@@ -1,8 +1,8 @@
-"""What a record is: a JSON file per torch build, device and platform.
+"""Defines a record, which is a JSON file per torch build, device and platform.
 
-A file states once what makes its name, and under `sources` who measured, with what and where. Every
-measurement names its source, so files from anywhere merge without changing what another measurement
-says about its origin.
+A file states the parts of its name once, and under `sources` who measured, with what and where.
+Every measurement names its source. So files from anywhere can be merged, and each measurement keeps
+its origin.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ..verdicts import BY_NAME, TEXT, VERDICTS, Result
 KINDS = ("hosted", "self", "user")  # a hosted CI machine, the project's own, anyone else's
 FIRST_DAY = "2026-01-01"  # nothing was measured before
 MAX_RUNS = 1000
-LONGEST = 10 * (TEXT + 100)  # characters of a text: each of those that a run keeps may be escaped
-LARGE = 1e300  # no number reaches it, so that each fits into a float
+LONGEST = 10 * (TEXT + 100)  # characters of a text, if all that a run keeps are escaped
+LARGE = 1e300  # every number has to be smaller, so that it fits into a float
 BUILD = ("python", "cuda", "numpy", "os")  # what a source states of the build under test
 
 
 class RecordsError(Exception):
-    """Records that cannot be read. One line per problem."""
+    """Records cannot be read. The message has one line per problem."""
 
 
 # --- what a record may hold -----------------------------------------------------------------------
@@ -44,7 +44,7 @@ def _text(value: Any) -> str | None:
         return "is not text"
     if len(value) > LONGEST:
         return f"is longer than {LONGEST} characters"
-    if value.isascii() and value.isprintable():  # most are: ten times as fast as the search
+    if value.isascii() and value.isprintable():  # true of most, ten times as fast as printable()
         return None
     return "holds characters that cannot be printed" if printable(value) != value else None
 
@@ -73,7 +73,7 @@ def _is_plain(fact: Any) -> bool:
 
 
 def _build_facts(value: Any) -> str | None:
-    """What the file's name does not say of the build."""
+    """Checks the facts about the build that are not in the file's name."""
     if isinstance(value, dict) and set(value) != set(BUILD):
         return f"has other keys than {', '.join(BUILD)}"
     return _facts(value)
@@ -130,19 +130,19 @@ class Source:
 
     kind: str = key(_one_of(KINDS))
     harness: str = key(_text)  # the version of this package
-    command: str = key(_text)  # without paths; "" where it is not known
+    command: str = key(_text)  # without paths; "" if it is not known
     build: dict[str, Any] = key(_build_facts)
-    # name of the processor or GPU; its driver, cudnn and so on where there are such
+    # name of the processor or GPU; its driver, cudnn and so on, if it has them
     hardware: dict[str, Any] = key(_facts)
 
     @cached_property
     def key(self) -> str:
-        """A digest of the content: the same wherever it is computed."""
+        """A digest of the content, which is the same on every machine."""
         return _digest(asdict(self))
 
 
 def _slug(gpu: str) -> str:
-    """Part of a file's name, of its own for each of "A B", "A-B" and "A/B"."""
+    """The part of a file's name for a GPU. It differs between "A B", "A-B" and "A/B"."""
     if re.fullmatch(r"[\w.+]+( [\w.+]+)*", gpu):
         return gpu
     return f"{gpu}-{hashlib.sha256(gpu.encode()).hexdigest()[:8]}"
@@ -154,7 +154,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 @dataclass
 class Measurement:
-    """What one reproducer did on one build and device."""
+    """The result of one reproducer on one build and device."""
 
     verdict: str = key(_one_of(VERDICTS))
     text: str = key(_text)
@@ -167,7 +167,7 @@ class Measurement:
     hash: str = key(_matches("[0-9a-f]{16}", "16 hexadecimal digits"))
     date: str = key(_date)
     source: Source = key(_matches("[0-9a-f]{12}", "the key of a source"))  # in the file: its key
-    said: str = key(_text, default="")  # by messages(), where the reproducer has one
+    said: str = key(_text, default="")  # what messages() returned, if there is one
 
     @classmethod
     def of(cls, result: Result, reproducer: Reproducer, source: Source, date: str) -> Measurement:
@@ -187,7 +187,7 @@ class Measurement:
         )
 
     def raised(self, pattern: str) -> bool:
-        """Whether a text of this run has what the pattern stands for."""
+        """True if a text of this run matches the pattern."""
         texts = (" ".join(text.split()) for text in (self.text, self.said))
         return any(re.search(pattern, text, re.IGNORECASE) for text in texts)
 
@@ -195,7 +195,7 @@ class Measurement:
         return self.hash != reproducer.hash
 
     def agrees_with(self, other: Measurement) -> bool:
-        """The same code with the same outcome. The numbers in a text may differ from run to run."""
+        """True if code and outcome are equal. Numbers in a text may differ from run to run."""
         return self._outcome == other._outcome
 
     @property
@@ -215,7 +215,7 @@ class Record:
     platform: str = key(_text)  # sys.platform
     machine: str = key(_text)  # "x86_64"
     gpu: str = key(_text, default="")  # its name; "" on the CPU
-    virtual: bool = key(_flag, default=False)  # not the chip's own GPU
+    virtual: bool = key(_flag, default=False)  # True for a GPU that is not the chip's own
     # the release of macOS, on which results on MPS depend; "" elsewhere
     system: str = key(_text, default="")
     measurements: dict[str, Measurement] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The same wherever the file was made, so that files merge."""
+        """The name of the file, which is the same on every machine, so that files merge."""
         gpu = [] if self.device == "cpu" else [_slug(self.gpu or "unknown")]
         parts = [self.device, *gpu, "paravirtual" if self.virtual else "", self.system]
         parts += [f"{self.platform}-{self.machine}", f"torch-{self.torch}"]
@@ -255,7 +255,7 @@ class Record:
 
 
 def parse(raw: Any, name: str) -> tuple[Record | None, Problems]:
-    """What is good in a parsed record, None where its head is not, and the problems."""
+    """The valid part of a parsed record, or None if its head is not valid, and the problems."""
     if not isinstance(raw, dict):
         return None, [("", f"not a record: expected an object, found {reprlib.repr(raw)}")]
     head = {key: value for key, value in raw.items() if key not in ("sources", "measurements")}
@@ -280,7 +280,7 @@ def parse(raw: Any, name: str) -> tuple[Record | None, Problems]:
     for id, value in raw["measurements"].items():
         if wrong := _wrong_measurement(id, value, raw["sources"]):
             problems += [(id, f"{id}: {problem}") for problem in wrong]
-        elif value["source"] in sources:  # a bad source has its line above
+        elif value["source"] in sources:  # a bad source was reported above
             record.measurements[id] = Measurement(**{**value, "source": sources[value["source"]]})
     return (record if record.measurements else None), problems
 

@@ -1,6 +1,6 @@
-"""What the records say of a cell: a verdict, or why there is none.
+"""The state of a cell according to the records: a verdict, or why there is none.
 
-A state is never taken from what a header promises. A Standing has both, each under its own name.
+A state never comes from what a header promises. A Standing has both, each under its own name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..catalog import Reproducer, promised
 from ..torches import Torch, satisfies
 from .schema import Measurement, Record
 
-# Of a cell that was measured on several machines, or on none. Same columns as the verdicts.
+# The verdicts, and the states of a cell that was measured on several machines or on none.
 ROWS = (
     *verdicts.ROWS,
     verdicts.Verdict("mixed", "M", "two machines disagree", "unsteady", True, False),
@@ -33,11 +33,11 @@ BY_NAME = {row.name: row for row in ROWS}
 EXPECTED = {"reproduced": "affected", "absent": "not affected", "unavailable": "unavailable"}
 
 
-class Standing(NamedTuple):  # made in half the time of a dataclass, once per cell
-    """What is known of a reproducer on a device and release."""
+class Standing(NamedTuple):  # each cell has one, and a dataclass takes twice the time
+    """What is known about a reproducer on a device and release."""
 
     state: str  # one of BY_NAME
-    date: str  # of the newest measurement that counts, "" where there is none
+    date: str  # of the newest measurement that counts, "" if there is none
     expected: str  # by the header: one of EXPECTED
 
     def __str__(self) -> str:
@@ -56,10 +56,10 @@ def _expected(requires: str, affected: str, minors: tuple[str, ...]) -> list[str
 
 
 class States:
-    """The states of every cell, each looked up once: (reproducer, device, release) -> state."""
+    """The states of all cells: (reproducer, device, release) -> state."""
 
     def __init__(self, measured: list[Record]) -> None:
-        # what was measured at all
+        # the releases that have a measurement
         self.minors = sorted({record.minor for record in measured}, key=Version)
         self._found: dict[tuple[str, str, str], list[Measurement]] = {}
         for record in measured:
@@ -67,31 +67,33 @@ class States:
                 self._found.setdefault((id, record.device, record.minor), []).append(measurement)
 
     def state(self, reproducer: Reproducer, device: str, minor: str) -> str:
-        """One of BY_NAME."""
+        """The state, which is one of BY_NAME."""
         if device not in reproducer.affected:
             return "not applicable"
         return self._state(reproducer, device, minor)[0]
 
     def _state(self, reproducer: Reproducer, device: str, minor: str) -> tuple[str, str]:
-        """With the date of the newest measurement that counts."""
-        found = self._found.get((reproducer.id, device, minor))
-        if not found:
+        """The state, and the date of the newest measurement that counts."""
+        measurements = self._found.get((reproducer.id, device, minor))
+        if not measurements:
             return "unknown", ""
-        fresh = [one for one in found if not one.is_stale(reproducer)]
+        fresh = [
+            measurement for measurement in measurements if not measurement.is_stale(reproducer)
+        ]
         if not fresh:
             return "stale", ""
-        verdicts = {one.verdict for one in fresh}
+        verdicts = {measurement.verdict for measurement in fresh}
         state = fresh[0].verdict if len(verdicts) == 1 else "mixed"
-        return state, max(one.date for one in fresh)
+        return state, max(measurement.date for measurement in fresh)
 
     def standing(self, reproducer: Reproducer, device: str, minor: str) -> Standing:
-        """Of a device that the reproducer concerns."""
+        """The standing on a device that the reproducer concerns."""
         return self.standings(reproducer, device, [minor])[minor]
 
     def standings(
         self, reproducer: Reproducer, device: str, minors: list[str]
     ) -> dict[str, Standing]:
-        """Release -> standing, of a device that the reproducer concerns."""
+        """Release -> standing, on a device that the reproducer concerns."""
         expected = _expected(reproducer.needs(device), reproducer.affected[device], tuple(minors))
         return {
             minor: Standing(*self._state(reproducer, device, minor), verdict)
@@ -99,28 +101,28 @@ class States:
         }
 
     def raised(self, reproducer: Reproducer, pattern: str) -> list[str]:
-        """The releases, oldest first, on which a run raised a text that the pattern stands for."""
+        """The releases, oldest first, on which a run raised a text that matches the pattern."""
         return [
             minor
             for minor in self.minors
             if any(
-                one.raised(pattern)
+                measurement.raised(pattern)
                 for device in reproducer.devices
-                for one in self._found.get((reproducer.id, device, minor), ())
-                if not one.is_stale(reproducer)
+                for measurement in self._found.get((reproducer.id, device, minor), ())
+                if not measurement.is_stale(reproducer)
             )
         ]
 
     def verdicts(self, reproducer: Reproducer, device: str) -> dict[str, str]:
-        """Release -> state, oldest first, of those where it was run."""
-        found = {minor: self.state(reproducer, device, minor) for minor in self.minors}
-        return {minor: state for minor, state in found.items() if BY_NAME[state].ran}
+        """Release -> state, oldest first, for the releases on which it was run."""
+        states = {minor: self.state(reproducer, device, minor) for minor in self.minors}
+        return {minor: state for minor, state in states.items() if BY_NAME[state].ran}
 
     def releases(
         self, reproducer: Reproducer, device: str, releases: list[Torch]
     ) -> dict[str, list[str]]:
         """State -> the releases that are in it, oldest first."""
-        found: dict[str, list[str]] = {}
+        by_state: dict[str, list[str]] = {}
         for torch in releases:
-            found.setdefault(self.state(reproducer, device, torch.minor), []).append(torch.minor)
-        return found
+            by_state.setdefault(self.state(reproducer, device, torch.minor), []).append(torch.minor)
+        return by_state

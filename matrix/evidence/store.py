@@ -1,6 +1,6 @@
-"""Writes records: a journal, a lock, files that are whole or not there, and merging.
+"""Writes records with a journal and a lock, each file whole or not at all, and merges them.
 
-A kill at any moment loses the measurement under way and nothing else.
+A kill at any moment loses only the measurement in progress.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from . import records
 from .records import journal_of
 from .schema import Measurement, Record, RecordsError, parse
 
-LOCK_TIMEOUT = 60.0  # seconds; a lock is held while one file is written
+LOCK_TIMEOUT = 60.0  # seconds; a process keeps a lock while it writes one file
 
 
 def _readable(record: Record) -> dict[str, Any]:
-    """The record as JSON, after the checks that reading makes."""
+    """The record as JSON, after the same checks as on reading."""
     raw = record.to_json()
     _, problems = parse(raw, record.name)
     if problems:
@@ -35,7 +35,7 @@ def _readable(record: Record) -> dict[str, Any]:
 def append(record: Record, folder: Path) -> None:
     """Adds the measurements to the journal, at a cost that does not grow with the record.
 
-    Raises RecordsError for what could not be read again, as save() does.
+    Raises RecordsError if the record could not be read again, as save() does.
     """
     path = record.path(folder)
     line = json.dumps(_readable(record)).encode() + b"\n"
@@ -54,20 +54,20 @@ def save(
 ) -> Path:
     """Joins the measurements with those in the file and in its journal, and writes the file.
 
-    `choose` takes the record that is there and returns the measurements that belong in it; no
-    other process writes between. The file is written whole or not at all. Raises RecordsError
-    when what is there cannot be read, or what is new could not be read again.
+    `choose` takes the existing record and returns the measurements that belong in it. Meanwhile no
+    other process writes. The file is written whole or not at all. Raises RecordsError if the
+    existing record cannot be read, or if the new one could not be read again.
     """
     path = record.path(folder)
     with _locked(path):
         journal = journal_of(path)
         if record.measurements or journal.exists():
-            there, problems = records.read(path)
+            existing, problems = records.read(path)
             if problems:
                 raise RecordsError("\n".join(problems))
-            there = there or replace(record, measurements={})
-            new = choose(there) if choose else record.measurements
-            whole = replace(record, measurements={**there.measurements, **new})
+            existing = existing or replace(record, measurements={})
+            new = choose(existing) if choose else record.measurements
+            whole = replace(record, measurements={**existing.measurements, **new})
             if whole.measurements and (new or journal.exists()):
                 _write(path, json.dumps(_readable(whole), indent=1) + "\n")
             journal.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ def save(
 
 
 def _hidden(folder: Path) -> Path:
-    """The folder of journals and locks, made where it is not there."""
+    """The folder of journals and locks, which is made if it does not exist."""
     hidden = folder / ".journal"
     hidden.mkdir(parents=True, exist_ok=True)
     ignore = hidden / ".gitignore"
@@ -85,7 +85,7 @@ def _hidden(folder: Path) -> Path:
 
 
 def check_writable(folder: Path) -> None:
-    """Raises OSError where no record can be written: ask before work that takes long."""
+    """Raises OSError if no record can be written. Call it before work that takes long."""
     for place in (_hidden(folder), folder):
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"x")
@@ -93,8 +93,8 @@ def check_writable(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """For one process at a time. The lock ends with the process, however that ends."""
-    import filelock  # here: reading does without it
+    """Locks the record for one process. The lock ends with the process, however that ends."""
+    import filelock  # imported here, because reading does not need it
 
     folder = _hidden(path.parent)
     with filelock.FileLock(folder / f"{path.name}.lock", timeout=LOCK_TIMEOUT):
@@ -106,9 +106,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
-    """Writes a file whole or not at all. It keeps its mode, and a link stays one."""
+    """Writes a file whole or not at all. The file keeps its mode, and a link remains a link."""
     target = path.resolve()
-    if scratch is None or path.is_symlink():  # what is linked to may be on another disk
+    if scratch is None or path.is_symlink():  # the target of a link may be on another disk
         scratch = target.with_name(f".{target.name}.tmp")
     try:
         scratch.write_text(text, encoding="utf-8", newline="")
@@ -124,7 +124,7 @@ def write_whole(path: Path, text: str, scratch: Path | None = None) -> None:
 
 
 def contradictions(left: Record, right: Record) -> list[str]:
-    """The ids of which two records of one name report different verdicts on the same code."""
+    """The ids for which two records of one name report different verdicts on the same code."""
     return [
         id
         for id in sorted(left.measurements.keys() & right.measurements.keys())
@@ -136,10 +136,11 @@ def contradictions(left: Record, right: Record) -> list[str]:
 def updates(
     old: Record, new: Record, current: dict[str, Reproducer], changes_only: bool = False
 ) -> dict[str, Measurement]:
-    """What of `new` belongs in `old`: what is not there, is about the code as it is now, or newer.
+    """The measurements of `new` that belong in `old`: missing there, of the current code, or newer.
 
-    Never where the two contradict each other, and with `changes_only` not where they agree. Of two
-    that are of one day, the content decides: merging in another order gives the same.
+    A measurement that contradicts the other is never taken, and with `changes_only` neither is one
+    that agrees. Between two of the same day the content decides, so that the order of merging makes
+    no difference.
     """
 
     def rank(id: str, measurement: Measurement) -> tuple[bool, str, str]:
@@ -151,10 +152,10 @@ def updates(
     def replaces(id: str, measurement: Measurement) -> bool:
         if id not in old.measurements:
             return True
-        there = old.measurements[id]
-        if id in contradicting or (changes_only and measurement.agrees_with(there)):
+        existing = old.measurements[id]
+        if id in contradicting or (changes_only and measurement.agrees_with(existing)):
             return False
-        return rank(id, measurement) > rank(id, there)
+        return rank(id, measurement) > rank(id, existing)
 
     return {
         id: measurement for id, measurement in new.measurements.items() if replaces(id, measurement)

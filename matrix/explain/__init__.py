@@ -1,1 +1,1 @@
-"""What a user asks: what an error means, which reproducer a symptom matches, a report, the site."""
+"""Answers users: what an error means, which reproducer has a symptom, what to put in a report."""

@@ -1,4 +1,4 @@
-"""What an upgrade of torch changes: the cells of two releases compared, from records alone."""
+"""Compares the cells of two releases of torch, from records alone: what an upgrade changes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..evidence.schema import Record
 from ..evidence.states import States
 from ..torches import Torch
 
-# What a change is called -> the heading of its list. In the order of an answer.
+# The name of a change -> the heading of its list, in the order of an answer.
 CHANGES = {
     "breaks": "Breaks with the change",
-    "appears": "Comes with what only the second has",
+    "appears": "Fails in what only the second has",
     "fixed": "Fixed by the change",
-    "disappears": "Goes with what only the first has",
+    "disappears": "Failed in what only the first has",
     "message": "Fails as before, with another message",
 }
-SHOWN = 400  # characters of a message; those of the dispatcher have 13,000
+SHOWN = 400  # characters of a message; messages of the dispatcher have 13,000
 BREAKING = ("breaks", "appears")
 BY_STATES = {
     ("absent", "reproduced"): "breaks",
@@ -32,13 +32,13 @@ BY_STATES = {
 
 @dataclass(frozen=True)
 class Change:
-    """One reproducer on one device, different on the two releases."""
+    """A reproducer on a device on which it differs between the two releases."""
 
     reproducer: Reproducer
     device: str
     change: str  # one of CHANGES
-    since: str  # where it changed, as records know it: "first good torch: 2.11 (2.10 is ...)"
-    before: str = ""  # the texts, of a message
+    since: str  # where it changed, according to records: "first good torch: 2.11 (2.10 is ...)"
+    before: str = ""  # the two texts, if the message changed
     after: str = ""
 
 
@@ -57,9 +57,9 @@ def compare(
     new: Torch,
     devices: list[str],
 ) -> Comparison:
-    """Two of the releases, which are all there are, oldest first; `new` may be the older one.
+    """Compares two of the `releases`, which are all, oldest first. `new` may be older than `old`.
 
-    Releases between the two tell where a change came.
+    The releases between the two show where something changed.
     """
     states = States(records)
     first, last = sorted((releases.index(old), releases.index(new)))
@@ -67,12 +67,12 @@ def compare(
     same, unknown = [], []
     for reproducer in reproducers:
         for device in (device for device in devices if device in reproducer.devices):
-            before, after = (states.state(reproducer, device, one.minor) for one in (old, new))
+            before, after = (states.state(reproducer, device, torch.minor) for torch in (old, new))
             if change := BY_STATES.get((before, after)):
                 history = History(releases[first : last + 1], states.verdicts(reproducer, device))
                 changes.append(Change(reproducer, device, change, history.sentence))
             elif before == after == "reproduced":
-                texts = [_text(records, reproducer, device, one.minor) for one in (old, new)]
+                texts = [_text(records, reproducer, device, torch.minor) for torch in (old, new)]
                 if reproducer.kind == "error" and _plain(texts[0]) != _plain(texts[1]):
                     changes.append(Change(reproducer, device, "message", "", *texts))
                 else:
@@ -80,41 +80,41 @@ def compare(
             elif not {before, after} <= {"absent", "unavailable"}:
                 unknown.append((reproducer, device))
     order = list(CHANGES)
-    return Comparison(sorted(changes, key=lambda one: order.index(one.change)), same, unknown)
+    return Comparison(sorted(changes, key=lambda change: order.index(change.change)), same, unknown)
 
 
 def _text(records: list[Record], reproducer: Reproducer, device: str, minor: str) -> str:
-    """What it returned on a release, on the newest build of it."""
-    found = fresh(records, reproducer, device)
-    return [one.text for record, one in found if record.minor == minor][-1]
+    """The text that it returned on a release, with the newest build of it."""
+    pairs = fresh(records, reproducer, device)
+    return [measurement.text for record, measurement in pairs if record.minor == minor][-1]
 
 
 def _plain(text: str) -> str:
-    """Without what differs from run to run: addresses and numbers."""
+    """The text without addresses and numbers, which differ from run to run."""
     return re.sub(r"0x[0-9a-fA-F]+|\d+", "#", text)
 
 
 def text(comparison: Comparison, every: bool) -> str:
-    """The answer for a terminal. `every`: what stays and what is unknown is named too."""
-    found = []
+    """The answer for a terminal. With `every`, it also lists what stays and what is unknown."""
+    lines = []
     for change, heading in CHANGES.items():
         # devices that changed alike share a line
         alike: dict[tuple[Reproducer, str, str, str], list[str]] = {}
-        for one in comparison.changes:
-            if one.change == change:
-                key = (one.reproducer, one.since, one.before, one.after)
-                alike.setdefault(key, []).append(one.device)
-        found.append(f"{heading}: {len(alike) or 'nothing'}")
+        for cell in comparison.changes:
+            if cell.change == change:
+                key = (cell.reproducer, cell.since, cell.before, cell.after)
+                alike.setdefault(key, []).append(cell.device)
+        lines.append(f"{heading}: {len(alike) or 'nothing'}")
         for (reproducer, since, before, after), devices in alike.items():
-            found += [f"  {reproducer.id} ({', '.join(devices)})", f"      {reproducer.title}"]
+            lines += [f"  {reproducer.id} ({', '.join(devices)})", f"      {reproducer.title}"]
             if change == "message":
                 for when, message in (("before: ", before), ("after:  ", after)):
-                    found.append(f"      {when}{_shown(message)}")
+                    lines.append(f"      {when}{_shown(message)}")
             elif change == "fixed" and reproducer.fixed_by:
-                found.append(f"      {since}, {reproducer.fixed_by}")
+                lines.append(f"      {since}, {reproducer.fixed_by}")
             else:
-                found.append(f"      {since}")
-        found.append("")
+                lines.append(f"      {since}")
+        lines.append("")
     for heading, rest in (
         ("Fails on both", comparison.same),
         ("Not known, as it was not measured on both", comparison.unknown),
@@ -122,10 +122,10 @@ def text(comparison: Comparison, every: bool) -> str:
         ids: dict[str, list[str]] = {}
         for reproducer, device in rest:
             ids.setdefault(reproducer.id, []).append(device)
-        found.append(f"{heading}: {len(ids) or 'nothing'}")
+        lines.append(f"{heading}: {len(ids) or 'nothing'}")
         if every:
-            found += [f"  {id} ({', '.join(devices)})" for id, devices in ids.items()]
-    return "\n".join(found)
+            lines += [f"  {id} ({', '.join(devices)})" for id, devices in ids.items()]
+    return "\n".join(lines)
 
 
 def _shown(message: str) -> str:
@@ -134,13 +134,13 @@ def _shown(message: str) -> str:
 
 
 def as_json(comparison: Comparison) -> dict[str, list[dict[str, str]]]:
-    """The same for scripts."""
+    """The answer for scripts."""
     return {
         "changes": [
-            {"id": one.reproducer.id, "title": one.reproducer.title, "device": one.device}
-            | {key: getattr(one, key) for key in ("change", "since", "before", "after")}
-            | {"fixed_by": one.reproducer.fixed_by}
-            for one in comparison.changes
+            {"id": change.reproducer.id, "title": change.reproducer.title, "device": change.device}
+            | {key: getattr(change, key) for key in ("change", "since", "before", "after")}
+            | {"fixed_by": change.reproducer.fixed_by}
+            for change in comparison.changes
         ],
         **{
             name: [{"id": reproducer.id, "device": device} for reproducer, device in pairs]

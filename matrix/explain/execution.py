@@ -1,10 +1,11 @@
-"""Runs a program as a shell would, and looks up what it prints meanwhile.
+"""Runs a program as a shell would, and meanwhile looks up what it prints.
 
-Its output goes through live and unchanged, stdout and stderr apart. Where one of them is a
-terminal the program gets a terminal too (a pty), so that progress bars, colours and prompts stay
-as they are; settings that the program makes there reach the real terminal. What its children print
-once it has ended is left to `cat`. Windows has no pty: there a stdout that is a terminal is left to
-the program and not looked at. Standard input is the program's own.
+Its output is passed on live and unchanged, stdout and stderr separately. If one of them is a
+terminal, the program gets a terminal too (a pty), so that progress bars, colours and prompts stay
+as they are. Settings that the program makes there reach the real terminal. Once the program has
+ended, `cat` passes on what its children print. Windows has no pty: if stdout is a terminal there,
+the program gets the terminal itself, and nothing looks at its output. The program reads standard
+input itself.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ except ImportError:  # Windows
     pty = None  # type: ignore[assignment]
 
 CHUNK = 1 << 16  # bytes read at a time
-AHEAD = 32  # chunks that are passed on and not yet looked up; then the program has to wait
+AHEAD = 32  # chunks that may be passed on before they are looked up; then the program has to wait
 LATE = 2.0  # seconds after the program's end in which what its children print is looked up too
-SETTINGS = 0.02  # seconds between two looks at the settings of a terminal
-Settings = list[Any]  # of a terminal, as tcgetattr() gives them
+SETTINGS = 0.02  # seconds between two checks of the settings of a terminal
+Settings = list[Any]  # the settings of a terminal, as tcgetattr() returns them
 FORWARDED = [
     getattr(signal, name)
     for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP")
@@ -47,27 +48,27 @@ FORWARDED = [
 
 @dataclass
 class Ended:
-    """What became of a program."""
+    """How a program ended."""
 
-    status: int  # as a shell gives it
+    status: int  # its exit status, as a shell reports it
     scans: list[explain.Scan]  # of stdout and stderr
     interrupted: bool  # a signal asked it to end
 
 
 class Stream:
-    """One of the program's outputs: passed on to `target`, and looked up."""
+    """An output of the program, which is passed on to `target` and looked up."""
 
     def __init__(self, target: int, reproducers: list[Reproducer]) -> None:
         self.target, self.busy = target, False
         self.chunks: queue.Queue[bytes] = queue.Queue(AHEAD)
         self.scan = explain.Scan({})
-        # Python's own answer: another file may have got the number of one that is closed.
+        # Asks Python, because the number of a closed stream may now be that of another file.
         closed = (sys.__stdout__, sys.__stderr__)[target - 1] is None
         terminal = not closed and os.isatty(target)
         self.inherited = closed or (terminal and pty is None and target == 1)
         self.is_pty = terminal and pty is not None
         self.source, self.inner = _pty(target) if self.is_pty else os.pipe()
-        self.ended = False  # nobody can print any more, or nobody can read it
+        self.ended = False  # True once nobody can print any more, or nobody can read it
         self.stop, self.stopping = os.pipe()
         self.settings: dict[int, Settings] = {}
         if self.is_pty:
@@ -82,7 +83,7 @@ class Stream:
         self.looking.start()
 
     def finish(self, deadline: float) -> explain.Scan:
-        """What was found by the deadline; a daemon may hold the other end for ever."""
+        """What was found by the deadline. A daemon may keep the other end open for ever."""
         while self.passing.is_alive() and (self.busy or time.monotonic() < deadline):
             self.passing.join(0.05)
         if pty is not None:
@@ -96,38 +97,38 @@ class Stream:
         return self.scan
 
     def _leave_to_cat(self) -> None:
-        """Without a reader, the next line of a child would end it."""
+        """Lets `cat` read what children print: without a reader, their next line would end them."""
         with suppress(OSError):
             subprocess.Popen(
                 ["cat"],
                 stdin=self.source,
                 stdout=self.target,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is meant for what runs then
+                start_new_session=True,  # a later Ctrl-C is meant for other programs
             )
 
     def share_settings(self) -> None:
-        """Makes what was set through the pty hold for the terminal, and the other way round."""
-        with suppress(OSError):  # it is not the terminal that sends our signals
+        """Copies settings made through the pty to the terminal, and the other way round."""
+        with suppress(OSError):  # the target is not the terminal that controls us
             if os.tcgetpgrp(self.target) != os.getpgrp():
                 return  # the shell has it now
-        with suppress(termios.error):  # it has hung up
-            for here, there in ((self.source, self.target), (self.target, self.source)):
-                before, now = self.settings[here], termios.tcgetattr(here)
+        with suppress(termios.error):  # the terminal has hung up
+            for changed, other in ((self.source, self.target), (self.target, self.source)):
+                before, now = self.settings[changed], termios.tcgetattr(changed)
                 if now != before:
-                    new = _changed(termios.tcgetattr(there), before, now)
-                    new = _without_output(new) if there == self.source else new
-                    termios.tcsetattr(there, termios.TCSANOW, new)
-                    self.settings = {fd: termios.tcgetattr(fd) for fd in (here, there)}
+                    new = _changed(termios.tcgetattr(other), before, now)
+                    new = _without_output(new) if other == self.source else new
+                    termios.tcsetattr(other, termios.TCSANOW, new)
+                    self.settings = {fd: termios.tcgetattr(fd) for fd in (changed, other)}
 
     def restore_settings(self) -> None:
-        """What the program set holds again, after a stop in which the shell made its own."""
+        """Lets the program's settings apply again after a stop, in which the shell made its own."""
         with suppress(termios.error):
             self.settings = {self.source: self.first, self.target: termios.tcgetattr(self.target)}
 
     def _pass_on(self) -> None:
         data: bytes | None = b""
-        with suppress(OSError):  # a pty that nobody holds any more; a reader of ours that went away
+        with suppress(OSError):  # nobody holds the pty any more, or our own reader went away
             while data := self._read():
                 self.busy = True
                 self._write(data)
@@ -135,12 +136,12 @@ class Stream:
                 self.busy = False
         self.busy = False
         self.ended = data is not None
-        if self.ended and not self.is_pty:  # the settings of a pty are still looked at
-            os.close(self.source)  # so that the program is told where its reader went away
+        if self.ended and not self.is_pty:  # the settings of a pty are still read
+            os.close(self.source)  # so that the program learns that its reader went away
 
     def _read(self) -> bytes | None:
-        """What the program prints next: b"" where nobody can print any more, None once stopped."""
-        if pty is not None:  # else it is Windows, which cannot wait for a pipe, nor stop
+        """The next output: b"" if nobody can print any more, None if reading was stopped."""
+        if pty is not None:  # Windows can neither wait for a pipe nor stop waiting
             ready = select.select([self.source, self.stop], [], [])[0]
             if self.source not in ready:
                 return None
@@ -150,28 +151,28 @@ class Stream:
         while data:
             try:
                 data = data[os.write(self.target, data) :]
-            except BlockingIOError:  # the program shares our terminal, and made it so
+            except BlockingIOError:  # the program shares our terminal, and made it non-blocking
                 select.select([], [self.target], [])
             except BrokenPipeError:
                 raise
-            except OSError:  # a full disk is no reason to end the program
+            except OSError:  # a full disk is not a reason to end the program
                 return
 
     def _look_up(self, reproducers: list[Reproducer]) -> None:
         self.scan = explain.scan(explain.decoded(self._pieces()), reproducers)
 
     def _pieces(self) -> Iterator[bytes]:
-        held = bytearray()
+        piece = bytearray()
         while data := self.chunks.get():
-            held += data
-            if len(held) >= explain.PIECE:
-                yield bytes(held)
-                held.clear()
-        yield bytes(held)
+            piece += data
+            if len(piece) >= explain.PIECE:
+                yield bytes(piece)
+                piece.clear()
+        yield bytes(piece)
 
 
 def _pty(target: int) -> tuple[int, int]:
-    """Both ends of a terminal that is as the target, and adds nothing of its own to the output."""
+    """Both ends of a pty with the target's settings, which passes output on unchanged."""
     source, inner = pty.openpty()
     termios.tcsetattr(inner, termios.TCSANOW, _without_output(termios.tcgetattr(target)))
     _resize(source, target)
@@ -179,18 +180,23 @@ def _pty(target: int) -> tuple[int, int]:
 
 
 def _without_output(settings: Settings) -> Settings:
-    """The settings without the processing of output: the target does that."""
+    """The settings without the processing of output, which the target does."""
     return [*settings[:1], settings[1] & ~termios.OPOST, *settings[2:]]
 
 
 def _changed(settings: Settings, before: Settings, after: Settings) -> Settings:
     """The settings with what differs between `before` and `after`."""
     flags = [
-        (here & ~(old ^ new)) | (new & (old ^ new))
-        for here, old, new in zip(settings[:4], before, after)
+        (current & ~(old ^ new)) | (new & (old ^ new))
+        for current, old, new in zip(settings[:4], before, after)
     ]
-    speeds = [new if new != old else here for here, old, new in zip(settings, before, after)][4:6]
-    keys = [new if new != old else here for here, old, new in zip(settings[6], before[6], after[6])]
+    speeds = [new if new != old else current for current, old, new in zip(settings, before, after)][
+        4:6
+    ]
+    keys = [
+        new if new != old else current
+        for current, old, new in zip(settings[6], before[6], after[6])
+    ]
     return [*flags, *speeds, keys]
 
 
@@ -200,7 +206,7 @@ def _resize(source: int, target: int) -> None:
 
 
 def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
-    """Runs the program to its end. Raises OSError or ValueError where it cannot be started."""
+    """Runs the program to its end. Raises OSError or ValueError if it cannot be started."""
     streams = [Stream(target, reproducers) for target in (1, 2)]
     terminals = [stream for stream in streams if stream.is_pty]
     stdout, stderr = (None if stream.inherited else stream.inner for stream in streams)
@@ -229,11 +235,11 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
     before = {
         number: signal.signal(number, handler)
         for number, handler in handlers.items()
-        # what is ignored, as under nohup, is ignored by the program too
+        # a signal that is ignored, as under nohup, is ignored by the program too
         if signal.getsignal(number) != signal.SIG_IGN
     }
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(0.0001)  # seconds: passing on never waits long for looking up
+    sys.setswitchinterval(0.0001)  # seconds; passing on must not wait long for looking up
     try:
         child = subprocess.Popen(command, stdout=stdout, stderr=stderr)
         for stream in streams:
@@ -246,7 +252,7 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
                 stream.share_settings()
         status = child.wait()
         for stream in terminals:
-            stream.share_settings()  # the last ones that it made
+            stream.share_settings()  # the last settings that the program made
         deadline = time.monotonic() + LATE
         scans = [stream.finish(deadline) for stream in streams]
     finally:
@@ -259,7 +265,10 @@ def run(command: list[str], reproducers: list[Reproducer]) -> Ended:
 
 
 def _from_terminal(number: int) -> bool:
-    """True if a terminal sends it (Ctrl-C), to the program too, as both are its foreground."""
+    """True if the signal comes from a terminal (Ctrl-C), which sends it to the program too.
+
+    Both belong to the foreground of the terminal.
+    """
     if number not in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) or pty is None:
         return number == signal.SIGINT  # Windows: the console's Ctrl-C goes to both
     with suppress(OSError):

@@ -1,14 +1,16 @@
-"""From a traceback, a warning or log lines to the reproducers that match.
+"""Finds the reproducers that match a traceback, a warning or log lines.
 
 The patterns are the `messages` of the headers. A text is read piece by piece, so that a log of any
-length needs little memory. It is cleaned of what terminals and launchers add, and the patterns are
-matched against its lines joined by blanks, so that a message wrapped over lines is found too. A
-pattern is tried only where a text that its matches contain was found, all of these in one pass, and
-none has an unbounded gap (`problems` refuses one): the time grows as the text's length does, and
-hardly with the number of patterns.
+length needs little memory. What terminals and launchers add is removed. The patterns are matched
+against the lines joined by blanks, so that a message wrapped over lines is found too.
+
+Every match of a pattern contains one of its literals. One pass over the text finds all literals,
+and a pattern is tried only if a literal of it was found. No pattern has an unbounded gap, because
+`problems` refuses it. So the time grows with the length of the text, and hardly with the number of
+patterns.
 
 The page's script (templates/page.js) cleans, matches and ranks in the same way;
-tests/page/test_page.py holds both to the same answers.
+tests/page/test_page.py compares the answers of both.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ PREFIX = (  # what a launcher puts before every line of a process
 )
 PREFIX_STARTS = "[(0123456789"
 EDGES = "|│┃║ "  # the sides of a box around a message, at the ends of a line
-STARTS = EDGES + ">"  # a quotation
+STARTS = EDGES + ">"  # of a quotation
 RULE = r"^(?:[-+=\u2500-\u257f]{3,}|[`~]{3}[\w+-]{0,20})$"  # an edge of a box, a fence of Markdown
 CURLY = {"'": "\u2018\u2019\u201a\u201b\u2032", '"': "\u201c\u201d\u201e\u201f\u2033"}
 # What str.split() splits at, which is not what JavaScript's \s matches:
@@ -87,11 +89,11 @@ JS_DATA = {
 }
 
 PIECE = 1 << 18  # bytes read at a time
-# Characters that are searched again with the next piece: a message, with TRACEBACK, spans as many.
+# Characters that are searched again with the next piece: a message and TRACEBACK fit into them.
 OVERLAP = 1 << 14
-WAYS = 5000  # in which the gaps of one pattern may be filled
-END = "\0"  # of the lines of a process: no message goes on in those of another
-SHORTEST_LITERAL = 6  # characters that a text must hold before a pattern is tried
+WAYS = 5000  # to fill the gaps of one pattern, at most
+END = "\0"  # ends the lines of a process: no message continues in the lines of another process
+SHORTEST_LITERAL = 6  # characters; each match of a pattern must contain a literal as long as this
 
 _ESCAPES, _PREFIX, _RULE, _TORCH_VERSION, _FRAME = (
     re.compile(pattern, re.ASCII) for pattern in (ESCAPES, PREFIX, RULE, TORCH_VERSION, FRAME)
@@ -101,31 +103,31 @@ _STRAIGHT = str.maketrans({curly: straight for straight in CURLY for curly in CU
 
 
 class ExplainError(Exception):
-    """A file that cannot be read."""
+    """The file cannot be read."""
 
 
 @dataclass
 class Answer:
-    """What one message in the text means: one reproducer, or several causes to tell apart."""
+    """The meaning of one message in the text: one reproducer, or several causes to tell apart."""
 
-    matched: str  # the part of the text
+    matched: str  # the part of the text that a pattern matched
     reproducers: list[Reproducer]
     causes: list[Cause]  # empty when there is only one
     title: str  # of the list of causes, else of the reproducer
-    line: str = ""  # of the user's own code, "train.py:12", where the text has a traceback
-    # id -> what else the text says that only this cause says: it is the first of the causes then
+    line: str = ""  # of the user's own code, "train.py:12", if the text has a traceback
+    # id -> another part of the text, which only this cause prints; the cause then comes first
     named: dict[str, str] = field(default_factory=dict)
 
     @property
     def ids(self) -> list[str]:
         if self.causes:
             return [cause.see for cause in self.causes if cause.see]
-        return [one.id for one in self.reproducers]
+        return [reproducer.id for reproducer in self.reproducers]
 
 
 @dataclass
 class Explanation:
-    """What a whole text means."""
+    """The meaning of a whole text."""
 
     answers: list[Answer]  # best first
     torch_version: str | None  # the first one that the text names
@@ -138,10 +140,10 @@ class Explanation:
 
 
 def read(what: str | None, stdin: BinaryIO) -> Iterator[str]:
-    """The text that is meant: standard input (None, "-"), the file of that name, else `what`."""
+    """The text to explain: standard input (None, "-"), the file of that name, else `what`."""
     if what is None or what == "-":
         return _decoded(stdin)
-    # os.path answers False for names that no file can have: too long, with a NUL
+    # os.path returns False for names that no file can have: too long, with a NUL
     if "\n" not in what and os.path.exists(what) and not os.path.isdir(what):
         try:
             return _closing(open(what, "rb"))
@@ -156,7 +158,7 @@ def _closing(file: BinaryIO) -> Iterator[str]:
 
 
 def _decoded(stream: BinaryIO) -> Iterator[str]:
-    """UTF-8, or the UTF-16 that PowerShell's `>` writes; other bytes are replaced."""
+    """The text of UTF-8, or of the UTF-16 that PowerShell's `>` writes; bad bytes are replaced."""
     first = stream.read(PIECE)
     rest = iter(lambda: stream.read(PIECE), b"")
     return decoded(chain([first], rest), _encoding(first[:4096]))
@@ -179,34 +181,34 @@ def _encoding(start: bytes) -> str:
     return "utf-8-sig"
 
 
-# A line without what terminals and launchers add: where it starts in the cleaned text, the prefix
-# of the launcher, its text with its end. A plain tuple, because there are many of them.
+# A cleaned line: where it starts in the cleaned text, the prefix that the launcher added, and its
+# text with the line end. A plain tuple, because there are many of them.
 Line = tuple[int, str, str]
 
 
 def _windows(text: str | Iterable[str]) -> Iterator[tuple[list[Line], int]]:
-    """The cleaned lines of every piece, after the last ones of the piece before.
+    """The cleaned lines of every piece, preceded by the last lines of the piece before.
 
-    With each the place from which on a match has not been seen, with its whole line, in the window
-    before.
+    Each window comes with a place. Matches that start before it were found in the window before,
+    with their whole line.
     """
     if isinstance(text, str):
         text = map(text.__getitem__, [slice(at, at + PIECE) for at in range(0, len(text), PIECE)])
-    kept: list[Line] = []
+    overlap: list[Line] = []
     start, since, prefix = 0, 0, None
     for part in _cut(text):
         lines, prefix = _clean(part, start, prefix)
         if lines:
             start = lines[-1][0] + len(lines[-1][2])
-            window = kept + lines
+            window = overlap + lines
             yield window, since
             first = bisect_right(window, start - OVERLAP, key=itemgetter(0)) - 1
-            kept = window[max(0, first) :]
+            overlap = window[max(0, first) :]
             since = start - OVERLAP + TRACEBACK
 
 
 def _cut(pieces: Iterable[str]) -> Iterator[str]:
-    """The same text, cut at the ends of lines, or at blanks where a line is longer than a piece."""
+    """The same text, cut at the ends of lines, or at blanks if a line is longer than a piece."""
     rest = ""
     for piece in pieces:
         rest += piece
@@ -220,7 +222,7 @@ def _cut(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str | None]:
-    """The lines that are not empty, and the prefix of a line that goes on in the next part."""
+    """The lines that are not empty, and the prefix of a line that continues in the next part."""
     lines = []
     part = part if part.isascii() else part.translate(_STRAIGHT)
     raw = _ESCAPES.sub("", part).replace("\r", "\n").split("\n")
@@ -228,8 +230,8 @@ def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str |
         text, ends = " ".join(text.split()), number < len(raw)
         if prefix is None:
             text = text.lstrip(STARTS)
-            found = _PREFIX.match(text) if text[:1] in PREFIX_STARTS else None
-            prefix = found.group() if found else ""
+            match = _PREFIX.match(text) if text[:1] in PREFIX_STARTS else None
+            prefix = match.group() if match else ""
             text = text[len(prefix) :].lstrip(STARTS).removeprefix("E ")  # E: pytest
         if ends:
             text = text.rstrip(EDGES)
@@ -248,7 +250,7 @@ def _clean(part: str, start: int, prefix: str | None) -> tuple[list[Line], str |
 
 
 class Match(NamedTuple):
-    """The best match of a pattern is the least."""
+    """A match of a pattern. The smallest tuple is the best match."""
 
     warning: bool
     minus_length: int
@@ -262,7 +264,7 @@ class Patterns:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.found: dict[str, Match] = {}  # pattern -> its best match so far
-        patterns_of: dict[str, list[str]] = {}  # a literal -> the patterns to try where it is found
+        patterns_of: dict[str, list[str]] = {}  # a literal -> the patterns to try if it is found
         for pattern in dict.fromkeys(patterns):
             for literal in literals(pattern):
                 patterns_of.setdefault(literal, []).append(pattern)
@@ -272,7 +274,7 @@ class Patterns:
         self._automaton = _automaton(self._literals)
 
     def search(self, window: list[Line], since: int = 0) -> None:
-        if any(prefix for _, prefix, _ in window):  # lines of one process together
+        if any(prefix for _, prefix, _ in window):  # puts the lines of each process together
             window = sorted(window, key=itemgetter(1))
             after = [prefix for _, prefix, _ in window[1:]] + [None]
             window = [
@@ -280,7 +282,7 @@ class Patterns:
                 for (start, prefix, text), following in zip(window, after)
             ]
         lines = _joined(window)
-        flat = lines.replace("\n", " ").replace(END, "\n")  # which no gap of a pattern matches
+        flat = lines.replace("\n", " ").replace(END, "\n")  # no gap of a pattern matches END
         starts = list(accumulate((len(text) for _, _, text in window), initial=0))
         for pattern in self._likely(flat.lower()):
             best, place = self.found.get(pattern), -1
@@ -292,25 +294,28 @@ class Patterns:
                     continue
                 before = lines[max(0, begin - LOOK_BACK) : begin].rpartition("\n")[2]
                 warning = "Warning" in before + match.group()
-                found = Match(warning, begin - end, -start, match.group(), "")
-                if best is None or found[:3] < best[:3]:
-                    best, place = found, begin
+                candidate = Match(warning, begin - end, -start, match.group(), "")
+                if best is None or candidate[:3] < best[:3]:
+                    best, place = candidate, begin
             if best is not None and place >= 0:
                 before = lines[max(0, place - TRACEBACK) : place].rpartition(END)[2]
                 self.found[pattern] = best._replace(line=users_line(before))
 
     def _likely(self, lowered: str) -> set[str]:
-        """The patterns that may match: those with a literal in the text, all found in one pass."""
+        """The patterns that may match, because a literal of them is in the text."""
         if self._automaton is None:
             indexes = {at for at, literal in enumerate(self._literals) if literal in lowered}
         else:
-            found = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
-            indexes = {index for index, _, _ in found}
-        return {*self._always, *(one for index in indexes for one in self._patterns_of[index])}
+            matches = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
+            indexes = {index for index, _, _ in matches}
+        return {
+            *self._always,
+            *(pattern for index in indexes for pattern in self._patterns_of[index]),
+        }
 
 
 def _automaton(literals: list[str]) -> Any:
-    """Finds all of them in one pass; None where that cannot be installed, as on Alpine."""
+    """Finds all literals in one pass. None if the package cannot be installed, as on Alpine."""
     try:
         from ahocorasick_rs import AhoCorasick
     except ImportError:
@@ -319,8 +324,9 @@ def _automaton(literals: list[str]) -> Any:
 
 
 def users_line(before: str) -> str:
-    """Of a text that ends where an error or a warning is named: the last "file:line" of its
-    traceback that is in no library, or "".
+    """The last "file:line" of a traceback that is not in a library, or "".
+
+    The text is what comes before the name of an error or a warning.
     """
     frames = list(_FRAME.finditer(before, max(0, before.rfind("Traceback (most recent call"))))
     if not frames or len(before) - frames[-1].end() > LOOK_BACK:
@@ -341,18 +347,18 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @dataclass
 class Scan:
-    """What was found in one text."""
+    """The findings in one text."""
 
     found: dict[str, Match]  # pattern -> its best match
     torch_version: str | None = None
-    first: str = ""  # line
-    lines: int = 0  # as many, or more
+    first: str = ""  # the first line
+    lines: int = 0  # the text has at least as many
     last_error: str = ""
 
 
 def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
     """Reads a text of any length once, for explained()."""
-    messages = [pattern for one in reproducers for pattern in one.texts]
+    messages = [pattern for reproducer in reproducers for pattern in reproducer.texts]
     patterns = Patterns(messages + [pattern for pattern, _ in READINGS])
     result = Scan(patterns.found)
     for window, since in _windows(text):
@@ -370,19 +376,19 @@ def scan(text: str | Iterable[str], reproducers: list[Reproducer]) -> Scan:
 
 
 def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
-    """What the texts of one program mean, the one that counts most last.
+    """The meaning of the texts of one program, of which the last counts most.
 
-    Errors come before warnings, then the longest matched text, and of equals the one nearest to
-    the end, where a traceback names the error. A text of one line is also compared with what
-    reproducers print, for what raises nothing.
+    Errors come before warnings, and longer matches before shorter ones. Of equal matches the one
+    nearest to the end comes first, because a traceback names the error at its end. A text of one
+    line is also compared with what reproducers print, because some failures raise nothing.
     """
     found: dict[str, Match] = {}
-    for pattern, match in (pair for one in scans for pair in one.found.items()):
+    for pattern, match in (pair for scan in scans for pair in scan.found.items()):
         found[pattern] = min(found.get(pattern, match), match)
     best = {
-        one.id: min(found[pattern] for pattern in one.texts if pattern in found)
-        for one in reproducers
-        if not found.keys().isdisjoint(one.texts)
+        reproducer.id: min(found[pattern] for pattern in reproducer.texts if pattern in found)
+        for reproducer in reproducers
+        if not found.keys().isdisjoint(reproducer.texts)
     }
     texts = [scan for scan in scans if scan.lines]
     short = len(texts) == 1 and texts[0].lines == 1 and len(texts[0].first) <= LONGEST_SYMPTOM
@@ -406,12 +412,12 @@ def explained(scans: list[Scan], reproducers: list[Reproducer]) -> Explanation:
 
 
 def look_up(text: str | Iterable[str], reproducers: list[Reproducer]) -> Explanation:
-    """What one text means."""
+    """The meaning of one text."""
     return explained([scan(text, reproducers)], reproducers)
 
 
 def find(text: str | Iterable[str], reproducers: list[Reproducer]) -> list[Answer]:
-    """What the text means, best first."""
+    """The answers for one text, best first."""
     return look_up(text, reproducers).answers
 
 
@@ -421,18 +427,28 @@ def torch_version(text: str | Iterable[str]) -> str | None:
 
 
 def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
-    """Those whose symptom is the first in the line."""
-    # The symptom of an error is part of its message, and may be part of others: only all counts.
+    """The reproducers whose symptom comes first in the line."""
+    # The symptom of an error is part of its message, and may be part of others. So it has to match
+    # the whole line.
     lowered = line.lower()
     likely = [
-        one for one in reproducers if any(literal in lowered for literal in literals(one.symptom))
+        reproducer
+        for reproducer in reproducers
+        if any(literal in lowered for literal in literals(reproducer.symptom))
     ]
     pattern_of = {
-        one.id: f"^(?:{one.symptom})$" if one.kind == "error" else one.symptom for one in likely
+        reproducer.id: f"^(?:{reproducer.symptom})$"
+        if reproducer.kind == "error"
+        else reproducer.symptom
+        for reproducer in likely
     }
     patterns = Patterns(pattern_of.values())
     patterns.search([(0, "", line)])
-    best = {id: patterns.found[one] for id, one in pattern_of.items() if one in patterns.found}
+    best = {
+        id: patterns.found[pattern]
+        for id, pattern in pattern_of.items()
+        if pattern in patterns.found
+    }
     first = max((match.minus_start for match in best.values()), default=0)
     return {id: match for id, match in best.items() if match.minus_start == first}
 
@@ -440,7 +456,7 @@ def _symptoms(line: str, reproducers: list[Reproducer]) -> dict[str, Match]:
 def _answers(
     best: dict[str, Match], found: dict[str, Match], reproducers: list[Reproducer]
 ) -> list[Answer]:
-    by_id = {one.id: one for one in reproducers}
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
     group_of = {cause.see: group for group in causes.load() for cause in group.causes}
     answers: list[Answer] = []
     answered: set[str] = set()
@@ -450,7 +466,7 @@ def _answers(
         match, group = best[id], group_of.get(id)
         candidates = group.reproducers(by_id) if group else []
         named = _named(candidates, found, group.title) if group else {}
-        is_only_candidate = [one.id for one in candidates if one.id in best] == [id]
+        is_only_candidate = [c.id for c in candidates if c.id in best] == [id]
         # a warning that names its cause
         if group is None or (is_only_candidate and match.warning and id in named):
             answers.append(Answer(match.text, [by_id[id]], [], by_id[id].title, match.line))
@@ -466,13 +482,20 @@ def _answers(
 
 
 def _named(candidates: list[Reproducer], found: dict[str, Match], title: str) -> dict[str, Match]:
-    """Id -> match, for the causes of one error that the text itself names: by a warning that is
-    not the title's and that none of the others has. (Several errors may be parts of one message.)
+    """Id -> match, for the causes of one error that the text itself names by a warning.
+
+    The warning must not be the title's, and no other cause may have it. Errors do not count,
+    because several of them may be parts of one message.
     """
-    matched = [(one.id, pattern) for one in candidates for pattern in one.texts if pattern in found]
+    matched = [
+        (candidate.id, pattern)
+        for candidate in candidates
+        for pattern in candidate.texts
+        if pattern in found
+    ]
     named: dict[str, Match] = {}
     for id, pattern in matched:
-        match, others = found[pattern], [its for other, its in matched if other != id]
+        match, others = found[pattern], [text for other, text in matched if other != id]
         shared = pattern in others or _compiled(pattern).search(title)
         if match.warning and not shared:
             named[id] = min(named.get(id, match), match)
@@ -511,8 +534,8 @@ def _ways(pattern: str, unbounded: float) -> float:
     for token in _TOKEN.findall(pattern):
         if token in "*+":
             ways *= math.inf if before == ")" else unbounded
-        elif found := re.fullmatch(r"\{(\d*),(\d*)\}", token):
-            most = int(found[2]) - int(found[1] or 0) + 1 if found[2] else unbounded
+        elif match := re.fullmatch(r"\{(\d*),(\d*)\}", token):
+            most = int(match[2]) - int(match[1] or 0) + 1 if match[2] else unbounded
             ways *= math.inf if before == ")" else most
         before = token
     return ways
@@ -524,20 +547,20 @@ _PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic gr
 def problems(reproducers: list[Reproducer]) -> list[str]:
     """Patterns of headers that would make `explain` slow, or fail on the site."""
     wrong = []
-    for one in reproducers:
-        for key, patterns in (("messages", one.texts), ("symptom", [one.symptom])):
+    for r in reproducers:
+        for key, patterns in (("messages", r.texts), ("symptom", [r.symptom])):
             wrong += [
-                f"{one.path}:{one.line_of(key)}: {key}: {pattern!r}: not a regex of JavaScript"
+                f"{r.path}:{r.line_of(key)}: {key}: {pattern!r}: not a regex in JavaScript"
                 for pattern in patterns
                 if _PYTHON_ONLY.search(pattern)
             ]
-        for pattern in one.texts:
-            at = f"{one.path}:{one.line_of('messages')}: messages: {pattern!r}"
+        for pattern in r.texts:
+            at = f"{r.path}:{r.line_of('messages')}: messages: {pattern!r}"
             if _ways(pattern, math.inf) > WAYS:
                 wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}?` for `.*`")
             if min(map(len, literals(pattern))) < SHORTEST_LITERAL:
                 wrong.append(f"{at}: fewer than {SHORTEST_LITERAL} plain characters in a row")
-        if _ways(one.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
-            at = f"{one.path}:{one.line_of('symptom')}: symptom: {one.symptom!r}"
+        if _ways(r.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
+            at = f"{r.path}:{r.line_of('symptom')}: symptom: {r.symptom!r}"
             wrong.append(f"{at}: a repeated group, or more than two unbounded gaps")
     return wrong

@@ -1,8 +1,8 @@
-"""What the numbers in a message say: which dimension does not fit, why memory is short.
+"""Explains the numbers in a message: which dimension does not fit, why memory is short.
 
-Each reading is a pattern and a function of its groups: one sentence, or "" where the numbers say
-nothing. The page's script (templates/page.js) gets the patterns and repeats the functions, under
-the same names; tests/page/test_page.py holds both to the same sentences.
+Each reading is a pattern and a function of its groups. The function returns one sentence, or "" if
+the numbers say nothing. The page's script (templates/page.js) gets the patterns and has functions
+of the same names; tests/page/test_page.py compares the sentences of both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ SHAPE = r"(?:torch\.Size\()?\[([\d, ]{0,60})\]\)?"
 
 
 def memory(*sizes: str) -> str:
-    """CUDA's allocator: asked for, the GPU's, free, in tensors, reserved but unused; with units."""
+    """For the sizes that CUDA's allocator prints, each with its unit: asked for, the GPU's, free,
+    in tensors, reserved but unused.
+    """
     asked, total, free, tensors, unused = map(_bytes, sizes[::2], sizes[1::2])
     asking, whole, _, held, _ = map("{} {}".format, sizes[::2], sizes[1::2])
     if asked > total:
@@ -52,36 +54,36 @@ def _bytes(number: str, unit: str) -> float:
 
 
 def products(rows: str, columns: str, features: str, out: str) -> str:
-    """A linear layer's input and weight."""
-    n, given, wanted = int(rows), int(columns), int(features)
-    if 0 < given < wanted and wanted % given == 0 and n % (wanted // given) == 0:
-        samples = n * given // wanted
+    """For the shapes of a linear layer's input and weight."""
+    n, actual, wanted = int(rows), int(columns), int(features)
+    if 0 < actual < wanted and wanted % actual == 0 and n % (wanted // actual) == 0:
+        samples = n * actual // wanted
         return (
-            f"{n} rows of {given} numbers are also {samples} of {wanted}. With a batch of "
+            f"{n} rows of {actual} numbers are also {samples} of {wanted}. With a batch of "
             f"{samples} a flatten is missing: x.flatten(1); with a batch of {n} the layer needs "
-            f"in_features={given}."
+            f"in_features={actual}."
         )
-    common = math.gcd(given, wanted)
-    sides = [math.isqrt(number // max(1, common)) for number in (given, wanted)]
-    if min(common, *sides) > 1 and [side**2 * common for side in sides] == [given, wanted]:
+    common = math.gcd(actual, wanted)
+    sides = [math.isqrt(number // max(1, common)) for number in (actual, wanted)]
+    if min(common, *sides) > 1 and [side**2 * common for side in sides] == [actual, wanted]:
         return (
-            f"{given} = {common} x {sides[0]} x {sides[0]} and {wanted} = {common} x {sides[1]} x "
-            f"{sides[1]}: if these are feature maps, the images have another size than those the "
+            f"{actual} = {common} x {sides[0]} x {sides[0]} and {wanted} = {common} x {sides[1]} x "
+            f"{sides[1]}: if these are feature maps, the images do not have the size that the "
             f"layer was made for. Resize them, or pool to {sides[1]} x {sides[1]} with "
             "AdaptiveAvgPool2d before the flatten."
         )
     return (
-        f"each row has {given} numbers and the layer was made for {wanted}: "
-        f"in_features={given}, or another layer before it."
+        f"each row has {actual} numbers and the layer was made for {wanted}: "
+        f"in_features={actual}, or another layer before it."
     )
 
 
 def two_shapes(target: str, input: str) -> str:
-    """A loss's target and input, which ought to have one shape."""
+    """For the shapes of a loss's target and input, which should be equal."""
     a, b = _sizes(target), _sizes(input)
-    for one, other, more, less in ((b, a, "input", "target"), (a, b, "target", "input")):
-        for dim in reversed(range(len(one))):
-            if one[dim] == 1 and one[:dim] + one[dim + 1 :] == other:
+    for longer, shorter, more, less in ((b, a, "input", "target"), (a, b, "target", "input")):
+        for dim in reversed(range(len(longer))):
+            if longer[dim] == 1 and longer[:dim] + longer[dim + 1 :] == shorter:
                 return (
                     f"the {more} has one dimension more, of size 1: "
                     f"{more}.squeeze({dim}) or {less}.unsqueeze({dim})."
@@ -95,19 +97,19 @@ def two_shapes(target: str, input: str) -> str:
 
 
 def parameter(name: str, saved: str, current: str) -> str:
-    """A parameter in the checkpoint and in the model."""
+    """For the shapes of a parameter in the checkpoint and in the model."""
     a, b = _sizes(saved), _sizes(current)
     both = f"{name} is {_shown(a)} in the checkpoint and {_shown(b)} in the model"
     if 0 < len(a) <= 2 and a[1:] == b[1:]:
         return (
             f"{both}: another number of classes or tokens. Build the model with {a[0]}, or leave "
-            "the layer out of the state dict and train it anew."
+            "the layer out of the state dict and train it again."
         )
-    return f"{both}: the model was built with other sizes than the one that was saved."
+    return f"{both}: the model that was saved was built with other sizes."
 
 
 def stacked(first: str, other: str, at: str) -> str:
-    """Samples of a batch."""
+    """For the shapes of two samples of a batch."""
     a, b = _sizes(first), _sizes(other)
     if len(a) == len(b) == 3 and a[1:] == b[1:] and {a[0], b[0]} <= {1, 3, 4}:
         return (
@@ -124,7 +126,7 @@ def stacked(first: str, other: str, at: str) -> str:
 
 
 def channels(weight: str, input: str, wanted: str, given: str) -> str:
-    """A convolution's weight and input."""
+    """For the shapes of a convolution's weight and input."""
     sizes, spatial = _sizes(input), len(_sizes(weight)) - 2
     if len(sizes) == spatial + 2 and sizes[-1] == int(wanted):
         order = ", ".join(map(str, [0, spatial + 1, *range(1, spatial + 1)]))
@@ -135,7 +137,7 @@ def channels(weight: str, input: str, wanted: str, given: str) -> str:
 
 
 def batches(given: str, wanted: str) -> str:
-    """The batches of a loss's input and target."""
+    """For the batch sizes of a loss's input and target."""
     a, b = int(given), int(wanted)
     if b and a > b and a % b == 0:
         return (
@@ -155,7 +157,7 @@ def _shown(sizes: list[int]) -> str:
     return f"[{', '.join(map(str, sizes))}]"
 
 
-# The patterns work in Python and in JavaScript, in any case.
+# The patterns work in Python and in JavaScript, and ignore case.
 READINGS: list[tuple[str, Callable[..., str]]] = [
     (
         rf"Tried to allocate {SIZE}\. GPU \d{{1,3}} has a total capaci?ty of {SIZE} of which "
@@ -204,6 +206,6 @@ READINGS: list[tuple[str, Callable[..., str]]] = [
 
 
 def read_out(pattern: str, read: Callable[..., str], text: str) -> str:
-    """The sentence of a reading, of a text that its pattern matches."""
-    found = re.match(pattern, text, re.IGNORECASE | re.ASCII)
-    return read(*found.groups()) if found else ""
+    """The sentence of a reading about a text that its pattern matches."""
+    match = re.match(pattern, text, re.IGNORECASE | re.ASCII)
+    return read(*match.groups()) if match else ""

@@ -1,7 +1,7 @@
-"""A report about one reproducer, ready to paste: for a reader who has a minute.
+"""Writes a report about one reproducer, ready to paste, for a reader who has a minute.
 
 The verdict comes first, then a program that can be run as it is, what it printed and what was
-expected; who has met it before, and whose failure it is. Versions are folded away at the end.
+expected. Earlier reports and the origin of the failure follow. Versions are folded away at the end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXPECTED = {
 _TRACKED = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull|discussions)/(\d+)")
 # What Markdown takes for emphasis or HTML outside of backticks, as in "a hook of __init__".
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|<|\*")
-# The program has no popular fix.
+# Where a docstring names the popular fix, which the program does not have.
 _ASIDE = re.compile(r" \(popular fix\)|(?<=\()popular fix[,;] ")
 
 ReportError = NothingObserved
@@ -44,23 +44,24 @@ ReportError = NothingObserved
 def from_records(
     reproducer: Reproducer, records: list[Record], device: str | None, minor: str | None = None
 ) -> Observation:
-    """What was measured on this release, or on the newest one that was measured.
+    """The measurement on this release, or on the newest release that was measured.
 
-    Of several devices the first on which it shows. Raises ReportError where nothing was measured.
+    Of several devices it takes the first that shows the failure. Raises ReportError if nothing was
+    measured.
     """
     affected = [name for name in reproducer.devices if reproducer.affected[name] != "never"]
     devices = [device] if device else affected or reproducer.devices
-    found = [pair for name in devices for pair in fresh(records, reproducer, name)]
-    newest = max((record.minor for record, _ in found), key=Version, default=None)
-    found = [pair for pair in found if pair[0].minor == (minor or newest)]
-    if not found:
+    pairs = [pair for name in devices for pair in fresh(records, reproducer, name)]
+    newest = max((record.minor for record, _ in pairs), key=Version, default=None)
+    pairs = [pair for pair in pairs if pair[0].minor == (minor or newest)]
+    if not pairs:
         on = f" of torch {minor}" if minor else ""
         how = f" --python PATH, an interpreter with torch {minor}" if minor else ""
         raise ReportError(
             f"{reproducer.id} has no record{on} on {', '.join(devices)}; measure it: "
             f"torch-repros cite {reproducer.id} --run{how}"
         )
-    record, best = next((pair for pair in found if pair[1].verdict == "reproduced"), found[0])
+    record, best = next((pair for pair in pairs if pair[1].verdict == "reproduced"), pairs[0])
     return Observation(
         verdict=best.verdict,
         text=best.text or best.detail,
@@ -80,16 +81,16 @@ def report(
     venue: str | None = None,
     upstream: bool = False,
 ) -> str:
-    """The text to paste: for PyTorch's tracker (`github`) where the bug is PyTorch's.
+    """The text to paste. A bug of PyTorch goes to PyTorch's tracker (`github`) by default.
 
-    Raises ReportError where there is nothing to report, or not there.
+    Raises ReportError if there is nothing to report, or nothing to report to that venue.
     """
-    ours = reproducer.origin == "torch"
-    venue = venue or ("github" if ours else "forum")
+    is_torch_bug = reproducer.origin == "torch"
+    venue = venue or ("github" if is_torch_bug else "forum")
     whose = f"{reproducer.origin} ({ORIGINS[reproducer.origin]})"
-    if not ours and (upstream or venue == "github"):
+    if not is_torch_bug and (upstream or venue == "github"):
         raise ReportError(
-            f"{reproducer.id} is no bug to report to PyTorch; its origin is {whose}. "
+            f"{reproducer.id} is not a bug to report to PyTorch; its origin is {whose}. "
             f"To ask about it elsewhere: torch-repros cite {reproducer.id} --venue forum "
             f"(or {', '.join(VENUES[2:])})"
         )
@@ -116,18 +117,18 @@ def report(
 
 
 def _verdict(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
-    """Where it was reproduced, and what was measured elsewhere."""
+    """Sentences that say where it was reproduced, and what was measured elsewhere."""
     stand_in = _escaped(reproducer.stand_in.get(seen.device, ""))
     device = f"{seen.device}; stand-in: {stand_in}" if stand_in else seen.device
     where = f"in {seen.record}; not run on my machine" if seen.record else "on my machine"
     sentences = [f"**Reproduced on torch {seen.torch} ({device})** {where}."]
     unmeasured = []
     for name in reproducer.devices:
-        found = measured.states.releases(reproducer, name, measured.releases)
+        minors = measured.states.releases(reproducer, name, measured.releases)
         spans = [
-            f"on {torches.span(found[state], measured.releases)} it {verb}"
+            f"on {torches.span(minors[state], measured.releases)} it {verb}"
             for state, verb in (("reproduced", "shows"), ("absent", "does not"))
-            if state in found
+            if state in minors
         ]
         if spans:
             sentences.append(f"Measured on {name}: {', '.join(spans)}.")
@@ -149,25 +150,25 @@ def _printed(seen: Observation) -> str:
 
 
 def _explanation(reproducer: Reproducer) -> str:
-    """A line per paragraph: GitHub breaks lines where a text does."""
+    """The docstring with one line per paragraph, because GitHub keeps line breaks."""
     paragraphs = _ASIDE.sub("", reproducer.doc).split("\n\n")
     return "\n\n".join(_escaped(" ".join(paragraph.split())) for paragraph in paragraphs)
 
 
 def _escaped(text: str) -> str:
-    """As Markdown, in which it means itself. What stands between backticks does already."""
+    """The text with Markdown escaped, except between backticks."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # one that is not closed
+    if len(parts) % 2 == 0:  # a backtick is not closed
         return text
     parts[::2] = [
-        _MARKUP.sub(lambda found: "".join(f"\\{sign}" for sign in found[0]), part)
+        _MARKUP.sub(lambda match: "".join(f"\\{sign}" for sign in match[0]), part)
         for part in parts[::2]
     ]
     return "`".join(parts)
 
 
 def _nothing_to_report(reproducer: Reproducer, seen: Observation, measured: Measured) -> str:
-    """Since when it is absent, and by which change, as far as that is known; what to type."""
+    """Says since when it is absent, by which change if that is known, and what to type."""
     lines = [f"{reproducer.id} is {seen.verdict} on torch {seen.torch}, {seen.device}"]
     if reproducer.fixed_by:
         lines.append(f"fixed by {reproducer.fixed_by}: {reproducer.fixing_change}")
@@ -176,33 +177,33 @@ def _nothing_to_report(reproducer: Reproducer, seen: Observation, measured: Meas
     shown = [minor for minor, verdict in verdicts.items() if verdict == "reproduced"]
     if shown:
         lines.append(
-            "the newest record that shows it is quoted by: "
+            "to quote the newest record that shows it: "
             f"torch-repros cite {reproducer.id} --torch {shown[-1]}"
         )
     return "\n  ".join(lines)
 
 
 def _refuse_as_new(reproducer: Reproducer, states: States) -> None:
-    """Raises ReportError where it is reported, may be, or is gone from the newest torch."""
-    id, known = reproducer.id, reproducer.upstream_reports or reproducer.reports
+    """Raises ReportError if it is or may be reported, or if the newest torch does not show it."""
+    id, reports = reproducer.id, reproducer.upstream_reports or reproducer.reports
     if reproducer.upstream != UNREPORTED:
-        where = "\n  ".join(map(_numbered, known))
+        where = "\n  ".join(map(_numbered, reports))
         raise ReportError(
             f"{id} is reported already:\n  {where}\n"
-            f"  a report that names these is written by: torch-repros cite {id}"
+            f"  to write a report that names these: torch-repros cite {id}"
         )
     if not since(reproducer, states):
         raise ReportError(
             f"{id} is not reproduced on the newest torch that was measured, "
-            f"{states.minors[-1] if states.minors else 'none'}: it is no new report"
+            f"{states.minors[-1] if states.minors else 'none'}: there is nothing new to report"
         )
 
 
 def _sources(reproducer: Reproducer) -> str:
-    """Who met it before, as far as that is known, and where its cause is stated."""
+    """Links to earlier reports, as far as they are known, and to pages that state the cause."""
     parts = []
     if reproducer.reports:
-        state = "whether they are open is not known"
+        state = "it is not known whether they are open"
         if reproducer.fixed_by:
             state = f"fixed by {reproducer.fixed_by}, {reproducer.fixing_change}"
         parts.append(_list(f"Earlier reports ({state}):", reproducer.reports))
@@ -218,9 +219,9 @@ def _list(title: str, links: tuple[str, ...]) -> str:
 
 
 def _numbered(link: str) -> str:
-    """ "pytorch/pytorch#7: https://..." of a thread that has a number."""
-    found = _TRACKED.match(link)
-    return f"{found[1]}#{found[2]}: {link}" if found else link
+    """ "pytorch/pytorch#7: https://..." if the thread has a number, else the link."""
+    match = _TRACKED.match(link)
+    return f"{match[1]}#{match[2]}: {link}" if match else link
 
 
 def _block(text: str, language: str = "") -> str:
@@ -229,17 +230,17 @@ def _block(text: str, language: str = "") -> str:
 
 
 def permalink(reproducer: Reproducer) -> str:
-    """The file at this commit where the clone's origin is a public host, else its path, commit and
-    version.
+    """The address of the file at this commit if the clone's origin is a public host. Else its
+    version, commit and path.
     """
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(reproducer.path.parent), *arguments]
         try:
-            done = subprocess.run(command, capture_output=True, text=True)
+            result = subprocess.run(command, capture_output=True, text=True)
         except OSError:  # no git
             return ""
-        return done.stdout.strip() if done.returncode == 0 else ""
+        return result.stdout.strip() if result.returncode == 0 else ""
 
     path = f"repros/{reproducer.id}.py"
     if not CLONE:  # a repository around site-packages is the user's own
@@ -253,10 +254,11 @@ def permalink(reproducer: Reproducer) -> str:
 
 
 def since(reproducer: Reproducer, states: States) -> str:
-    """From which release on it shows without a gap up to the newest torch that was measured, per
-    device; "" where it does not show there.
+    """Per device, the release from which on each measured release shows it, up to the newest one.
+
+    "" if the newest release shows it on no device.
     """
-    found = []
+    sentences = []
     for device in reproducer.devices:
         verdicts = states.verdicts(reproducer, device)
         if not states.minors or verdicts.get(states.minors[-1]) != "reproduced":
@@ -265,13 +267,14 @@ def since(reproducer: Reproducer, states: States) -> str:
         others = [n for n, minor in enumerate(minors) if verdicts[minor] != "reproduced"]
         first = minors[others[-1] + 1 if others else 0]
         earlier = " or earlier" if first == states.minors[0] else ""
-        found.append(f"{first}{earlier} on {device}")
-    return ", ".join(found)
+        sentences.append(f"{first}{earlier} on {device}")
+    return ", ".join(sentences)
 
 
 def unreported(reproducers: list[Reproducer], states: States) -> dict[Reproducer, str]:
-    """Those that nobody has reported to PyTorch and that show themselves on the newest torch that
-    was measured, with since when.
+    """The bugs of PyTorch that nobody has reported and that the newest measured torch shows.
+
+    Each comes with the release from which on it shows.
     """
     return {
         reproducer: first

@@ -1,9 +1,10 @@
-"""Reproducers and lists of causes by the symptom in a user's words; nothing where none is close.
+"""Finds reproducers and lists of causes by a symptom in a user's words; nothing if none is close.
 
-SQLite's full-text search ranks: BM25 over stemmed words, title and search phrases first. It ranks
-strangers as well, so what is not close is left out. Close is an entry of which one phrase (its
-title, a search phrase, its name) has enough of the query's words, and all together enough of their
-weight; a word weighs the more the fewer entries have it. Both were measured: docs/demand.md.
+SQLite's full-text search ranks the entries: BM25 over stemmed words, in which the title and the
+search phrases count most. It also ranks entries that have little to do with the query, so those
+that are not close are left out. An entry is close if one of its phrases (title, search phrase,
+name) has enough of the query's words, and all of its phrases together have enough of their weight.
+The fewer entries have a word, the more it weighs. Both limits were measured: docs/demand.md.
 """
 
 from __future__ import annotations
@@ -42,10 +43,12 @@ BEST = "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 6, 8, 2
 HAVE = "SELECT count(*) FROM pages WHERE pages MATCH ?"
 IN_PHRASES = "SELECT page, rowid FROM phrases WHERE phrases MATCH ?"
 
-# Of the query's words (all where it has fewer), in one phrase; and of their weight.
+# How many of the query's words one phrase must have (all of them, if the query has fewer), and
+# which part of the weight all phrases must have.
 WORDS, SHARE = 2, 0.2
-# The same for what is rather not about a symptom: an error's text, which is for explain, a question
-# of how or what, and whatever names another library, an installation, a driver.
+# The same for a query that is probably not about a symptom: the text of an error, which is for
+# explain, a question of how or what, or anything that names another library, an installation or a
+# driver.
 MORE_WORDS, MORE_SHARE = 3, 0.6
 NO_SYMPTOM = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b|[Ee]rror:|ERROR"
@@ -68,35 +71,35 @@ class Found:
 
     title: str
     reproducers: list[Reproducer]
-    causes: tuple[Cause, ...]  # none for a reproducer
+    causes: tuple[Cause, ...]  # () for a reproducer
 
     @property
     def ids(self) -> list[str]:
-        return [one.id for one in self.reproducers]
+        return [reproducer.id for reproducer in self.reproducers]
 
 
 class Index:
-    """The reproducers and lists of causes, made ready for many queries."""
+    """The reproducers and lists of causes, indexed for many queries."""
 
     def __init__(self, reproducers: list[Reproducer]) -> None:
-        self._found: list[Found] = []  # of each row of pages
+        self._found: list[Found] = []  # the entry for each row of pages
         self._database = sqlite3.connect(":memory:")
         self._database.executescript(TABLES)
-        for row, (found, phrases, page) in enumerate(_entries(reproducers), 1):
-            self._found.append(found)
+        for row, (entry, phrases, page) in enumerate(_entries(reproducers), 1):
+            self._found.append(entry)
             self._database.execute("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", page)
             rows = [(phrase, row) for phrase in phrases]
             self._database.executemany("INSERT INTO phrases VALUES (?, ?)", rows)
 
     def search(self, query: str) -> list[Found]:
-        """What is close to the query, best first."""
+        """The entries that are close to the query, best first."""
         words = list(dict.fromkeys(re.findall(r"[^\W_]+", _usual(query))))
         words = [word for word in words if word not in STOP_WORDS]
         if not words:
             return []
         weight = 0.0
         shared: dict[int, float] = {}  # row -> the weight of the query's words in its phrases
-        count: dict[int, dict[int, int]] = {}  # row -> phrase -> how many of them it has
+        count: dict[int, dict[int, int]] = {}  # row -> phrase -> number of these words in it
         for word in words:
             having = self._database.execute(HAVE, (f'"{word}"',)).fetchone()[0]
             of_word = math.log((len(self._found) + 1) / (having + 1))
@@ -121,13 +124,13 @@ class Index:
 
 
 def phrases_of(id: str, folder: Path = PHRASES) -> list[str]:
-    """What users say of a failure that its title and docstring do not: phrases/FAMILY/NAME.txt."""
+    """Users' words for a failure that its title and docstring lack: phrases/FAMILY/NAME.txt."""
     path = folder / f"{id}.txt"
     return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
 def problems(ids: set[str], folder: Path = PHRASES) -> list[str]:
-    """What is wrong with the files of search phrases, a line each."""
+    """A line for each problem in the files of search phrases."""
     wrong = []
     for path in sorted(folder.glob("**/*.txt")):
         if path.relative_to(folder).with_suffix("").as_posix() not in ids:
@@ -143,7 +146,7 @@ def problems(ids: set[str], folder: Path = PHRASES) -> list[str]:
 
 @cache
 def _synonyms() -> tuple[re.Pattern[str], dict[str, str]]:
-    """A pattern of all phrases but the first of each line of the file, and the first of each."""
+    """A pattern of all synonyms, and the usual phrase for each, which comes first in its line."""
     lines = SYNONYMS.read_text(encoding="utf-8").splitlines()
     pairs = [line.split(" = ") for line in reversed(lines) if not line.startswith("#")]
     usual = {other: first for first, others in pairs for other in others.split(", ")}
@@ -153,31 +156,33 @@ def _synonyms() -> tuple[re.Pattern[str], dict[str, str]]:
 
 @cache
 def _usual(text: str) -> str:
-    """The text in the words that stand first in the lines of synonyms.txt."""
+    """The text in lower case, with each synonym replaced by the first phrase of its line."""
     others, usual = _synonyms()
     return others.sub(lambda other: usual[other.group()], text.lower())
 
 
 def _entries(reproducers: list[Reproducer]) -> list[tuple[Found, list[str], tuple[str, ...]]]:
-    """What can be found, with the phrases that say it and the COLUMNS of its page."""
-    by_id = {one.id: one for one in reproducers}
+    """The entries that can be found, each with its phrases and the COLUMNS of its page."""
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
     entries = []
-    for one in reproducers:
-        name = re.sub("[_/]", " ", one.id)
-        text = " ".join([one.symptom, *one.texts])
-        phrases = phrases_of(one.id)
-        page = (one.title, phrases, name, one.doc, text)
-        entries.append((Found(one.title, [one], ()), [one.title, *phrases, name], page))
+    for reproducer in reproducers:
+        name = re.sub("[_/]", " ", reproducer.id)
+        text = " ".join([reproducer.symptom, *reproducer.texts])
+        phrases = phrases_of(reproducer.id)
+        page = (reproducer.title, phrases, name, reproducer.doc, text)
+        entries.append(
+            (Found(reproducer.title, [reproducer], ()), [reproducer.title, *phrases, name], page)
+        )
     for group in causes.load():
         if words := group.keywords:
             text = " ".join(f"{cause.cause} {cause.check}" for cause in group.causes)
-            found = Found(group.title, group.reproducers(by_id), group.causes)
-            entries.append((found, [found.title, *words], (found.title, list(words), "", text, "")))
+            entry = Found(group.title, group.reproducers(by_id), group.causes)
+            entries.append((entry, [entry.title, *words], (entry.title, list(words), "", text, "")))
     return [
         (
-            found,
+            entry,
             [_usual(phrase) for phrase in phrases],
             tuple(_usual(part if isinstance(part, str) else " ".join(part)) for part in page),
         )
-        for found, phrases, page in entries
+        for entry, phrases, page in entries
     ]

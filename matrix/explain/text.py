@@ -1,4 +1,4 @@
-"""What the terminal shows of a reproducer: a summary, or everything."""
+"""Writes what the terminal shows of a reproducer: a summary, or everything."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_MEASURED = "expected, not measured"
 
 @dataclass(eq=False)
 class Measured:
-    """What was measured, read once however many reproducers an answer names."""
+    """The measurements, which are read once for all the reproducers that an answer names."""
 
     releases: list[torches.Torch]
     states: States
@@ -36,13 +36,13 @@ class Measured:
         return cls(torches.load(), States(records))
 
     def sentence(self, reproducer: Reproducer, version: str | None) -> str:
-        """Whether the user's torch is affected: as measured, or else as its header expects."""
+        """Says if the user's torch is affected, as measured, or else as the header expects."""
         if version is None:
             return f"affects torch {', '.join(self._since(reproducer)) or 'on no device'}"
         minor = torches.minor(version)
         oldest, newest = self.releases[0].minor, self.releases[-1].minor
         if Version(minor) < Version(oldest):
-            return f"torch {version} is older than all that was measured ({oldest} to {newest})"
+            return f"torch {version} is older than all measured releases ({oldest} to {newest})"
         standings = [
             f"{device} {self.states.standing(reproducer, device, minor)}"
             for device in reproducer.devices
@@ -50,7 +50,7 @@ class Measured:
         return f"on torch {minor}: {', '.join(standings)}"
 
     def _since(self, reproducer: Reproducer) -> list[str]:
-        """Per affected device: the releases by its header, and what was measured of them."""
+        """Per affected device, the releases that the header states, and the measurements."""
         return [
             f"{specifier} on {device} ({self._measured(standings) or NOT_MEASURED})"
             for device in reproducer.devices
@@ -59,7 +59,7 @@ class Measured:
         ]
 
     def ranges(self, reproducer: Reproducer) -> list[str]:
-        """Per device: what was measured on which releases, and what is expected on the others."""
+        """Per device, what was measured on which releases, and what is expected on the others."""
         return [
             self.range(reproducer, device, self.states.standings(reproducer, device, self.minors))
             for device in reproducer.devices
@@ -74,19 +74,21 @@ class Measured:
 
     def _measured(self, standings: dict[str, Standing]) -> str:
         """ "measured 2026-11-21: absent on 2.2, reproduced on 2.3 to 2.15", or ""."""
-        words = tuple(one.state if one.date else "" for one in standings.values())
-        newest = max((one.date for one in standings.values()), default="")
+        words = tuple(standing.state if standing.date else "" for standing in standings.values())
+        newest = max((standing.date for standing in standings.values()), default="")
         return f"measured {newest}: {self._spans(words)}" if newest else ""
 
     def _expected(self, standings: dict[str, Standing]) -> str:
-        """The same of what nobody has measured, by the header."""
-        words = tuple("" if one.date else EXPECTED[one.expected] for one in standings.values())
+        """The same for releases that nobody has measured, as the header expects."""
+        words = tuple(
+            "" if standing.date else EXPECTED[standing.expected] for standing in standings.values()
+        )
         return f"{NOT_MEASURED}: {self._spans(words)}" if any(words) else ""
 
     def note(self, reproducer: Reproducer, pattern: str) -> str:
-        """What the range of the failure does not say of one of its texts, or "".
+        """The releases that raised one of its texts, if the range of the failure differs; else "".
 
-        A failure may outlive a text, and a text may be another device's.
+        A failure may outlive a text, and a text may belong to another device.
         """
         if pattern in reproducer.elsewhere:
             return "no run here has raised this text"
@@ -102,15 +104,17 @@ class Measured:
         return f"this text was raised on {torches.span(raised, self.releases)}"
 
     def said(self, reproducer: Reproducer, matched: str) -> str:
-        """The note on the part of a text that was matched, or ""."""
+        """The note on the part of a user's text that was matched, or ""."""
         text = " ".join(matched.split())
-        patterns = [one for one in reproducer.texts if re.search(one, text, re.IGNORECASE)]
+        patterns = [
+            pattern for pattern in reproducer.texts if re.search(pattern, text, re.IGNORECASE)
+        ]
         notes = [self.note(reproducer, pattern) for pattern in patterns]
         return notes[0] if notes and all(notes) else ""
 
-    @cache  # noqa: B019  # few rows differ from each other
+    @cache  # noqa: B019  # few reproducers differ in their words
     def _spans(self, words: tuple[str, ...]) -> str:
-        """ "reproduced on 2.3 to 2.15" of a word per release, "" where there is nothing to say."""
+        """ "reproduced on 2.3 to 2.15", from a word per release; "" is nothing to say about it."""
         spans: dict[str, list[str]] = {}
         for word, minor in zip(words, self.minors):
             if word:
@@ -121,22 +125,22 @@ class Measured:
 
 
 def causes(answer: Answer, measured: Measured, version: str | None) -> list[str]:
-    """The answer to a message that has several causes, as wrap() takes it."""
+    """The answer to a message with several causes, as texts for wrap()."""
     lines = ["", "This message has several possible causes. Check these, most likely first:"]
-    by_id = {one.id: one for one in answer.reproducers}
+    by_id = {reproducer.id: reproducer for reproducer in answer.reproducers}
     for position, cause in enumerate(answer.causes, 1):
         lines += ["", f" {position}. {cause.cause}", f"    {cause.check}"]
         see = cause.see
         if see in answer.named:
             lines.append(f"    the text points to this one: {answer.named[see]}")
         if see in by_id:
-            one = by_id[see]
-            lines.append(f"    {see}: {_ranges(one, answer.matched, measured, version)}")
-            for label, lines_of in advice(one).items():
+            reproducer = by_id[see]
+            lines.append(f"    {see}: {_ranges(reproducer, answer.matched, measured, version)}")
+            for label, lines_of in advice(reproducer).items():
                 lines.append(Code(labelled(label, lines_of, 4)))
-            if one.choice:
-                lines.append(f"    {one.choice}.")
-            lines.append(f"    fix: {fix(one)}")
+            if reproducer.choice:
+                lines.append(f"    {reproducer.choice}.")
+            lines.append(f"    fix: {fix(reproducer)}")
     return [*lines, "", "`torch-repros show ID` shows everything about one of them."]
 
 
@@ -146,7 +150,7 @@ def _ranges(reproducer: Reproducer, matched: str, measured: Measured, version: s
 
 
 def summary(answer: Answer, measured: Measured, version: str | None) -> list[str]:
-    """The answer to a message that has one cause, as wrap() takes it."""
+    """The answer to a message with one cause, as texts for wrap()."""
     reproducer = answer.reproducers[0]
     lines = [f"{reproducer.id}: {_ranges(reproducer, answer.matched, measured, version)}"]
     lines += ["", Prose(reproducer.doc)]
@@ -171,7 +175,7 @@ def summary(answer: Answer, measured: Measured, version: str | None) -> list[str
 
 
 def full_text(reproducer: Reproducer, measured: Measured, version: str | None) -> list[str]:
-    """Everything about one reproducer, as wrap() takes it."""
+    """Everything about one reproducer, as texts for wrap()."""
     popular = "in the file; it leaves a symptom" if "popular_fix" in reproducer.roles else ""
     needs = [reproducer.requires and f"torch {reproducer.requires}", reproducer.platform]
     needs += [f"torch {needed} on {device}" for device, needed in reproducer.requires_on.items()]
@@ -214,9 +218,7 @@ def as_json(
     measured: Measured,
     version: str | None,
 ) -> dict[str, Any]:
-    """An explanation for scripts. A key is never removed, nor its meaning changed, without
-    another `format`.
-    """
+    """An explanation for scripts. If a key is removed or its meaning changes, `format` changes."""
     return {
         "format": 1,
         "torch": version,
@@ -239,7 +241,7 @@ def as_json(
             }
             for answer in explanation.answers
         ],
-        "guesses": [{"ids": one.ids, "title": one.title} for one in guesses],
+        "guesses": [{"ids": guess.ids, "title": guess.title} for guess in guesses],
     }
 
 
@@ -258,7 +260,7 @@ def facts(reproducer: Reproducer, measured: Measured, version: str | None) -> di
 
 
 def advice(reproducer: Reproducer) -> dict[str, str]:
-    """Label -> lines to write: the plain ones, and those that call the fix."""
+    """Label -> the lines to write: those without the fix, and those that call the fix."""
     needs = f" (torch {reproducer.right_requires})" if reproducer.right_requires else ""
     return {
         label: lines
@@ -282,7 +284,7 @@ def fix(reproducer: Reproducer) -> str:
 
 
 def whose(reproducer: Reproducer) -> str:
-    """Whose failure it is."""
+    """The origin of the failure, in words."""
     return f"{reproducer.origin}: {ORIGINS[reproducer.origin]}"
 
 

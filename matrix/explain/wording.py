@@ -1,4 +1,4 @@
-"""Messages as people read them, made from the patterns that recognise them."""
+"""Makes readable messages from the patterns that recognise them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REPEATS = (code.MAX_REPEAT, code.MIN_REPEAT)
 
 
 def readable(pattern: str) -> str:
-    """One of the texts that the pattern matches: N for a number, … for what differs."""
+    """A text that the pattern matches, with N for a number and … for what differs."""
     text = _text(parser.parse(pattern))
     text = re.sub(
         r"^([^\s']+)'(?=\s)", r"'\1'", text
@@ -56,7 +56,7 @@ def _repeated(least: int, most: int, tokens: Any) -> str:
     if kind is code.ANY and most > 1:
         return GAP
     if not least and (others or kind is code.SUBPATTERN or value == ord("-")):
-        return ""  # what only some versions say
+        return ""  # only some versions print this part
     once = _text(tokens)
     return once if once in ("N", " ", GAP) else once * max(least, 1)
 
@@ -68,5 +68,5 @@ def _one_of(choices: Any) -> str:
         return "N"
     if choices == [(code.CATEGORY, code.CATEGORY_SPACE)]:
         return " "
-    # "[Tt]ensor" differs in nothing but the case
+    # the alternatives of "[Tt]ensor" differ only in case
     return chr(choices[0][1]) if all(kind is code.LITERAL for kind, _ in choices) else GAP

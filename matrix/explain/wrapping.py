@@ -1,4 +1,4 @@
-"""Text for people: wrapped at the width of a terminal, and left as it is in a pipe."""
+"""Wraps text for people at the width of a terminal. In a pipe the text stays as it is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import TextIO
 
 WIDEST = 100  # columns; a longer line is hard to read
-# Kept on one line, to be copied: a command, and whatever stands in backquotes.
+# Kept on one line, so that users can copy it: a command, and anything in backquotes.
 _WORD = r"--[a-z-]+|\w+/[\w./]+|ID|DIR|PATH|forum|\d[\d.]*|(?<=vendor )\w+"
 _WHOLE = re.compile(rf"torch-repros [a-z]+(?: (?:{_WORD}))*|`[^`\n]+`")
-_MARGIN = re.compile(r" *(?:- |\d+\. )?")  # with the mark of a list
+_MARGIN = re.compile(r" *(?:- |\d+\. )?")  # includes the mark of a list item
 
 
 class Code(str):
@@ -20,11 +20,11 @@ class Code(str):
 
 
 class Prose(str):
-    """Paragraphs whose line breaks say nothing, such as those of a docstring."""
+    """Paragraphs whose line breaks mean nothing, such as those of a docstring."""
 
 
 def width(stream: TextIO | None) -> int | None:
-    """The columns that a text on this stream may have, None where it is no terminal, or closed.
+    """The columns that a text on this stream may have. None if it is closed or not a terminal.
 
     A script that reads the output gets the same lines in every window.
     """
@@ -32,7 +32,7 @@ def width(stream: TextIO | None) -> int | None:
 
 
 def wrap(texts: Iterable[str], width: int | None) -> str:
-    """One text below the other; a line that is too long goes on below, further in."""
+    """The texts, one below the other. A line that is too long continues below, indented."""
     if width is None:
         return "\n".join(texts)
     return "\n".join(line for text in texts for line in _wrapped(text, width))
@@ -42,19 +42,19 @@ def _wrapped(text: str, width: int) -> list[str]:
     if isinstance(text, Code):
         return text.split("\n")
     if isinstance(text, Prose):
-        paragraphs = (" ".join(one.split()) for one in text.split("\n\n"))
-        return "\n\n".join(hang(one, 0, width) for one in paragraphs).split("\n")
+        paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+        return "\n\n".join(hang(paragraph, 0, width) for paragraph in paragraphs).split("\n")
     return [hang(line, _hang(line), width) for line in text.split("\n")]
 
 
 def _hang(line: str) -> int:
-    margin = _MARGIN.match(line)[0]  # type: ignore[index]  # it matches nothing at least
+    margin = _MARGIN.match(line)[0]  # type: ignore[index]  # it matches every line
     return len(margin) + (0 if margin.strip() else 2)
 
 
 def hang(line: str, indent: int, width: int) -> str:
-    """One line wrapped between words; what does not fit is indented so far."""
-    whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), line)
+    """The line, wrapped between words. `indent` applies to every line but the first."""
+    whole = _WHOLE.sub(lambda match: match[0].replace(" ", "\0"), line)
     wrapped = textwrap.fill(
         whole,
         width,

@@ -1,1 +1,1 @@
-"""One measurement: the worker under test, the runner that drives it, environments, what is kept."""
+"""Measures: the worker in the interpreter under test, the runner, environments, and saving."""

@@ -1,4 +1,4 @@
-"""Throw-away environments, one torch each, made with uv."""
+"""Makes throw-away environments with uv, each with one torch."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from ..devices import BY_NAME
 from ..torches import Torch
 from . import processes
 
-# Bytes free: below, nothing is left in uv's cache either (one torch unpacks to at most 7 GB).
+# Bytes. With less free space, uv's cache is not used. One torch unpacks to at most 7 GB.
 SMALL_DISK = 15 * 2**30
 
 
 class EnvironmentFailed(Exception):
-    """uv is missing or failed. Of an environment that could not be made nothing is left."""
+    """uv is missing or failed. An environment that could not be made leaves nothing behind."""
 
 
 def find_uv() -> str:
     """The uv executable: on the path, or the one that the Python package `uv` brought."""
     beside = Path(sys.executable).parent / ("uv.exe" if os.name == "nt" else "uv")
-    found = shutil.which("uv") or (str(beside) if beside.exists() else None)
-    if found is None:
+    uv = shutil.which("uv") or (str(beside) if beside.exists() else None)
+    if uv is None:
         raise EnvironmentFailed("uv is required but was not found: pip install uv")
-    return found
+    return uv
 
 
 def default_root(uv: str) -> Path:
-    """Beside uv's cache: on one file system an environment is made of links and costs a second."""
+    """The folder beside uv's cache. On the same file system, an environment consists of links and
+    takes a second.
+    """
     cache = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True).stdout.strip()
     return (Path(cache) if cache else Path.home() / ".cache" / "uv").parent / "torch-repros"
 
@@ -45,9 +47,9 @@ def environment(
 ) -> Iterator[str]:
     """The interpreter of an environment with this torch and numpy; removed afterwards unless kept.
 
-    For one process at a time: another that wants the same environment waits. Takes PyTorch's own
-    build for the device where its index can be reached, else the default index's, which on Linux is
-    a CUDA build of several GB that runs on the CPU as well.
+    Another process that wants the same environment has to wait. If PyTorch's index can be reached,
+    its own build for the device is taken. Else it is the build of the default index, which on Linux
+    is a CUDA build of several GB that also runs on the CPU.
     """
     backend = BY_NAME[device].wheels
     uv = find_uv()
@@ -77,7 +79,7 @@ def environment(
 
 @contextlib.contextmanager
 def _without_pythonpath() -> Iterator[None]:
-    """It would put other packages, perhaps another torch, before those of the environment."""
+    """Removes PYTHONPATH, which could hide the environment's packages, torch included."""
     path = os.environ.pop("PYTHONPATH", None)
     try:
         yield
@@ -87,7 +89,7 @@ def _without_pythonpath() -> Iterator[None]:
 
 
 def _remove(folder: Path) -> None:
-    """Also when killed halfway: what is left then is not taken for an environment."""
+    """Removes an environment. If it is killed halfway, the rest is not taken for an environment."""
     with contextlib.suppress(OSError):
         (folder / "complete").unlink()
     shutil.rmtree(folder, ignore_errors=True)
@@ -95,7 +97,7 @@ def _remove(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    import filelock  # here: it takes longer to import than the rest of the command line
+    import filelock  # imported here: it takes longer than the rest of the command line
 
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -121,11 +123,11 @@ def _create(uv: str, torch: Torch, folder: Path, python: Path, backend: str) -> 
 
 
 def _run(torch: Torch, command: list[str]) -> None:
-    done = _completed(command)
-    if done.returncode:
-        lines = [line.strip() for line in done.stderr.strip().splitlines() if line.strip()]
+    result = _completed(command)
+    if result.returncode:
+        lines = [line.strip() for line in result.stderr.strip().splitlines() if line.strip()]
         raise EnvironmentFailed(
-            f"torch {torch.version}: {' '.join(lines[-4:]) or f'uv ended with {done.returncode}'}"
+            f"torch {torch.version}: {' '.join(lines[-4:]) or f'uv ended with {result.returncode}'}"
         )
 
 
@@ -145,7 +147,7 @@ def _completed(
 
 
 def missing_releases(releases: list[Torch], uv: str) -> list[str]:
-    """Final releases that torches.toml lacks: new minors, and newer patches of those it has."""
+    """The final releases that torches.toml lacks: new minors, and newer patches of those it has."""
     command = [
         uv,
         "tool",
@@ -156,12 +158,13 @@ def missing_releases(releases: list[Torch], uv: str) -> list[str]:
         "torch",
         "--disable-pip-version-check",
     ]
-    done = subprocess.run(command, capture_output=True, text=True)
+    result = subprocess.run(command, capture_output=True, text=True)
     line = next(
-        (line for line in done.stdout.splitlines() if line.startswith("Available versions:")), None
+        (line for line in result.stdout.splitlines() if line.startswith("Available versions:")),
+        None,
     )
     if line is None:
-        why = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        why = (result.stderr.strip().splitlines() or ["no output"])[-1]
         raise EnvironmentFailed(f"the package index did not answer: {why}")
     released = [Version(text.strip()) for text in line.split(":", 1)[1].split(",")]
     listed = {torch.minor: Version(torch.version) for torch in releases}

@@ -1,4 +1,4 @@
-"""Measures reproducers and keeps what was seen, one by one: a run that was killed resumes there."""
+"""Measures reproducers and saves each result at once, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def today() -> str:
 
 
 def is_enough(measurement: Measurement | None, reproducer: Reproducer, repeat: int) -> bool:
-    """Whether it is about the code as it is now and, if that ran, repeated enough."""
+    """True if the measurement is of the current code and, if that ran, was repeated enough."""
     if measurement is None or measurement.is_stale(reproducer):
         return False
     return measurement.runs >= repeat or not BY_NAME[measurement.verdict].ran
@@ -39,18 +39,19 @@ def lacking(
     repeat: int,
     again: bool,
 ) -> list[Reproducer]:
-    """Those that concern the device and are not measured well enough; with `again` all of them."""
+    """The reproducers of this device that still have to be measured; with `again`, all of them."""
     return [
-        one
-        for one in reproducers
-        if device in one.affected and (again or not is_enough(have.get(one.id), one, repeat))
+        reproducer
+        for reproducer in reproducers
+        if device in reproducer.affected
+        and (again or not is_enough(have.get(reproducer.id), reproducer, repeat))
     ]
 
 
 def measured_here(
     reproducer: Reproducer, device: str, measured: list[Record]
 ) -> Iterator[tuple[Record, Measurement]]:
-    """What was measured of it, as it is now, on a platform like this one, oldest torch first."""
+    """The measurements of its current code on a platform like this one, oldest torch first."""
     for record, measurement in records.fresh(measured, reproducer, device):
         if (record.platform, record.machine) == (sys.platform, platform.machine()):
             yield record, measurement
@@ -99,14 +100,14 @@ def record(
 ) -> tuple[Record, list[Result]]:
     """Measures what this interpreter's record lacks. Returns the record and this call's results.
 
-    Raises RunnerError when the interpreter or the device cannot be used, or its torch is not the
-    release that is expected; RecordsError when the record cannot be read.
+    Raises RunnerError if the interpreter or the device cannot be used, or if its torch is not the
+    release that is expected. Raises RecordsError if the record cannot be read.
     """
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     with runner.Worker(python, (device,)) as worker:
-        found = worker.build["torch"]
-        if release and Version(found).public != release:
-            raise runner.RunnerError(f"its environment has torch {found}, not {release}")
+        version = worker.build["torch"]
+        if release and Version(version).public != release:
+            raise runner.RunnerError(f"its environment has torch {version}, not {release}")
         state = worker.devices[device]
         if not state["ok"]:
             raise runner.RunnerError(unusable(device, state["reason"]))
@@ -128,7 +129,7 @@ def record(
 
 
 def _saved(empty: Record, folder: Path) -> Record:
-    """The record as it is in the folder, with what a run that was killed left in its journal."""
+    """The record in the folder, with the measurements that a killed run left in its journal."""
     saved, problems = records.read(store.save(empty, folder))
     if problems:
         raise RecordsError("\n".join(problems))

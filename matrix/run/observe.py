@@ -1,4 +1,4 @@
-"""One run of one reproducer, for a report."""
+"""Runs one reproducer once, for a report."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..printing import printable
 from . import processes, runner
 
 NAME = "repro.py"  # of the program, in its traceback
-LINES = 40  # of what a program printed: more is no report
+LINES = 40  # of a program's output: a report has no room for more
 COLUMNS = 300
 _FRAME = re.compile(r'(?m)^ *File ".*\n(?:    .*\n)*')
-# Where a library or Python itself is installed names the user more often than the failure.
+# The path of an installed library or Python tells more about the user than about the failure.
 _INSTALLED = re.compile(
     r'(File "|^)[^"\s]*[/\\](?:site-packages[/\\]|lib[/\\](?=python\d))',
     re.IGNORECASE | re.MULTILINE,
@@ -29,7 +29,7 @@ _INSTALLED = re.compile(
 
 
 def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Observation:
-    """Runs it once in this interpreter's torch, and where it shows the program of the report too.
+    """Runs it once with this interpreter's torch; if it is reproduced, the report's program too.
 
     Raises runner.RunnerError or NothingObserved.
     """
@@ -40,9 +40,9 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
             why = "; ".join(unusable(name, worker.devices[name]["reason"]) for name in wanted)
             raise runner.RunnerError(f"{reproducer.id} concerns {', '.join(wanted)}: {why}")
         report = runner.run([reproducer], worker, tuple(usable))
-    ran = [result for result in report.results if result.runs]
-    # the device on which it shows, where there is one
-    best = min(ran, key=lambda result: result.verdict != "reproduced", default=None)
+    results = [result for result in report.results if result.runs]
+    # a device that shows the failure, if there is one
+    best = min(results, key=lambda result: result.verdict != "reproduced", default=None)
     if best is None:
         raise NothingObserved(f"{reproducer.id} cannot be run here: {report.results[0].detail}")
     printed = ""
@@ -50,8 +50,8 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
         printed = run_program(reproducer.program(best.device), python, reproducer.timeout)
         if not program.shows(printed, reproducer.symptom):
             raise NothingObserved(
-                f"{reproducer.id} is reproduced here, and its program does not show it: it is no "
-                f"report. It printed:\n{short(printed)}"
+                f"{reproducer.id} is reproduced here, but its program does not show it: there is "
+                f"nothing to report. It printed:\n{short(printed)}"
             )
     return Observation(
         verdict=best.verdict,
@@ -64,7 +64,7 @@ def measured_here(reproducer: Reproducer, python: str, device: str | None) -> Ob
 
 
 def run_program(text: str, python: str, seconds: float, startup: float | None = None) -> str:
-    """What this program prints, how a signal ended it, and that it was still running."""
+    """The output of the program, and at its end the signal or the time limit that ended it."""
     limit = seconds + (runner.startup() if startup is None else startup)
     with (
         processes.leaving_by_exception(),
@@ -95,7 +95,7 @@ def run_program(text: str, python: str, seconds: float, startup: float | None = 
 
 
 def short(text: str) -> str:
-    """What a report has room for: of a long traceback the errors, without the frames."""
+    """The part that a report has room for. A long traceback loses its frames, not its errors."""
     text = printable(text.replace("\r", ""))
     if text.count("\n") > LINES:
         text = _FRAME.sub("", text)
@@ -109,17 +109,17 @@ def short(text: str) -> str:
 
 
 def _collect_env(python: str, build: dict[str, Any]) -> str:
-    """What collect_env prints in the tested interpreter, without the flaws of its CPU."""
+    """The output of collect_env in the tested interpreter, without the CPU's vulnerabilities."""
     command = [python, "-m", "torch.utils.collect_env"]
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=120
         )
     except subprocess.TimeoutExpired:
         return versions_of(build)
-    if done.returncode:
+    if result.returncode:
         return versions_of(build)
-    lines = done.stdout.strip().splitlines()
+    lines = result.stdout.strip().splitlines()
     return "\n".join(
         line for line in lines if not re.match(r"(Vulnerability|Flags|Collecting)\b", line.strip())
     )

@@ -1,4 +1,4 @@
-"""Processes that end with whoever waits for them, also where a signal ends that."""
+"""Starts processes that end with the process that waits for them, even if a signal ends that."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-# Their default action would leave at work what was started, and files where they are.
+# Their default action would leave child processes running and temporary files behind.
 LEAVE_BY = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
@@ -32,12 +32,12 @@ def leaving_by_exception() -> Iterator[None]:
 
 @contextlib.contextmanager
 def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
-    """This process, in a session of its own; afterwards it and what it has started are killed.
+    """Starts a process in a session of its own. Afterwards kills it and everything it has started.
 
-    subprocess.run() leaves it at work if a signal raises before Popen() has returned.
+    subprocess.run() leaves it running if a signal raises before Popen() has returned.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the process cannot be started.
     """
     process = None
     try:
@@ -51,7 +51,7 @@ def started(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any
 
 
 def kill(process: subprocess.Popen[Any]) -> None:
-    """The process, which leads a session of its own, and what it has started."""
+    """Kills the process, which leads a session of its own, and everything that it has started."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -61,18 +61,18 @@ def kill(process: subprocess.Popen[Any]) -> None:
 
 @contextlib.contextmanager
 def _holding_signals() -> Iterator[None]:
-    """Those that raise do so afterwards."""
-    came: list[int] = []
+    """Delays signals whose handlers may raise until the end of the block."""
+    received: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *LEAVE_BY)}
         handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
     for number in handlers:
-        signal.signal(number, lambda number, _: came.append(number))
+        signal.signal(number, lambda number, _: received.append(number))
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in came[:1]:
+        for number in received[:1]:
             signal.raise_signal(number)

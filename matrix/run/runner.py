@@ -1,6 +1,6 @@
-"""Runs reproducers in an interpreter of the user's choice and judges what came back.
+"""Runs reproducers in an interpreter of the user's choice and judges the outcomes.
 
-It never imports torch.
+This module never imports torch.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from . import processes
 from .worker.child import remove
 
 WORKER = Path(__file__).with_name("worker") / "__main__.py"
-STARTUP = 120.0  # seconds that an interpreter has for importing torch, unless the variable says so
+STARTUP = 120.0  # seconds that an interpreter has for importing torch, unless the variable is set
 STARTUP_VARIABLE = "TORCH_REPROS_STARTUP"
 PROBE = {"timeout": 120.0, "memory": 4096}  # limits of a probe, in seconds and MiB
 GRACE = 30.0  # seconds beyond a run's time limit after which a silent worker counts as dead
 CLOSING = 10.0  # seconds that a worker has for ending its children
-PROCESSES = 16  # at once, each with a torch of its own; more repeats than that share them
+PROCESSES = 16  # at once, each with a torch of its own; if there are more repeats, they share them
 DEATHS = 5  # workers that may die with no run ending in between
 FOREIGN = 64 * 2**10  # bytes that an interpreter may print before the worker's first message
 LINE = 4 * 2**20  # bytes of a line; a longer one is not the worker's
@@ -45,7 +45,7 @@ class RunnerError(Exception):
 
 
 def startup() -> float:
-    """The seconds that an interpreter has for importing torch; from a cold network, minutes."""
+    """The seconds that an interpreter has for importing torch. A network disk may need minutes."""
     wanted = os.environ.get(STARTUP_VARIABLE) or STARTUP
     with contextlib.suppress(ValueError):
         if 0 < float(wanted) < 1e6:
@@ -54,7 +54,7 @@ def startup() -> float:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `report` holds the results so far, of `total` that were wanted."""
+    """Ctrl-C during a run. `report` has the results so far, of `total` that were wanted."""
 
     def __init__(self, report: Report, total: int) -> None:
         self.report, self.total = report, total
@@ -79,8 +79,8 @@ class Report:
 class Process:
     """One worker process. Its messages arrive in `inbox` as (process, message); the last is None.
 
-    A thread reads its pipe, since Windows cannot wait for several at once. Lines without its token
-    are not its own: an interpreter that prints at start, or a reproducer that found the pipe.
+    A thread reads its pipe, because Windows cannot wait for several at once. Lines without its
+    token are not its own: an interpreter prints at start, or a reproducer has found the pipe.
     """
 
     def __init__(self, python: str, fork: bool, seed: int, inbox: queue.Queue[Any]) -> None:
@@ -91,9 +91,9 @@ class Process:
         self.ready = False
         self.started: queue.Queue[dict[str, Any] | None] = queue.Queue()
         try:
-            # The worker makes and removes it; a name that nobody has guessed needs no folder yet.
+            # The worker makes and removes this folder. Nobody can guess its name before that.
             self.scratch = Path(tempfile.gettempdir()).absolute() / f"repro-{secrets.token_hex(4)}"
-            # Importing torch makes this one.
+            # Importing torch makes this folder.
             caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.scratch / "inductor")}
             self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
             self.popen = subprocess.Popen(
@@ -127,7 +127,7 @@ class Process:
         return {key: value for key, value in message.items() if key not in ("event", "token")}
 
     def send(self, request: dict[str, Any]) -> None:
-        """One that has died says so in its inbox."""
+        """Sends a request. If the process has died, its inbox says so."""
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):
             self.popen.stdin.write(json.dumps(request).encode() + b"\n")
@@ -167,7 +167,7 @@ class Process:
         return None
 
     def last_words(self) -> str:
-        """Why it is no worker, or no longer one."""
+        """Why this process is not a worker, or not any more."""
         if len(self.foreign) > FOREIGN:
             return f"printed more than {FOREIGN // 2**10} kB; expected a Python interpreter"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -183,14 +183,14 @@ class Process:
         return why
 
     def kill(self) -> None:
-        """The interpreter and, where a script starts it, what else the script started."""
+        """Kills the interpreter and, if a script started it, everything else the script started."""
         processes.kill(self.popen)
 
     def close(self) -> None:
-        """Ends it and, by way of it, its children."""
+        """Ends the worker, which ends its children."""
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):
-            self.popen.stdin.close()  # it ends at that
+            self.popen.stdin.close()  # tells the worker to end
         if self.ready:  # else it may be stuck in the import of torch, and has no child yet
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.popen.wait(CLOSING)
@@ -227,7 +227,7 @@ class Worker:
             raise
 
     def grow(self, repeat: int) -> None:
-        """A process for each repeat, up to PROCESSES; they import torch side by side."""
+        """Starts a process for each repeat, up to PROCESSES. They import torch in parallel."""
         first = len(self.processes)
         for seed in range(first + 1, min(repeat, PROCESSES) + 1):
             self.processes.append(Process(self.python, self.fork, seed, self.inbox))
@@ -235,7 +235,7 @@ class Worker:
             process.build()
 
     def replace(self, dead: Process) -> None:
-        """A process for one that has died."""
+        """Starts a process in place of one that has died."""
         place = self.processes.index(dead)
         dead.kill()
         dead.close()
@@ -243,13 +243,13 @@ class Worker:
         self.processes[place].build()
 
     def start(self, place: int, job: dict[str, Any]) -> tuple[Process, int]:
-        """Starts a job in one of its processes; returns that and the number of the result."""
+        """Starts a job in one of the processes. Returns the process and the result's number."""
         process, number = self.processes[place], next(self.numbers)
         process.send({**job, "job": number})
         return process, number
 
     def receive(self, deadline: float) -> tuple[Process, dict[str, Any] | None] | None:
-        """The next message; None where none has come by the deadline."""
+        """The next message, or None if none has arrived by the deadline."""
         try:
             return self.inbox.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
@@ -295,7 +295,7 @@ def cores() -> int:
 
 @dataclass
 class Pending:
-    """A reproducer on a device, and what its runs have shown so far."""
+    """A reproducer on a device, and the outcomes of its runs so far."""
 
     reproducer: Reproducer
     device: str
@@ -330,12 +330,12 @@ class Job:
 
 
 class Schedule:
-    """Keeps as many jobs under way as there are slots, and goes on when a process dies."""
+    """Keeps as many jobs running as there are slots, and continues when a process dies."""
 
     def __init__(self, worker: Worker, jobs: list[Job]) -> None:
         self.worker = worker
         self.waiting = deque(jobs)
-        # One of these has killed its worker, perhaps: each is run again, alone.
+        # One of these jobs may have killed its worker. Each of them is run again, alone.
         self.suspects: deque[Job] = deque()
         self.running: dict[int, Job] = {}
         self.deaths = 0  # with no result in between
@@ -365,7 +365,7 @@ class Schedule:
 
     def _start(self, job: Job) -> None:
         job.process, number = self.worker.start(job.place, job.request)
-        # off the CPU the worker may need a fresh interpreter though it was told to fork
+        # except on the CPU, the worker may need a fresh interpreter although it was told to fork
         forks = self.worker.fork and job.request["device"] == "cpu"
         limit = job.request["timeout"] + (0 if forks else startup())
         job.deadline = time.monotonic() + limit + GRACE
@@ -374,12 +374,12 @@ class Schedule:
     def _kill_overdue(self) -> None:
         for job in self.running.values():
             if job.process is not None and job.deadline <= time.monotonic():
-                job.process.kill()  # stopped by a reproducer, or stuck; its last message follows
+                job.process.kill()  # it is stopped or stuck; its last message follows
                 job.deadline += GRACE
 
     def _died(self, process: Process) -> Iterator[tuple[Job, Outcome]]:
         if process not in self.worker.processes:
-            return  # it has been replaced
+            return  # the process was replaced
         lost = [number for number, job in self.running.items() if job.process is process]
         jobs = [self.running.pop(number) for number in lost]
         self.deaths += 1
@@ -407,9 +407,9 @@ def run(
 ) -> Report:
     """Runs every role of every reproducer on every device that it names, `repeat` times.
 
-    The runs of a repeat are made by a process of its own, which costs an import of torch (about 3 s
-    of CPU) each. progress receives (runs done, runs in all); on_result each result as soon as the
-    last of its runs has ended. Raises Interrupted on Ctrl-C.
+    Each repeat has a process of its own, which costs an import of torch (about 3 s of CPU).
+    `progress` receives (runs done, all runs). `on_result` receives each result as soon as its last
+    run has ended. Raises Interrupted on Ctrl-C.
     """
     report = Report(worker.build, worker.devices)
     pending = [
@@ -421,27 +421,27 @@ def run(
     version = worker.build["torch"]
     jobs = [
         job
-        for one in pending
-        if not one.unavailable
-        for job in _jobs(one, repeat, timeout, version)
+        for cell in pending
+        if not cell.unavailable
+        for job in _jobs(cell, repeat, timeout, version)
     ]
     try:
-        for one in pending:
-            if one.unavailable:
-                on_result(one.judge(version))
+        for cell in pending:
+            if cell.unavailable:
+                on_result(cell.judge(version))
         if jobs:
             worker.grow(repeat)
         for done, (job, outcome) in enumerate(Schedule(worker, jobs).outcomes(), 1):
-            one = job.pending
-            one.outcomes[job.role].append(outcome)
-            one.waiting -= 1
-            if not one.waiting:
-                on_result(one.judge(version))
+            cell = job.pending
+            cell.outcomes[job.role].append(outcome)
+            cell.waiting -= 1
+            if not cell.waiting:
+                on_result(cell.judge(version))
             progress(done, len(jobs))
     except KeyboardInterrupt:
-        report.results = [one.result for one in pending if one.result]
+        report.results = [cell.result for cell in pending if cell.result]
         raise Interrupted(report, len(pending)) from None
-    report.results = [one.result for one in pending if one.result]
+    report.results = [cell.result for cell in pending if cell.result]
     return report
 
 

@@ -1,6 +1,6 @@
-"""The static site: `nox -s site`, or `torch-repros site`.
+"""Builds the static site: `nox -s site`, or `torch-repros site`.
 
-It makes no requests, and is readable without JavaScript.
+The site makes no requests, and is readable without JavaScript.
 """
 
 from __future__ import annotations
@@ -34,34 +34,33 @@ MANIFEST = (
 
 DESCRIPTION = 300  # characters: more than search engines show
 
-# For a narrow column; ORIGINS says it in full.
+# For a narrow column; ORIGINS has the full texts.
 WHOSE = {"torch": "PyTorch bug", "design": "by design", "usage": "calling code"}
 
 
 class SiteError(Exception):
-    """The folder holds files that no build wrote."""
+    """The folder has files that no build wrote."""
 
 
 def build(
     folder: Path, reproducers: list[Reproducer], records: list[Record], url: str = ""
 ) -> list[Path]:
-    """Writes the site and returns its files. `url`: where it will be, for what needs absolute
-    addresses.
+    """Writes the site and returns its files. `url` is its future address, if it is known.
 
-    Raises SiteError, with nothing changed, where the folder is not its own.
+    Raises SiteError, with nothing changed, if the folder has files that no build wrote.
     """
     earlier = _earlier(folder)
     names: list[str] = []
-    made: set[Path] = set()
+    folders: set[Path] = set()
     folder.mkdir(parents=True, exist_ok=True)
     manifest = folder / MANIFEST
     with manifest.open("a", encoding="utf-8", buffering=1) as listed:
         for name, text in pages(reproducers, records, url):
             path = folder / name
-            if path.parent not in made:
+            if path.parent not in folders:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                made.add(path.parent)
-            listed.write(f"{name}\n")  # first: what an interrupted build wrote is known too
+                folders.add(path.parent)
+            listed.write(f"{name}\n")  # first, so that an interrupted build's files are known
             path.write_bytes(text.encode())
             names.append(name)
     for name in earlier.difference(names):
@@ -72,7 +71,7 @@ def build(
 
 
 def _earlier(folder: Path) -> set[str]:
-    """What earlier builds wrote."""
+    """The names of the files that earlier builds wrote."""
     manifest = folder / MANIFEST
     if manifest.is_file():
         return set(manifest.read_text(encoding="utf-8").splitlines())
@@ -89,11 +88,11 @@ def pages(
     """(name, text) of every file of the site."""
     url = f"{url.rstrip('/')}/" if url else ""
     measured = Measured.load(records)
-    by_id = {one.id: one for one in reproducers}
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
     groups = [Group(group, by_id) for group in causes.load()]
     groups = [group for group in groups if group.reproducers]
-    failures = [Failure(one, measured, groups) for one in reproducers]
-    shown = [one for one in failures if one.reproducer.is_current]  # the others keep their pages
+    failures = [Failure(reproducer, measured, groups) for reproducer in reproducers]
+    shown = [failure for failure in failures if failure.reproducer.is_current]  # the others keep their pages
     environment = _environment(failures, measured.minors, records, url)
     written: list[str] = []
 
@@ -119,8 +118,8 @@ def pages(
             f"have it: {len(shown)} failures of training, from torch {measured.minors[0]} to "
             f"{measured.minors[-1]}.",
             failures=shown,
-            families=list(dict.fromkeys(one.family for one in shown)),
-            kinds=[kind for kind in KINDS if any(one.kind == kind for one in shown)],
+            families=list(dict.fromkeys(failure.family for failure in shown)),
+            kinds=[kind for kind in KINDS if any(failure.kind == kind for failure in shown)],
             groups=groups,
             ranged=_ranged(environment),
         ),
@@ -128,29 +127,29 @@ def pages(
     yield "data.js", f"const DATA = {_json(data(shown, groups))};\n"
     measurements = _by_id(records)
     draw = _drawer(environment, measured.minors)
-    for one in failures:
-        found = measurements.get(one.id, [])
-        texts = [message for message in one.messages if len(message) < DESCRIPTION]
+    for failure in failures:
+        pairs = measurements.get(failure.id, [])
+        texts = [message for message in failure.messages if len(message) < DESCRIPTION]
         yield (
-            f"bugs/{one.id}.html",
+            f"bugs/{failure.id}.html",
             page(
                 "failure.html",
-                f"bugs/{one.id}.html",
-                f"{one.title.replace('`', '')} - torch-repros",
-                f"{' / '.join([*texts, one.title])}. {' '.join(one.why)}".replace("`", ""),
-                failure=one,
+                f"bugs/{failure.id}.html",
+                f"{failure.title.replace('`', '')} - torch-repros",
+                f"{' / '.join([*texts, failure.title])}. {' '.join(failure.why)}".replace("`", ""),
+                failure=failure,
                 draw=draw,
-                related=related(one, shown),
-                left=one.left(found),
-                **evidence(one.reproducer, found),
+                related=related(failure, shown),
+                left=failure.left(pairs),
+                **evidence(failure.reproducer, pairs),
             ),
         )
-        yield f"bugs/{one.id}.py", one.reproducer.source
+        yield f"bugs/{failure.id}.py", failure.reproducer.source
         yield (
-            f"bugs/{one.id}.json",
-            _json(exports.failure(one.reproducer, measured, one.ranges)) + "\n",
+            f"bugs/{failure.id}.json",
+            _json(exports.failure(failure.reproducer, measured, failure.ranges)) + "\n",
         )
-    failure_of = {one.id: one for one in failures}
+    failure_of = {failure.id: failure for failure in failures}
     for group in groups:
         yield (
             f"messages/{group.slug}.html",
@@ -164,7 +163,7 @@ def pages(
                 by_id=failure_of,
             ),
         )
-    for module in sorted({one.module for one in failures} - {""}):
+    for module in sorted({failure.module for failure in failures} - {""}):
         yield f"fixes/{module}.py", fix_source(module)
     for name in ("style.css", "page.js"):
         yield name, (TEMPLATES / name).read_text(encoding="utf-8")
@@ -172,7 +171,7 @@ def pages(
     yield "schema.json", json.dumps(exports.schema(), indent=1) + "\n"
     yield (
         "changes.xml",
-        _feed(environment, exports.changes([one.reproducer for one in shown], measured)),
+        _feed(environment, exports.changes([failure.reproducer for failure in shown], measured)),
     )
     if url:
         yield "sitemap.xml", environment.get_template("sitemap.xml").render(addresses=written)
@@ -181,11 +180,11 @@ def pages(
 
 def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]:
     """The measurements of each reproducer, oldest torch first, in the order of DEVICES."""
-    found: dict[str, list[tuple[Record, Measurement]]] = {}
+    pairs: dict[str, list[tuple[Record, Measurement]]] = {}
     for record in sorted(records, key=lambda record: DEVICES.index(record.device)):
         for id, measurement in record.measurements.items():
-            found.setdefault(id, []).append((record, measurement))
-    return found
+            pairs.setdefault(id, []).append((record, measurement))
+    return pairs
 
 
 def _environment(
@@ -206,8 +205,8 @@ def _environment(
         thread=markup.thread,
         urn=lambda name: uuid.uuid5(uuid.NAMESPACE_URL, name).urn,
     )
-    states = {state for one in failures for row in one.rows.values() for state in row}
-    dates = [one.date for record in records for one in record.measurements.values()]
+    states = {state for failure in failures for row in failure.rows.values() for state in row}
+    dates = [measurement.date for record in records for measurement in record.measurements.values()]
     environment.globals.update(
         minors=minors,
         states=BY_NAME,
@@ -223,7 +222,7 @@ def _environment(
         newest=max(dates, default="never"),
     )
     macros = environment.get_template("macros.html").module
-    # Every page has them: rendered once, not once per page.
+    # Every page has these parts, which are rendered once, not once per page.
     environment.globals.update(legend=macros.legend(), heads=macros.heads())  # type: ignore[attr-defined]
     return environment
 
@@ -240,17 +239,17 @@ def _drawer(environment: jinja2.Environment, minors: list[str]) -> Callable[[lis
 
 
 def _ranged(environment: jinja2.Environment) -> Callable[[Failure, str], Markup]:
-    """ranged(failure, device) is what a cell of the index says."""
+    """ranged(failure, device) is the content of a cell of the index."""
     macro = environment.get_template("macros.html").module.range  # type: ignore[attr-defined]
 
     def ranged(failure: Failure, device: str) -> Markup:
-        return Markup("").join(macro(one) for one in failure.ranges if one.device == device)
+        return Markup("").join(macro(line) for line in failure.ranges if line.device == device)
 
     return ranged
 
 
 def _wrong_answer(failure: Failure | None) -> str:
-    """The form for an answer that was wrong."""
+    """The address of the form in which users report a wrong answer."""
     title = f"&title={quote(f'Wrong answer: {failure.id}')}" if failure else ""
     return f"{HOME}/issues/new?template=wrong_answer.yml{title}"
 
@@ -260,19 +259,19 @@ def _json(value: object) -> str:
 
 
 def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
-    """What the page's script knows: the patterns of the headers, the lists of causes, the cells."""
+    """The data of the page's script: the patterns of the headers, the lists of causes, the cells."""
     slugs = {group.title: group.slug for group in groups}
     return {
         "entries": [
             {
-                **{key: getattr(one.reproducer, key) for key in ("id", *PAGE_KEYS)},
-                "messages": one.reproducer.texts,
-                "notes": one.notes,
-                "why": " ".join(one.why),
-                "words": _words(one.reproducer),
-                "cells": one.cells,
+                **{key: getattr(failure.reproducer, key) for key in ("id", *PAGE_KEYS)},
+                "messages": failure.reproducer.texts,
+                "notes": failure.notes,
+                "why": " ".join(failure.why),
+                "words": _words(failure.reproducer),
+                "cells": failure.cells,
             }
-            for one in failures
+            for failure in failures
         ],
         "causes": [
             {
@@ -295,22 +294,24 @@ def data(failures: list[Failure], groups: list[Group]) -> dict[str, Any]:
 
 
 def _words(reproducer: Reproducer) -> str:
-    """The words of its search phrases for the filter, which finds parts of words: each once, and
-    none that its id, title or messages hold. (The phrases themselves would double the page.)
+    """The words of its search phrases for the filter, which finds parts of words.
+
+    Each word is there once, and only if the id, title and messages do not contain it. (The phrases
+    themselves would double the size of the page.)
     """
-    said = " ".join([reproducer.id, reproducer.title, *reproducer.texts]).lower()
+    text = " ".join([reproducer.id, reproducer.title, *reproducer.texts]).lower()
     words: list[str] = []
     phrases = " ".join(phrases_of(reproducer.id)).lower().split()
     for word in sorted(set(phrases), key=len, reverse=True):
-        if word not in STOP_WORDS and not any(word in other for other in (said, *words)):
+        if word not in STOP_WORDS and not any(word in other for other in (text, *words)):
             words.append(word)
     return " ".join(sorted(words))
 
 
-def _feed(environment: jinja2.Environment, found: list[exports.Change]) -> str:
-    """What each release of torch brought and fixed, as a feed."""
+def _feed(environment: jinja2.Environment, changes: list[exports.Change]) -> str:
+    """A feed of what each release of torch broke and fixed."""
     listed = environment.get_template("change.html")
     return environment.get_template("changes.xml").render(
-        entries=[(one, listed.render(one=one, headings=compare.CHANGES)) for one in found],
-        newest_change=max((one.date for one in found), default="1970-01-01"),
+        entries=[(change, listed.render(one=change, headings=compare.CHANGES)) for change in changes],
+        newest_change=max((change.date for change in changes), default="1970-01-01"),
     )

@@ -1,6 +1,6 @@
 """The data of the site for other programs: every verdict, a file per failure, their schema.
 
-A key is never removed, nor its meaning changed, without another `format`.
+If a key is removed or its meaning changes, `format` changes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Verdicts = dict[str, dict[str, dict[str, str]]]
 
 
 def verdicts(reproducer: Reproducer, measured: Measured) -> Verdicts:
-    """Device -> release -> what was measured, when, and what the header expects."""
+    """Device -> release -> the verdict, its date, and what the header expects."""
     return {
         device: {
-            minor: {"verdict": one.state, "expected": one.expected, "date": one.date}
-            for minor, one in measured.states.standings(reproducer, device, measured.minors).items()
+            minor: {"verdict": standing.state, "expected": standing.expected, "date": standing.date}
+            for minor, standing in measured.states.standings(reproducer, device, measured.minors).items()
         }
         for device in reproducer.devices
     }
@@ -47,16 +47,16 @@ def grid(reproducers: list[Reproducer], measured: Measured) -> dict[str, Any]:
 
 
 def failure(
-    reproducer: Reproducer, measured: Measured, found: list[ranges.Range]
+    reproducer: Reproducer, measured: Measured, of_devices: list[ranges.Range]
 ) -> dict[str, Any]:
-    """All about one: its header, its texts, and what was measured."""
+    """Everything about one failure: its header, its texts, and its measurements."""
     return {
         "format": FORMAT,
         "id": reproducer.id,
         **reproducer.header,
         "why": reproducer.doc,
         "readable": [wording.readable(pattern) for pattern in reproducer.texts],
-        "ranges": {one.device: str(one) for one in found},
+        "ranges": {item.device: str(item) for item in of_devices},
         "verdicts": verdicts(reproducer, measured),
     }
 
@@ -75,7 +75,7 @@ def schema() -> dict[str, Any]:
         "date": {
             "type": "string",
             "pattern": r"^(\d{4}-\d\d-\d\d)?$",
-            "description": "of the newest measurement that counts; empty where there is none",
+            "description": "of the newest measurement that counts; empty if there is none",
         },
     }
     place = {"id": {"type": "string", "pattern": "^[a-z0-9_]+/[a-z0-9_]+$"}}
@@ -122,7 +122,7 @@ def schema() -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """With these keys, all of them, and no others."""
+    """The schema of an object that has exactly these keys."""
     return {
         "type": "object",
         "properties": properties,
@@ -133,24 +133,24 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """What a release brought and fixed, as measured on it and on the one before."""
+    """What a release broke and fixed, as measured on it and on the release before."""
 
     before: str
     torch: str
     date: str  # of the newest of these measurements
-    changes: dict[str, list[tuple[Reproducer, list[str]]]]  # name -> with the devices
+    changes: dict[str, list[tuple[Reproducer, list[str]]]]  # name -> reproducers, devices
 
     @property
     def summary(self) -> str:
-        return ", ".join(f"{len(found)} {_DID[name]}" for name, found in self.changes.items())
+        return ", ".join(f"{len(reproducers)} {_DID[name]}" for name, reproducers in self.changes.items())
 
 
 _DID = {"breaks": "broke", "appears": "came", "fixed": "fixed", "disappears": "gone"}
 
 
 def changes(reproducers: list[Reproducer], measured: Measured) -> list[Change]:
-    """Of every release that changed something, the newest first."""
-    found = []
+    """The changes of every release that changed something, newest first."""
+    result = []
     rows = [
         (reproducer, device, measured.states.standings(reproducer, device, measured.minors))
         for reproducer in reproducers
@@ -168,14 +168,14 @@ def changes(reproducers: list[Reproducer], measured: Measured) -> list[Change]:
             ordered = {
                 name: list(changed[name].items()) for name in compare.CHANGES if name in changed
             }
-            found.append(Change(before, torch, max(dates), ordered))
-    return found[::-1]
+            result.append(Change(before, torch, max(dates), ordered))
+    return result[::-1]
 
 
 def _is_a_gap(row: dict[str, Standing], before: str, torch: str) -> bool:
-    """Whether the failure is there on both sides of a release on which it cannot be run."""
+    """True if the failure is there before and after a release on which it cannot be run."""
     minors = list(row)
     sides = (minors[: minors.index(torch)], minors[minors.index(torch) :])
     return "unavailable" in (row[before].state, row[torch].state) and all(
-        any(row[one].state == "reproduced" for one in side) for side in sides
+        any(row[minor].state == "reproduced" for minor in side) for side in sides
     )

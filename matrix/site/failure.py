@@ -1,4 +1,4 @@
-"""What the site shows of one reproducer, and of a message that has several causes."""
+"""Prepares what the site shows of a reproducer, and of a message with several causes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..evidence.states import BY_NAME, EXPECTED
 from ..explain import ranges, wording
 from ..explain.text import Measured
 
-SHOWN = 1_500  # characters of a recorded text: dispatcher errors run to 13,000, once a release
+SHOWN = 1_500  # characters of a recorded text; each release has errors of 13,000
 TEXTS = 3  # recorded texts on a page: the newest wordings
-RELATED = 5  # of a family, where nothing else relates them
-# What differs from run to run and says nothing: a process, an address, a line.
+RELATED = 5  # failures of a family, if nothing else relates them
+# What differs from run to run and means nothing: a process, an address, a line.
 _OF_ONE_RUN = re.compile(r"0x[0-9a-f]+|(?<=line )\d+|\d{4,}", re.IGNORECASE)
 
 
 class Group:
-    """A message that has several causes."""
+    """A message with several causes."""
 
     def __init__(self, group: causes.Group, by_id: dict[str, Reproducer]) -> None:
         self.title = group.title
@@ -38,8 +38,8 @@ class Group:
     @property
     def messages(self) -> list[str]:
         """The wordings that are not in its title."""
-        found = (wording.readable(one) for each in self.reproducers for one in each.texts)
-        return [one for one in dict.fromkeys(found) if one.lower() not in self.title.lower()]
+        texts = (wording.readable(text) for reproducer in self.reproducers for text in reproducer.texts)
+        return [text for text in dict.fromkeys(texts) if text.lower() not in self.title.lower()]
 
 
 class Seen(NamedTuple):
@@ -50,7 +50,7 @@ class Seen(NamedTuple):
 
 
 class Failure:
-    """What the templates show of one reproducer."""
+    """The values of one reproducer that the templates show."""
 
     def __init__(self, reproducer: Reproducer, measured: Measured, groups: list[Group]) -> None:
         self.reproducer = reproducer
@@ -73,7 +73,7 @@ class Failure:
             for device in reproducer.devices
         }
         self.rows = {
-            device: [one.state for one in row.values()] for device, row in self.standings.items()
+            device: [standing.state for standing in row.values()] for device, row in self.standings.items()
         }
         self.ranges = [
             ranges.load(device, row, measured.releases, reproducer.stand_in.get(device, ""))
@@ -82,23 +82,23 @@ class Failure:
 
     @property
     def cells(self) -> dict[str, list[str]]:
-        """Device -> a sign per release, and a letter for what its header expects where nobody has
+        """Device -> a sign per release, and a letter for what its header expects if nobody has
         measured it.
         """
         return {
             device: [
-                "".join(BY_NAME[one.state].sign for one in row.values()),
-                "".join(" " if one.date else EXPECTED[one.expected][0] for one in row.values()),
+                "".join(BY_NAME[standing.state].sign for standing in row.values()),
+                "".join(" " if standing.date else EXPECTED[standing.expected][0] for standing in row.values()),
             ]
             for device, row in self.standings.items()
         }
 
     @property
     def device(self) -> str:
-        """The first on which it fails."""
+        """The first device on which it fails."""
         affected = self.reproducer.affected
         devices = self.reproducer.devices
-        return next((one for one in devices if affected[one] != "never"), devices[0])
+        return next((name for name in devices if affected[name] != "never"), devices[0])
 
     @property
     def messages(self) -> list[str]:
@@ -114,57 +114,57 @@ class Failure:
 
     @property
     def why(self) -> list[str]:
-        """Its docstring, by paragraphs: what is seen, the cause, why the popular fix fails."""
-        return [" ".join(one.split()) for one in self.reproducer.doc.split("\n\n")]
+        """The paragraphs of its docstring: what is seen, the cause, why the popular fix fails."""
+        return [" ".join(paragraph.split()) for paragraph in self.reproducer.doc.split("\n\n")]
 
-    def left(self, found: list[tuple[Record, Measurement]]) -> Seen | None:
-        """What the popular fix left on the newest torch that has the failure."""
+    def left(self, pairs: list[tuple[Record, Measurement]]) -> Seen | None:
+        """The symptom that the popular fix left on the newest torch that has the failure."""
         texts = [
-            Seen(f"{record.minor}, {record.device}", _start(one.popular_fix))
-            for record, one in found
-            if not one.is_stale(self.reproducer) and one.verdict == "reproduced" and one.popular_fix
+            Seen(f"{record.minor}, {record.device}", _start(measurement.popular_fix))
+            for record, measurement in pairs
+            if not measurement.is_stale(self.reproducer) and measurement.verdict == "reproduced" and measurement.popular_fix
         ]
         return texts[-1] if texts else None
 
 
 def related(failure: Failure, shown: list[Failure]) -> dict[str, list[Failure]]:
-    """Heading -> failures, each under the first that fits."""
-    sees = {one.id for group in failure.groups for one in group.reproducers}
-    others = [one for one in shown if one.id != failure.id]
+    """Heading -> failures, each under the first heading that fits."""
+    sees = {other.id for group in failure.groups for other in group.reproducers}
+    others = [other for other in shown if other.id != failure.id]
     tests: dict[str, Callable[[Failure], bool]] = {
-        "The same message": lambda one: one.id in sees,
-        f"The same fix, {failure.function}()": lambda one: (
-            bool(failure.module) and one.reproducer.fix == failure.reproducer.fix
+        "The same message": lambda other: other.id in sees,
+        f"The same fix, {failure.function}()": lambda other: (
+            bool(failure.module) and other.reproducer.fix == failure.reproducer.fix
         ),
-        f"Also in {failure.family}: {failure.whose}": lambda one: (
-            (one.family, one.origin) == (failure.family, failure.origin)
+        f"Also in {failure.family}: {failure.whose}": lambda other: (
+            (other.family, other.origin) == (failure.family, failure.origin)
         ),
     }
-    found: dict[str, list[Failure]] = {}
+    by_heading: dict[str, list[Failure]] = {}
     for heading, fits in tests.items():
-        named = {one.id for several in found.values() for one in several}
-        fitting = [one for one in others if fits(one) and one.id not in named]
-        if heading.startswith("Also"):  # those that follow it, so that every one is named somewhere
-            fitting = sorted(fitting, key=lambda one: (one.id < failure.id, one.id))[:RELATED]
+        named = {other.id for several in by_heading.values() for other in several}
+        fitting = [other for other in others if fits(other) and other.id not in named]
+        if heading.startswith("Also"):  # those that follow it, so that each is named somewhere
+            fitting = sorted(fitting, key=lambda other: (other.id < failure.id, other.id))[:RELATED]
         if fitting:
-            found[heading] = fitting
-    return found
+            by_heading[heading] = fitting
+    return by_heading
 
 
 def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]]) -> dict[str, Any]:
-    """The texts that were recorded, newest first, the messages that none of them has, and one line
-    for all measurements that agree in everything.
+    """The recorded texts, newest first; the messages that none of them has; and one line for all
+    measurements that agree in everything.
     """
-    fresh = [(record, one) for record, one in measured if not one.is_stale(reproducer)]
+    fresh = [(record, measurement) for record, measurement in measured if not measurement.is_stale(reproducer)]
     texts: dict[tuple[str, str], list[tuple[Record, Measurement]]] = {}
     lines: dict[tuple[str, ...], list[str]] = {}
-    for record, one in fresh:
-        if one.verdict == "reproduced":
-            key = (_OF_ONE_RUN.sub("", one.text), record.device)
-            texts.setdefault(key, []).append((record, one))
-        runs = f"{one.agreeing} of {one.runs}"
+    for record, measurement in fresh:
+        if measurement.verdict == "reproduced":
+            key = (_OF_ONE_RUN.sub("", measurement.text), record.device)
+            texts.setdefault(key, []).append((record, measurement))
+        runs = f"{measurement.agreeing} of {measurement.runs}"
         lines.setdefault(
-            (record.device, one.verdict, runs, one.date, _start(one.text or one.detail)), []
+            (record.device, measurement.verdict, runs, measurement.date, _start(measurement.text or measurement.detail)), []
         ).append(record.torch)
     keys = ("device", "verdict", "runs", "date", "text")
     table = [{**dict(zip(keys, line)), "torch": ", ".join(torch)} for line, torch in lines.items()]
@@ -181,13 +181,13 @@ def evidence(reproducer: Reproducer, measured: list[tuple[Record, Measurement]])
     others = [
         wording.readable(pattern)
         for pattern in reproducer.texts
-        if not any(re.search(pattern, one.text, re.IGNORECASE) for one in shown)
+        if not any(re.search(pattern, item.text, re.IGNORECASE) for item in shown)
     ]
     return {"seen": shown, "others": list(dict.fromkeys(others)), "evidence": table}
 
 
 def _start(text: str) -> str:
-    """Enough to know it again; the records hold all of it."""
+    """The start of a text, enough to recognise it. The records have all of it."""
     rest = len(text) - SHOWN
     return text if rest <= 0 else f"{text[:SHOWN]}... [{rest} characters more]"
 
@@ -199,11 +199,11 @@ def fix_source(module: str) -> str:
 
 @cache
 def _fix_code(module: str, name: str) -> str:
-    """The source of one public name of a fix, "" where it has none."""
+    """The source of one public name of a fix, or "" if the fix has no such name."""
     source = fix_source(module)
     for node in ast.parse(source).body:
         if getattr(node, "name", "") == name:
             assert isinstance(node, ast.FunctionDef | ast.ClassDef)
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
     return ""

@@ -1,4 +1,4 @@
-"""Text, code and links of the site, as HTML."""
+"""Writes text, code and links of the site as HTML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from pygments import token
 from pygments.lexers import PythonLexer
 
-# Kinds of tokens that are told apart -> their class in style.css
+# Kind of a token -> its class in style.css
 _COLOURS = {
     token.Comment: "c",
     token.String: "s",
@@ -33,25 +33,25 @@ def code(text: str) -> Markup:
 def prose(text: str) -> Markup:
     """A docstring, as HTML: what it calls is code, and what it cites is a link."""
 
-    def marked(found: re.Match[str]) -> str:
-        place, number, quoted, called = found.groups()
+    def marked(match: re.Match[str]) -> str:
+        place, number, quoted, called = match.groups()
         if not number:
             return f"<code>{quoted or called}</code>"
         place = "pytorch/pytorch" if place == "pytorch" else place
         if "/" not in place:
-            return found[0]
-        return f'<a href="https://github.com/{place}/issues/{number}">{found[0]}</a>'
+            return match[0]
+        return f'<a href="https://github.com/{place}/issues/{number}">{match[0]}</a>'
 
     return Markup(_CITED.sub(marked, str(escape(text))))
 
 
 def python(source: str) -> Markup:
-    """Python with its tokens told apart."""
+    """Python code, as HTML, with a class for each kind of token."""
     parts: list[str] = []
     for kind, text in _lexer().get_tokens(source):
-        name = next((name for one, name in _COLOURS.items() if kind in one), "")
-        said = escape(text)
-        parts.append(f'<span class="{name}">{said}</span>' if name and text.strip() else str(said))
+        name = next((name for group, name in _COLOURS.items() if kind in group), "")
+        escaped = escape(text)
+        parts.append(f'<span class="{name}">{escaped}</span>' if name and text.strip() else str(escaped))
     return Markup("".join(parts).removesuffix("\n"))
 
 
@@ -62,8 +62,8 @@ def _lexer() -> PythonLexer:
 
 def thread(link: str) -> str:
     """A link as people name it: "pytorch#112583"."""
-    if found := _ISSUE.match(link):
-        owner, repository, number = found.groups()
+    if match := _ISSUE.match(link):
+        owner, repository, number = match.groups()
         place = owner if owner == repository else f"{owner}/{repository}"
         return f"{place}#{number}"
     return re.sub(r"^https?://(?:www\.)?|/$", "", link)

@@ -1,4 +1,4 @@
-"""A copy as it is: what its header says, what you and what upstream changed since."""
+"""Reads copies: what a header says, and what you and upstream have changed since."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ HEADER_PATTERN = re.compile(
     r"# sha256 of what follows: (?P<sha>[0-9a-f]{64})[ \t]*\n",
     re.M,
 )
-# What is left of a conflict. "=======" below a title of its length is a heading, which would block
-# every update; a marker that this misses is a syntax error anywhere but in a string.
+# The marks of an unresolved conflict. "=======" below a title of its length is a heading, which
+# would block every update. A marker that this misses is a syntax error, except in a string.
 CONFLICT_PATTERN = re.compile(r"^(?:(?:<{7}|\|{7}|>{7})(?: |$)|(?<!^\w[\w ]{5}\w\n)={7}$)", re.M)
 _UNNEEDED = re.compile(r"^Not needed from (torch \d+\.\d+ on: .+)$", re.M)
 
 
 class VendorError(Exception):
-    """The operation failed; any partial writes were rolled back. One line per problem."""
+    """The operation failed, and partial writes were undone. One line per problem."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Copy:
 
     path: Path
     origin: str  # its path upstream, such as "reference_fixes/amp.py"
-    version: str  # that it was made from
+    version: str  # of torch-repros that it was made from
     sha: str  # of the upstream text that it was made from
     raw: str  # all of its text, with its own line ends
-    above: str  # what stands above the header, lines ended by \n
-    mine: str  # what follows the header, lines ended by \n
-    theirs: str | None  # upstream's text now; None when upstream has no such file any more
+    above: str  # the text above the header, lines ended by \n
+    mine: str  # the text below the header, lines ended by \n
+    theirs: str | None  # upstream's text now; None if upstream has no such file any more
 
     @property
     def edited(self) -> bool:
@@ -57,15 +57,15 @@ class Copy:
 
     @property
     def newer(self) -> bool:
-        """True if it is of a text that this revision does not know, and so of a later one."""
+        """True if this revision does not know its text, which then is from a later one."""
         return self.sha not in known() and (self.theirs is None or self.moved)
 
     @property
     def marker(self) -> int:
-        """The line of the file that has the first conflict marker, 0 where none has."""
+        """The line of the file that has the first conflict marker, or 0 if there is none."""
         text = normalised(self.raw)
-        found = CONFLICT_PATTERN.search(text)
-        return text.count("\n", 0, found.start()) + 1 if found else 0
+        match = CONFLICT_PATTERN.search(text)
+        return text.count("\n", 0, match.start()) + 1 if match else 0
 
     @property
     def state(self) -> str:
@@ -81,7 +81,7 @@ class Copy:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be merged into it, "" when it can."""
+        """Why nothing can be merged into it, or "" if it can."""
         if self.marker:
             return (
                 f"{self.path}: line {self.marker} is a conflict marker; "
@@ -100,30 +100,32 @@ class Copy:
 
     @property
     def unneeded(self) -> list[str]:
-        """What its docstrings say of the torch from which on they can be done without."""
+        """The functions that are not needed from some torch on, as their docstrings say."""
         try:
             nodes = ast.parse(self.mine).body
-        except (SyntaxError, ValueError):  # the copy's own business
+        except (SyntaxError, ValueError):  # the user's edits need not be Python
             return []
         return [
-            f"{node.name}() is not needed from {found[1]}"
+            f"{node.name}() is not needed from {match[1]}"
             for node in nodes
             if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            and (found := _UNNEEDED.search(ast.get_docstring(node) or ""))
+            and (match := _UNNEEDED.search(ast.get_docstring(node) or ""))
         ]
 
     @property
     def base(self) -> str:
-        """The upstream text that it was made from. Raises VendorError when it cannot be found."""
+        """The upstream text that it was made from. Raises VendorError if it cannot be found."""
         if not self.edited:
             return self.mine
         if self.theirs is not None and not self.moved:
             return self.theirs
         # Its folder, the one above for a vendored test, and one more for a folder that was moved.
         homes = absolute(self.path).parents[:3]
-        for kept in (home / KEPT / f"{self.sha}{end}" for home in homes for end in BASE_ENDINGS):
+        for original in (
+            home / KEPT / f"{self.sha}{end}" for home in homes for end in BASE_ENDINGS
+        ):
             with contextlib.suppress(OSError, UnicodeDecodeError):
-                text = read_text(kept)
+                text = read_text(original)
                 if digest(text) == self.sha:
                     return text
         raise VendorError(
@@ -143,7 +145,7 @@ def render_header(origin: str, text: str) -> str:
 def read(folder: Path) -> tuple[list[Copy], list[str]]:
     """Every copy in the folder that can be read, and one line per problem of the others.
 
-    Raises VendorError when there are none at all.
+    Raises VendorError if there are none at all.
     """
     copies, problems = [], []
     recorded = _recorded(folder)
@@ -161,23 +163,23 @@ def read(folder: Path) -> tuple[list[Copy], list[str]]:
 
 
 def read_copy(path: Path, recorded: bool = False) -> Copy | None:
-    """The copy; None for a file that neither has a header nor is on record, and so is not ours.
+    """The copy. None for a file without a header that is not on record, because it is not a copy.
 
-    Raises VendorError for a copy of which nothing can be told.
+    Raises VendorError for a copy that cannot be identified.
     """
     try:
         if not path.is_file():
             raise OSError(0, "not a file")
         with path.open("rb") as file:
             content = file.read(HEADER_WITHIN_BYTES)
-            if _header(content):  # else it is not read whole: a neighbour may be of any size
+            if _header(content):  # other files are not read whole, because they may be large
                 content += file.read()
     except OSError as error:
         if not recorded:
             return None
         raise VendorError(f"{path}: cannot be read: {error.strerror}") from None
-    found = _header(content)
-    if found is None:
+    match = _header(content)
+    if match is None:
         if not recorded:
             return None
         raise VendorError(
@@ -189,20 +191,20 @@ def read_copy(path: Path, recorded: bool = False) -> Copy | None:
         raw = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise VendorError(f"{path}: not UTF-8 (byte {error.start}); convert it") from None
-    origin = known_origin(found["origin"])
+    origin = known_origin(match["origin"])
     if origin is None:
         raise VendorError(
-            f"{path}: its header names {found['origin']!r}, which is not a file that torch-repros "
+            f"{path}: its header names {match['origin']!r}, which is not a file that torch-repros "
             "vendors (reference_fixes/<name>.py, tests/fixes/test_<name>.py)"
         )
-    above, mine = found.string[: found.start()], found.string[found.end() :]
-    return Copy(path, origin, found["version"], found["sha"], raw, above, mine, upstream(origin))
+    above, mine = match.string[: match.start()], match.string[match.end() :]
+    return Copy(path, origin, match["version"], match["sha"], raw, above, mine, upstream(origin))
 
 
 def _header(content: bytes) -> re.Match[str] | None:
     text = normalised(content.decode("utf-8", "replace"))
-    found = HEADER_PATTERN.search(text)
-    return found if found and text.count("\n", 0, found.start()) < HEADER_WITHIN else None
+    match = HEADER_PATTERN.search(text)
+    return match if match and text.count("\n", 0, match.start()) < HEADER_WITHIN else None
 
 
 def _recorded(folder: Path) -> set[Path]:
@@ -213,7 +215,7 @@ def _recorded(folder: Path) -> set[Path]:
 
 
 def absolute(path: Path) -> Path:
-    """Without "..", whose parent is not the folder above, and without following links."""
+    """The absolute path without "..", whose parent would be wrong. Links are not followed."""
     return Path(os.path.abspath(path))
 
 
@@ -225,7 +227,7 @@ def listed(home: Path) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """With their ends. Not splitlines(), to which a form feed or a lone \\r ends a line too."""
+    """The lines with their ends. splitlines() would also split at a form feed or a lone \\r."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 

@@ -1,4 +1,4 @@
-"""Merges what upstream has changed into copies that may have been edited."""
+"""Merges upstream's changes into copies that may have been edited."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from .writing import leads_out, locked, render, write
 
 @dataclass(frozen=True)
 class Update:
-    """What an update did."""
+    """The result of an update."""
 
     conflicts: dict[Path, int]  # updated file -> conflicts in it
     problems: list[str]  # of the copies that were left as they are, one line each
-    kept: Path  # the folder that holds the texts from before
+    kept: Path  # the folder that has the previous texts
 
 
 def update(folder: Path) -> Update:
-    """Merges upstream's changes into every copy that upstream has left behind.
+    """Merges upstream's changes into every copy that is out of date.
 
-    A three-way merge; where both sides changed the same lines, both are in the file between the
-    markers that git uses. A copy that cannot be updated is named, and the others are.
+    This is a three-way merge. If both sides changed the same lines, the file has both versions
+    between the markers that git uses. A copy that cannot be updated is named, and the others are
+    updated.
     """
-    read(folder)  # where there is nothing to update, nothing is left behind
+    read(folder)  # raises if there is nothing to update, so that nothing is left behind
     home = _home(folder)
     with locked(home):
         copies, problems = read(folder)
@@ -40,7 +41,7 @@ def update(folder: Path) -> Update:
             if problem := copy.problem or (copy.moved and leads_out(copy.path, folder)):
                 problems.append(problem)
                 continue
-            bases.append(copy.base)  # again, should it be lost or have its name of 0.1.0
+            bases.append(copy.base)  # written again, in case it is lost or has its old name
             if copy.theirs is not None and copy.moved:
                 bases.append(copy.theirs)
                 merged, conflicts[copy.path] = _merge(copy.base, copy.mine, copy.theirs)
@@ -51,13 +52,13 @@ def update(folder: Path) -> Update:
 
 
 def _home(folder: Path) -> Path:
-    """Where .torch-repros is: in the folder, or else above it, which is so for vendored tests."""
+    """The folder of .torch-repros: this folder or, for vendored tests, the one above it."""
     above = absolute(folder).parent
     return above if not (folder / KEPT).is_dir() and (above / KEPT).is_dir() else folder
 
 
 def _before(path: Path, home: Path, taken: dict[Path, bytes]) -> Path:
-    """A new name for the text from before: an earlier one may be the only clean copy of an edit."""
+    """A new name for the previous text. An older file may be the only clean copy of an edit."""
     names = (home / KEPT / f"{path.name}.{number}.before" for number in itertools.count(1))
     return next(name for name in names if name not in taken and not os.path.lexists(name))
 

@@ -1,7 +1,7 @@
-"""The files that are copied: their texts, now and before, and the revision that they are of.
+"""The files that are copied: their current and earlier texts, and their revision.
 
-`fix_texts.txt` names every text that each of them ever had. So a checkout, a wheel and a cached
-tool all know, offline, whether a copy is of an earlier text or of one that is newer than they are.
+`fix_texts.txt` lists every text that each file has had. From it a checkout, a wheel and a cached
+tool know, offline, whether a copy has an earlier text or one that is newer than they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .. import __version__, catalog
 ROOT = catalog.ROOT
 TEXTS = catalog.PACKAGE / "fix_texts.txt"  # a line per text: its file and its sha256
 CONFTEST = "tests/fixes/vendored_conftest.py"
-# What a header may name, now and before 0.2. Whatever else it names is never read.
+# The files that a header may name, now and before 0.2. No other file that it names is read.
 ORIGIN_PATTERN = re.compile(r"reference_fixes/[a-z0-9_]+\.py|tests/fixes/test_[a-z0-9_]+\.py")
 OLD_TEST_PATTERN = re.compile(r"tests/(test_[a-z0-9_]+\.py)")
 OLD_CONFTEST = "matrix/vendored_conftest.py"
@@ -30,13 +30,13 @@ def families() -> list[str]:
 
 
 def upstream(origin: str) -> str | None:
-    """The text of a file of this project, None where there is no such file (any more)."""
+    """The text of a file of this project, or None if there is no such file (any more)."""
     path = ROOT / origin
     return read_text(path) if path.is_file() else None
 
 
 def known_origin(name: str) -> str | None:
-    """The file of this project that a header means, by its name of today, or None."""
+    """The current name of the project's file that a header means, or None."""
     if name in (CONFTEST, OLD_CONFTEST):
         return CONFTEST
     if old := OLD_TEST_PATTERN.fullmatch(name):
@@ -49,7 +49,7 @@ def read_text(path: Path) -> str:
 
 
 def normalised(text: str) -> str:
-    """Lines ended by \\n: a checkout on Windows is no edit."""
+    """The text with lines ended by \\n, because a checkout on Windows is not an edit."""
     return text.replace("\r\n", "\n")
 
 
@@ -62,7 +62,7 @@ def digest(text: str) -> str:
 
 @cache
 def version() -> str:
-    """This tool's version, with its commit where it is a clone or was installed from git."""
+    """This tool's version, with its commit if it is a clone or was installed from git."""
     commit = _commit()
     return f"{__version__}+g{commit[:10]}" if commit else __version__
 
@@ -79,7 +79,7 @@ def _commit() -> str:
 
 
 def _git(*arguments: str) -> bytes:
-    """What git prints, b"" where there is no git or no repository."""
+    """The output of git, or b"" if there is no git or no repository."""
     command = ["git", "-C", str(catalog.ROOT), *arguments]
     with contextlib.suppress(OSError):
         return subprocess.run(command, capture_output=True).stdout
@@ -87,12 +87,12 @@ def _git(*arguments: str) -> bytes:
 
 
 def known() -> set[str]:
-    """The sha256 of every text that a copy may be of, as far as this revision knows."""
+    """The sha256 of every text of a copy that this revision knows."""
     return {sha for _, sha in _listed()}
 
 
 def _listed() -> set[tuple[str, str]]:
-    """(file, sha256) of each line of the list; lines that a merge conflict left are none."""
+    """(file, sha256) of each line of the list, without lines that a merge conflict left."""
     lines = re.findall(r"^(\S+\.py) ([0-9a-f]{64})$", TEXTS.read_text(encoding="utf-8"), re.M)
     return set(lines)
 
@@ -104,7 +104,7 @@ def _now() -> set[tuple[str, str]]:
 
 
 def _before() -> set[tuple[str, str]]:
-    """Of the commits that git knows; of a shallow clone, few."""
+    """(file, sha256) of the texts in all commits that git knows. A shallow clone has few."""
     log = _git("log", "--format=", "--raw", "--no-renames", "--no-abbrev").decode()
     changes = re.findall(r"^:\S+ \S+ \S+ (\S+) [AM]\t(.+)$", log, re.M)
     names = {name for _, name in changes}  # tests/test_repros.py was never a test of a fix
@@ -119,7 +119,7 @@ def _before() -> set[tuple[str, str]]:
 
 
 def write_list() -> int:
-    """Adds what is missing in the list, and returns how many texts those are."""
+    """Adds the missing texts to the list, and returns their number."""
     listed = _listed()
     complete = listed | _before() | _now()
     TEXTS.write_text("".join(f"{name} {sha}\n" for name, sha in sorted(complete)), "utf-8")

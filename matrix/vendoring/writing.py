@@ -1,4 +1,4 @@
-"""Writes copies and what is kept beside them: all of it or nothing, one writer at a time."""
+"""Writes copies and the files beside them: all or nothing, one writer at a time."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from .originals import digest, normalised
 
 SCRATCH = "tmp"
 SETTINGS = {
-    ".gitattributes": b"* -text\n",  # git leaves their line ends alone
+    ".gitattributes": b"* -text\n",  # git does not change line ends
     # Many projects ignore *.orig, without which nothing can be merged.
     ".gitignore": f"!*.orig\n!{COPIES}\nlock\n{SCRATCH}/\n".encode(),
 }
 
 
 def render(origin: str, upstream_text: str, body: str, old: Copy | None) -> bytes:
-    """The whole file, with the lines above the header and the line ends of the one it replaces."""
+    """The whole file, with the lines above the header and the line ends of the file it replaces."""
     text = render_header(origin, upstream_text) + body
     return (with_line_ends_of(old.raw, old.above + text) if old else text).encode()
 
 
 def with_line_ends_of(raw: str, text: str) -> str:
-    """The text, each line ended as the same line is in `raw`, a new one as most lines there are."""
+    """The text with the line ends of the same lines in `raw`. New lines end as most lines there."""
     if "\r\n" not in raw:
         return text
     old, new = lines_of(raw), lines_of(text)
@@ -51,8 +51,8 @@ def with_line_ends_of(raw: str, text: str) -> str:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One writer at a time; the lock of a process that was killed is free again."""
-    import filelock  # here: it takes longer to import than the rest of the command line
+    """Allows one writer at a time. The lock of a process that was killed is free again."""
+    import filelock  # imported here: it takes longer than the rest of the command line
 
     kept = folder / KEPT
     for path in (kept, kept / "lock", kept / SCRATCH):
@@ -71,7 +71,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def leads_out(path: Path, folder: Path) -> str:
-    """The problem of a path that is, or goes through, a symbolic link below the folder; else ""."""
+    """A problem if the path is, or goes through, a symbolic link below the folder; else ""."""
     for link in (path, path.parent):
         if link != folder and link.is_symlink():
             return f"{link} is a symbolic link and might point outside {folder}"
@@ -79,13 +79,13 @@ def leads_out(path: Path, folder: Path) -> str:
 
 
 def write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[Path]) -> None:
-    """Writes all the files, or leaves all as they were; `copies` are recorded beside them.
+    """Writes all the files, or leaves all as they were. `copies` are recorded beside them.
 
-    Killed halfway, each file is whole, old or new, with its base kept.
+    If this is killed halfway, each file is whole, either old or new, and its base is kept.
     """
     kept = home / KEPT
-    # In this order: whichever header is in place at a kill, the text it speaks of is there, and so
-    # is the text from before.
+    # In this order, so that after a kill the text that a header names is there, and so is the
+    # previous text of the file.
     everything = {kept / f"{digest(text)}.orig": text.encode() for text in bases}
     everything[kept / COPIES] = _record(home, copies)
     for name, content in SETTINGS.items():
@@ -94,18 +94,18 @@ def write(home: Path, files: dict[Path, bytes], bases: list[str], copies: list[P
     everything |= files
     changed = [item for item in everything.items() if not _holds(*item)]
     scratch = kept / SCRATCH
-    done: list[tuple[Path, Path]] = []
+    replaced: list[tuple[Path, Path]] = []
     try:
         staged = [
             (path, *_stage(path, content, scratch / str(number)))
             for number, (path, content) in enumerate(changed)
         ]
-        # From here on only renames, which need no space: what fails can be taken back.
+        # From here on there are only renames, which need no space and can be undone.
         for path, new, old in staged:
             os.replace(new, path)
-            done.append((path, old))
+            replaced.append((path, old))
     except BaseException:
-        for path, old in reversed(done):
+        for path, old in reversed(replaced):
             os.replace(old, path) if old.exists() else path.unlink()
         raise
     finally:
@@ -117,14 +117,14 @@ def _holds(path: Path, content: bytes) -> bool:
 
 
 def _record(home: Path, copies: list[Path]) -> bytes:
-    """copies.txt: what it lists and is still there, and these."""
+    """The content of copies.txt: the files in it that still exist, and these copies."""
     names = {name for name in listed(home) if name and (home / name).is_file()}
     names |= {os.path.relpath(path, home).replace(os.sep, "/") for path in copies}
     return os.fsencode("".join(f"{name}\n" for name in sorted(names) if "\n" not in name))
 
 
 def _stage(path: Path, content: bytes, scratch: Path) -> tuple[Path, Path]:
-    """(file with the new content, file with the old one, which is there only if `path` is)."""
+    """(file with the new content, file with the old one, which exists only if `path` does)."""
     new, old = scratch.with_suffix(".new"), scratch.with_suffix(".old")
     scratch.parent.mkdir(exist_ok=True)
     path.parent.mkdir(exist_ok=True)

@@ -61,7 +61,7 @@ def test_lines_that_control_runs_as_they_are_printed_are_in_order(root):
 )
 def test_lines_that_no_role_runs_as_they_are_printed_are_a_problem(root, lines, code):
     (problem,) = found(root, code, right=lines)
-    assert problem == ("right: its lines do not stand in control() or right() as they are printed")
+    assert problem == "right: neither control() nor right() contains its lines as they are printed"
 
 
 def test_imports_of_the_lines_may_stand_at_the_top_of_the_file(root):
@@ -142,7 +142,7 @@ def test_a_message_and_each_of_its_alternatives_was_raised_in_a_run_on_record(ro
 def test_a_pattern_holds_no_size_of_the_files_own(root, pattern, size):
     problems = found(root, elsewhere=[pattern])
     assert len(problems) == bool(size)
-    assert not size or f"a size of the file's own, {size}" in problems[0]
+    assert not size or f"a size of this file's tensors, {size}" in problems[0]
 
 
 @pytest.mark.parametrize(

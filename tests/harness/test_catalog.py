@@ -84,7 +84,7 @@ def test_requirements_give_a_reason(root):
         ({"timeout": "nan"}, 14, "timeout: nan is not a number of seconds"),
         ({"memory": "0.5"}, 14, "memory: 0.5 is not a whole number of MiB from 1 to 16384"),
         ({"memory": "1e30"}, 14, "memory: 1e+30 is not a whole number of MiB"),
-        ({"fix": None}, 1, "fix: missing; only lines under `right` may stand in its place"),
+        ({"fix": None}, 1, "fix: missing; only lines under `right` may replace it"),
         ({"origin": '"numpy"'}, 9, "origin: 'numpy' is not one of torch, design, usage"),
         ({"origin": None}, 1, "origin: missing"),
         (
@@ -112,7 +112,7 @@ def test_requirements_give_a_reason(root):
             14,
             "documents: 'file:///x' is not a public https:// link",
         ),
-        ({"fixed_by": '"165068"'}, 14, "fixed_by: '165068' is not such as 'pytorch#165068'"),
+        ({"fixed_by": '"165068"'}, 14, "fixed_by: '165068' is not of the form 'pytorch#165068'"),
         ({"upstream": '"yes"'}, 14, "upstream: 'yes' is not 'unreported'"),
         (
             {"upstream": '"unreported"'},

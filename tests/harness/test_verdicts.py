@@ -157,7 +157,7 @@ def test_right_lines_that_leave_a_symptom_or_raise_make_a_run_broken(reproducer)
     for seen in (outcome("boom"), outcome(None)):
         left = judged(reproducer, [seen], right=[outcome("half of it")])
         assert left.verdict == "broken"
-        assert left.detail == "right() does not put it right: half of it"
+        assert left.detail == "right() does not fix it: half of it"
     raised = judged(reproducer, [outcome("boom")], right=[outcome(outcome="raised", detail="Oops")])
     assert (raised.verdict, raised.detail) == ("broken", "right() raised Oops")
     assert judged(reproducer, [outcome("boom")], right=[outcome()]).verdict == "reproduced"

@@ -9,11 +9,11 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-NAME = "torch_repros_worker"  # that no reproducer imports
+NAME = "torch_repros_worker"  # a name that no reproducer imports
 
 
 def _load() -> None:
-    """Makes this folder a package. No module in it may be taken for one of the standard library."""
+    """Makes this folder a package, so that no module in it hides one of the standard library."""
     folder = Path(__file__).resolve().parent
     sys.path[:] = [path for path in sys.path if not path or Path(path).resolve() != folder]
     spec = importlib.util.spec_from_file_location(

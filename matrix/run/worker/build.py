@@ -1,4 +1,4 @@
-"""The build of torch under test, and whether a device of it works."""
+"""Describes the build of torch under test, and checks if a device works."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def describe() -> dict[str, Any]:
 
 
 def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, Any]:
-    """A device counts as available only if it computes a correct result.
+    """Checks a device, which counts as available only if it computes a correct result.
 
-    Hosted macOS runners answer `mps.is_available() == True` and then cannot allocate 256 bytes.
+    On hosted macOS runners mps.is_available() is True, and then 256 bytes cannot be allocated.
     `facts` are commands whose output is kept under their names.
     Returns {"ok", "reason", "name", ...}.
     """
@@ -46,9 +46,9 @@ def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, A
 
     try:
         x = torch.arange(64.0).reshape(8, 8)
-        there = x.to(device)
-        difference = float(((there @ there.T).cpu() - x @ x.T).abs().max())
-    except Exception as error:  # every backend has its own classes for "no"
+        on_device = x.to(device)
+        difference = float(((on_device @ on_device.T).cpu() - x @ x.T).abs().max())
+    except Exception as error:  # every backend has its own exceptions
         why = (str(error).strip() or "no message").splitlines()[0]
         return {"ok": False, "reason": f"{type(error).__name__}: {why}", "name": None}
     if not difference <= 1:  # also NaN
@@ -58,7 +58,7 @@ def probe(device: str, facts: dict[str, list[str]] | None = None) -> dict[str, A
 
 
 def _about(device: str) -> dict[str, Any]:
-    """What torch knows of the device. Backends share these names, as far as they have them."""
+    """The facts that torch knows about the device. Not every backend has these functions."""
     import torch
 
     if device == "cpu":
@@ -73,31 +73,33 @@ def _about(device: str) -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Its model where the system says so: Python knows no more than the architecture on Linux."""
+    """The processor's model if the system tells it. On Linux Python knows only the architecture."""
     with contextlib.suppress(OSError):
         facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-        if found := re.search(r"^model name\s*:\s*(.+)$", facts, re.M):
-            return found[1]
+        if match := re.search(r"^model name\s*:\s*(.+)$", facts, re.M):
+            return match[1]
     return platform.processor() or platform.machine()
 
 
 def _ask(module: Any, function: str) -> Any:
     try:
         return getattr(module, function)()
-    except Exception:  # it has none, or the build cannot tell
+    except Exception:  # the backend has no such function, or the build cannot tell
         return None
 
 
 def _facts(commands: dict[str, list[str]]) -> dict[str, Any]:
-    found: dict[str, Any] = {name: _output(command) for name, command in commands.items()}
-    if "virtual" in found:  # a virtual machine's GPU is not the chip's: its verdicts count for less
-        found["paravirtual"] = found.pop("virtual") == "1"
-    return found
+    facts: dict[str, Any] = {name: _output(command) for name, command in commands.items()}
+    if "virtual" in facts:  # a virtual machine's GPU is not the chip's own
+        facts["paravirtual"] = facts.pop("virtual") == "1"
+    return facts
 
 
 def _output(command: list[str]) -> str | None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=10)
+        result = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=10
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() or None
+    return result.stdout.strip() or None

@@ -1,4 +1,4 @@
-"""The protocol: JSON lines from the runner and to it."""
+"""The protocol between runner and worker, which consists of JSON lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Channel:
-    """Requests from the runner's pipe, messages to it."""
+    """Reads requests from the runner's pipe, and sends messages to the runner."""
 
     def __init__(self, threaded: bool) -> None:
         # Descriptors that only this process has; what torch prints on import goes to stderr.
@@ -33,7 +33,7 @@ class Channel:
     def _first_line(self) -> bytes:
         while b"\n" not in self.buffer:
             if not (chunk := os.read(self.incoming, 2**16)):
-                sys.exit(0)  # the runner has gone
+                sys.exit(0)  # the runner is gone
             self.buffer += chunk
         line, _, self.buffer = self.buffer.partition(b"\n")
         return line
@@ -46,7 +46,7 @@ class Channel:
             self.chunks.put(chunk)
 
     def requests(self, seconds: float) -> list[dict[str, Any]] | None:
-        """Those that arrive within the seconds, or None when the runner has closed its end."""
+        """The requests that arrive within this time, or None if the runner has closed its end."""
         chunk: bytes | None = None
         if self.chunks is not None:
             with contextlib.suppress(queue.Empty):
@@ -64,7 +64,7 @@ class Channel:
             data = data[os.write(self.outgoing, data) :]
 
     def abandon(self) -> None:
-        """In a forked child, before anything else."""
+        """Closes the channel in a forked child, before anything else."""
         os.close(self.incoming)
         os.close(self.outgoing)
         self.token, self.buffer = "", b""

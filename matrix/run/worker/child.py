@@ -22,7 +22,7 @@ from .system import LINUX, SET_DUMPABLE, end_with_parent, exit_now, prctl
 
 REPORT = 2**20  # bytes of a report that are read
 OUTPUT = 64 * 2**10  # bytes of a child's output that are read, from its end
-LINGER = 1.0  # seconds that what a child started has for ending after it
+LINGER = 1.0  # seconds in which the processes that a child started may end after it
 NEARLY_FULL = 4 * 2**20  # a disk with fewer bytes free counts as full
 
 
@@ -68,7 +68,7 @@ class Child:
             self.pid = self.process.pid
 
     def _environment(self) -> dict[str, str]:
-        """Nothing that it writes to a temporary folder outlives it."""
+        """Variables that put temporary files into the child's folder, so that they end with it."""
         names = ("TMPDIR", "TEMP", "TMP", "TORCHINDUCTOR_CACHE_DIR")
         return dict.fromkeys(names, str(self.folder))
 
@@ -76,11 +76,11 @@ class Child:
         try:
             channel.abandon()
             end_with_parent(parent, signal.SIGKILL)
-            prctl(SET_DUMPABLE, 1)  # its own /proc and core dumps are what they are in any process
+            prctl(SET_DUMPABLE, 1)  # its own /proc and core dumps are as in any process
             os.setsid()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.environ.update(self._environment())
-            tempfile.tempdir = None  # it remembers the worker's
+            tempfile.tempdir = None  # it is still the worker's
             os.chdir(self.folder / "cwd")
             output = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(output, 1)
@@ -104,17 +104,17 @@ class Child:
             self.begun, self.deadline = True, now + self.job["timeout"]
         if now > self.deadline:
             self.timed_out = True
-            self._kill()  # at each look, until it has ended
+            self._kill()  # at each poll, until it has ended
         if self.process is not None:
             self.code = self.process.poll()
         else:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid and not os.WIFSTOPPED(status):  # as one is that asked to be traced
+            if pid and not os.WIFSTOPPED(status):  # as a traced child is
                 self.code = os.waitstatus_to_exitcode(status)
         self.wall = now - self.started
 
     def _alone(self) -> bool:
-        """Whether all that it started has ended. What has lost its parent is this process's child.
+        """True if its process group has ended. Processes without a parent become our children.
 
         The resource tracker of multiprocessing removes semaphores and shared memory as it ends.
         """
@@ -132,16 +132,16 @@ class Child:
             os.kill(self.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
     def kill(self) -> None:
-        """The child and its process group."""
+        """Kills the child and its process group."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
-        if self.code is None:  # one that was stopped before its setsid() leads no group
+        if self.code is None:  # a child that was stopped before its setsid() leads no group
             self._kill()
 
     def result(self, code: int) -> dict[str, Any]:
-        """What happened, with the worker's view (`wall`) beside the child's own (`seconds`)."""
-        self.kill()  # a grandchild may still live
+        """The outcome, with the worker's time for the run (`wall`) and the child's (`seconds`)."""
+        self.kill()  # a grandchild may still be running
         seen: dict[str, Any] = {"seconds": self.wall, "peak_mib": None}
         report = self._report()
         if self.timed_out and report is None:
@@ -157,10 +157,10 @@ class Child:
         return {**seen, "wall": self.wall}
 
     def _report(self) -> dict[str, Any] | None:
-        # The reproducer could write it.
+        # The reproducer may have written the file.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             report = json.loads(_read(self.folder / "report.json", REPORT))
-            json.dumps([report])  # one that is nested too deeply to be sent on is none
+            json.dumps([report])  # raises if it is nested too deeply to be sent on
             return report if isinstance(report, dict) else None
         return None
 
@@ -221,7 +221,7 @@ def remove(folder: Path) -> None:
             for entry in list(os.scandir(path)):
                 with contextlib.suppress(OSError):
                     if entry.is_dir(follow_symlinks=False):
-                        os.chmod(entry.path, 0o700)  # else it cannot be moved
+                        os.chmod(entry.path, 0o700)  # else the folder cannot be moved
                         moved += 1
                         os.rename(entry.path, f"{folder}/{moved}.removed")
                         waiting.append(f"{folder}/{moved}.removed")

@@ -1,4 +1,4 @@
-"""One role of one reproducer, run in a process of its own."""
+"""Runs one role of one reproducer, in a process of its own."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def run_job(job: dict[str, Any], folder: str) -> None:
     torch.set_num_threads(1)
     _fresh_random_numbers()
     if job["device"] == "cpu":
-        # A result for the CPU means the same on a machine that has a GPU.
+        # A result for the CPU must mean the same on a machine with a GPU.
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         _limit_memory(job["memory"])
     else:
-        # Torch before 2.9 sets it when CUDA starts: not a change that the reproducer makes.
+        # Torch before 2.9 sets it when CUDA starts, so it is not a change by the reproducer.
         os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
     _limit_files()
     Path(folder, "begun").touch()  # the time limit counts from here
@@ -62,8 +62,8 @@ def run_job(job: dict[str, Any], folder: str) -> None:
     os.replace(part, Path(folder, "report.json"))
 
 
-# What a role must leave as it was: people run its code in their own process.
-STATE = (  # of torch, as far as a release has them
+# A role must not change this state, because people run its code in their own process.
+STATE = (  # of torch; a release may lack some
     "initial_seed",  # seeded; drawing random numbers does not change it
     "get_default_dtype",
     "is_grad_enabled",
@@ -122,7 +122,7 @@ def _returned(value: object) -> dict[str, Any]:
 
 
 def _describe(error: BaseException, job: dict[str, Any]) -> str:
-    """The exception with its line, and with the limit that it met."""
+    """The exception with its line, and with the memory limit if it was reached."""
     frames = traceback.extract_tb(error.__traceback__)
     line = next((frame.lineno for frame in reversed(frames) if frame.filename == job["path"]), None)
     text = _cut(f"{type(error).__name__}: {error}")
@@ -136,7 +136,7 @@ def _describe(error: BaseException, job: dict[str, Any]) -> str:
 
 
 def _cut(text: str) -> str:
-    # Records are published: a path in a message is told from site-packages on.
+    # Records are published, so a path in a message starts below site-packages.
     text = text.replace(sysconfig.get_path("platlib") + os.sep, "")
     return text if len(text) <= TEXT else f"{text[:TEXT]}... [{len(text)} characters in all]"
 
@@ -146,19 +146,21 @@ def _load(path: str) -> Any:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["reproducer"] = module  # dataclasses and pickle look their module up by name
-    # Not by the loader: it leaves a compiled file in repros/, and may take an old one for current.
+    # The loader would leave a compiled file in repros/, and might use an outdated one.
     exec(compile(Path(path).read_bytes(), path, "exec"), vars(module))
     return module
 
 
 def _fresh_random_numbers() -> None:
-    """As in a new interpreter. A fork seeds Python's own; torch's start from one seed."""
-    if "numpy.random" in sys.modules:  # numpy imports it when it is first used: then it is fresh
+    """Seeds numpy as in a new interpreter. A fork seeds Python's own generator, and torch's always
+    starts from the same seed.
+    """
+    if "numpy.random" in sys.modules:  # else numpy imports it on first use, with a fresh seed
         sys.modules["numpy.random"].seed()
 
 
 def _limit_memory(mib: int) -> None:
-    """Relative to what is mapped now: builds map 0.6 to 4.8 GB at start."""
+    """Limits memory relative to what is mapped now, because builds map 0.6 to 4.8 GB at start."""
     if not LINUX:
         return  # macOS accepts RLIMIT_AS and does not enforce it
     import resource
@@ -173,11 +175,11 @@ def _limit_files() -> None:
     import resource
 
     _limit(resource.RLIMIT_FSIZE, FILE)
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; a write may go unchecked
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; not every write is checked
 
 
 def _limit(kind: int, value: int) -> None:
-    """Or less, where the machine's own limit is lower."""
+    """Sets a limit, or the machine's own limit if that is lower."""
     import resource
 
     hard = resource.getrlimit(kind)[1]
@@ -201,7 +203,7 @@ def _peak() -> float:
 
 
 def finish(job: dict[str, Any], folder: str) -> None:
-    """Runs the job and ends the process, without exit handlers: they can exceed a time limit."""
+    """Runs the job and ends the process without exit handlers, which can exceed a time limit."""
     code = 1
     try:
         faulthandler.enable()

@@ -1,4 +1,4 @@
-"""The worker's main loop: starts what the runner asks for, and reports what became of it."""
+"""The worker's main loop: starts what the runner asks for, and reports the outcomes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .child import Child, remove
 from .orphans import Orphans
 from .system import SET_CHILD_SUBREAPER, SET_DUMPABLE, end_with_parent, exit_now, prctl
 
-POLL = 0.001  # seconds between two looks at the children
+POLL = 0.001  # seconds between two polls of the children
 
 
 def cuda_is_lost_in_a_fork() -> bool:
-    """Whether CUDA cannot start in a child because the import of torch has asked for its devices.
+    """True if CUDA cannot start in a child, because importing torch has asked for its devices.
 
-    Torch 2.3 asks CUDA itself where NVML does not answer.
+    Torch 2.3 asks CUDA itself if NVML does not answer.
     """
     import torch
 
@@ -37,7 +37,7 @@ def cuda_is_lost_in_a_fork() -> bool:
 
 
 class Server:
-    """Starts what the runner asks for and reports what became of it, until the runner has gone."""
+    """Starts what the runner asks for and reports the outcomes, until the runner is gone."""
 
     def __init__(self, fork: bool, runner: int) -> None:
         self.fork, self.runner = fork, runner
@@ -51,7 +51,7 @@ class Server:
         """Imports torch and reports the build."""
         import torch
 
-        # Before any operation: a parent that ran on many threads hangs its forked children.
+        # Before any operation: forked children of a parent that ran on many threads hang.
         torch.set_num_threads(1)
         with contextlib.suppress(ImportError):
             import torch._dynamo
@@ -107,14 +107,14 @@ def _work(server: Server) -> int:
     """Serves to the end; returns the exit code."""
     try:
         if hasattr(signal, "alarm"):
-            # For an import that never returns, with no runner to end it.
+            # Ends an import that never returns, in case there is no runner to end it.
             signal.alarm(math.ceil(server.startup))
         server.start()
         if hasattr(signal, "alarm"):
             signal.alarm(0)
         server.serve()
     except BrokenPipeError:
-        pass  # the runner has gone
+        pass  # the runner is gone
     except Exception:
         traceback.print_exc()  # the runner shows its last line
         return 1
@@ -137,7 +137,7 @@ def serve(fork: bool) -> None:
         try:
             code = _work(server)
         finally:
-            # The end is not interrupted: it can begin just before the signal arrives.
+            # Nothing may interrupt the end, which can begin just before the signal arrives.
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except SystemExit:
         pass

@@ -1,4 +1,4 @@
-"""What the worker asks of the operating system."""
+"""The calls of the worker to the operating system."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 
 LINUX = sys.platform == "linux"
-exit_now = os._exit  # a reproducer may replace it, and its process must not go on as a worker
+exit_now = os._exit  # a reproducer may replace it, and its process must not continue as a worker
 FORK = LINUX  # macOS frameworks and Windows cannot continue in a forked child
 
 SET_PDEATHSIG, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl()
@@ -15,7 +15,7 @@ try:
     import ctypes
 
     _libc = ctypes.CDLL(None) if LINUX else None
-except ImportError:  # an interpreter that was built without it
+except ImportError:  # an interpreter that was built without ctypes
     _libc = None
 
 
@@ -27,5 +27,5 @@ def prctl(option: int, value: int) -> None:
 def end_with_parent(parent: int, number: int) -> None:
     """Linux sends this process the signal when its parent dies (or the thread that started it)."""
     prctl(SET_PDEATHSIG, number)
-    if os.getppid() != parent:  # it died before the call
+    if os.getppid() != parent:  # the parent died before the call
         exit_now(1)

@@ -165,7 +165,7 @@ const READINGS = {
     const common = greatest(given, wanted);
     const sides = [given, wanted].map((number) => Math.floor(Math.sqrt(number / Math.max(1, common))));
     if (Math.min(common, ...sides) > 1 && same(sides.map((side) => side ** 2 * common), [given, wanted])) {
-      return `${given} = ${common} x ${sides[0]} x ${sides[0]} and ${wanted} = ${common} x ${sides[1]} x ${sides[1]}: if these are feature maps, the images have another size than those the layer was made for. Resize them, or pool to ${sides[1]} x ${sides[1]} with AdaptiveAvgPool2d before the flatten.`;
+      return `${given} = ${common} x ${sides[0]} x ${sides[0]} and ${wanted} = ${common} x ${sides[1]} x ${sides[1]}: if these are feature maps, the images do not have the size that the layer was made for. Resize them, or pool to ${sides[1]} x ${sides[1]} with AdaptiveAvgPool2d before the flatten.`;
     }
     return `each row has ${given} numbers and the layer was made for ${wanted}: in_features=${given}, or another layer before it.`;
   },
@@ -182,8 +182,8 @@ const READINGS = {
   parameter(name, saved, current) {
     const [a, b] = [sizesOf(saved), sizesOf(current)];
     const both = `${name} is ${shown(a)} in the checkpoint and ${shown(b)} in the model`;
-    if (0 < a.length && a.length <= 2 && same(a.slice(1), b.slice(1))) return `${both}: another number of classes or tokens. Build the model with ${a[0]}, or leave the layer out of the state dict and train it anew.`;
-    return `${both}: the model was built with other sizes than the one that was saved.`;
+    if (0 < a.length && a.length <= 2 && same(a.slice(1), b.slice(1))) return `${both}: another number of classes or tokens. Build the model with ${a[0]}, or leave the layer out of the state dict and train it again.`;
+    return `${both}: the model that was saved was built with other sizes.`;
   },
   stacked(first, other, at) {
     const [a, b] = [sizesOf(first), sizesOf(other)];

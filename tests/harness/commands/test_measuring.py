@@ -479,7 +479,7 @@ def test_what_was_measured_before_a_failure_is_told(root, folder, made, monkeypa
     result = call("--repros", root, "bisect", "planted/one", "--repeat", 1, "--records", folder)
     assert result.exit_code == 0, result.output
     ends = f"{MINORS[0]} (reproduced) and {MINORS[-1]} (absent)"
-    assert f"a change lies between {ends}" in result.output
+    assert f"a change is between {ends}" in result.output
     assert f"2 of {len(RELEASES)} releases known: 0 from records, 2 measured" in result.output
 
 
@@ -704,7 +704,7 @@ def test_torches_check_fails_until_the_release_is_listed(released):
     released("999.0.0", *listed)
     bad = call("torches", "--check")
     assert bad.exit_code == 1
-    assert "torch 999.0.0 is released and not in torches.toml\n1 release to add" in bad.output
+    assert "torch 999.0.0 is released, but not in torches.toml\n1 release to add" in bad.output
 
 
 def test_torches_check_without_an_answer_is_an_error(tmp_path, monkeypatch):

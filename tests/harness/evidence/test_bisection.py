@@ -102,7 +102,7 @@ def test_a_window_that_was_not_met_is_never_denied(length):
         (
             ["absent"] * 6 + ["reproduced"] * 6 + ["absent"] * 5,
             "first good torch: 2.12 (2.11 is reproduced); "
-            "another change lies between 2.0 (absent) and 2.8 (reproduced)",
+            "another change is between 2.0 (absent) and 2.8 (reproduced)",
         ),
     ],
 )

@@ -71,7 +71,7 @@ def test_every_venue_has_all_parts_and_the_verdict_comes_first(planted, venue):
         "Seen in the record (the program was not run for this report):\n\n```\nsaw this\n```",
         "the right result, as with the control, or an error that says why there is none",
         "Planted.",
-        "Earlier reports (whether they are open is not known):",
+        "Earlier reports (it is not known whether they are open):",
         "- someone/project#1: https://github.com/someone/project/issues/1",
         "Origin: torch (a bug of PyTorch).",
         "Reproducer: `amp/one`, ",
@@ -134,7 +134,7 @@ def test_earlier_reports_have_the_state_that_is_known(planted):
     reproducer = planted(reports=f'["{link}", "{forum}"]')
     records = measured(reproducer, {"2.4.1": "reproduced"})
     assert (
-        f"Earlier reports (whether they are open is not known):\n\n- pytorch/pytorch#5: {link}\n- {forum}\n"
+        f"Earlier reports (it is not known whether they are open):\n\n- pytorch/pytorch#5: {link}\n- {forum}\n"
         in written(reproducer, records)
     )
     output = written(planted(reports=f'["{link}"]', fixed_by='"pytorch#7"'), records)
@@ -172,7 +172,7 @@ def test_what_is_absent_on_that_torch_is_not_reported(planted):
         "amp/one is absent on torch 2.11.0, cpu",
         "  fixed by pytorch#7: https://github.com/pytorch/pytorch/pull/7",
         f"  {Measured.load(records).ranges(reproducer)[0]}",
-        "  the newest record that shows it is quoted by: torch-repros cite amp/one --torch 2.10",
+        "  to quote the newest record that shows it: torch-repros cite amp/one --torch 2.10",
     ]
     assert "PyTorch version: 2.10.0" in written(reproducer, records, minor="2.10")
 
@@ -200,7 +200,9 @@ def test_only_a_bug_of_pytorch_is_reported_to_pytorch(planted, origin):
     reproducer = planted(origin=f'"{origin}"')
     records = measured(reproducer, {"2.4.1": "reproduced"})
     for options in ({"venue": "github"}, {"upstream": True}):
-        with pytest.raises(report.ReportError, match="is no bug to report to PyTorch") as refused:
+        with pytest.raises(
+            report.ReportError, match="is not a bug to report to PyTorch"
+        ) as refused:
             written(reproducer, records, **options)
         assert "torch-repros cite amp/one --venue forum" in str(refused.value)
     assert f"Origin: {origin} (" in written(reproducer, records)  # for a forum
@@ -224,7 +226,7 @@ def test_what_is_reported_is_not_offered_as_new(planted, link):
     assert str(refused.value).splitlines() == [
         "amp/one is reported already:",
         f"  {number}: {link}",
-        "  a report that names these is written by: torch-repros cite amp/one",
+        "  to write a report that names these: torch-repros cite amp/one",
     ]
     assert report.unreported([reproducer], States(records)) == {}
 

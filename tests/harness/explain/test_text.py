@@ -99,7 +99,7 @@ def test_a_text_that_was_not_raised_where_the_failure_is_says_where_it_was(repro
             "on torch 2.3: cpu not affected (expected, not measured), "
             "cuda not affected (expected, not measured)",
         ),
-        ("1.9.0", "torch 1.9.0 is older than all that was measured (2.2 to 2.6)"),
+        ("1.9.0", "torch 1.9.0 is older than all measured releases (2.2 to 2.6)"),
         (
             "3.0",
             "on torch 3.0: cpu affected (expected, not measured), "
