@@ -451,7 +451,7 @@ def step_on_cuda() -> Callable[[int], None]:
 
 
 def searches(device: str) -> list[Search]:
-    """Searches sizes up to LARGEST, with a memory cap on CUDA, else simulated with a limit of 37."""
+    """Searches sizes up to LARGEST, under a memory cap on CUDA, else simulated (37 fit)."""
     step = step_on_cuda() if device == "cuda" else simulated
     tried: list[int] = []
 
