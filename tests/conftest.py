@@ -1,6 +1,6 @@
-"""Options of the suite: which device it runs on, and whose copy of the fixes it tests.
+"""Options of the suite: the device to run on, and the copy of the fixes to test.
 
-Imports neither torch nor Hypothesis: the tests of the harness need neither.
+Imports neither torch nor Hypothesis, because the tests of the harness need neither.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from matrix import catalog
 from matrix.devices import DEVICES
 
 FAMILIES = catalog.fixes()
-LIMIT = 300.0  # seconds that a test has, without its fixtures; the slowest takes a tenth
+LIMIT = 300.0  # seconds for a test without its fixtures; the slowest test takes a tenth of it
 
 
 def pytest_addoption(parser):
@@ -39,11 +39,11 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): tests that share one expensive fixture")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # A script's background job ignores Ctrl-C, and so would every program that tests interrupt.
+        # A background job ignores Ctrl-C, and so would the programs that tests start and interrupt.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     device = config.getoption("--device")
     if device != "cpu":
-        from tests.trials.shared import why_unusable  # here, because it imports torch
+        from tests.trials.shared import why_unusable  # not at the top, because it imports torch
 
         if reason := why_unusable(device):
             raise pytest.UsageError(f"--device {device}: {reason}")
@@ -53,8 +53,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
-    """A test that does not end is a failure, and what it has started is killed."""
-    # Windows has no such timer; a fixture may have set one
+    """Fails a test that takes too long, and kills the processes that it started."""
+    # Windows has no such timer, and a fixture may have set its own
     if not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return
@@ -79,10 +79,10 @@ def _descendants(pid):
     parents = {
         int(child): int(parent) for child, parent in map(str.split, listed.stdout.splitlines())
     }
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {pid}
+    processes = {pid}
+    while more := {child for child, parent in parents.items() if parent in processes} - processes:
+        processes |= more
+    return processes - {pid}
 
 
 def _use_fixes_of(folder):
@@ -99,7 +99,7 @@ def _vendored(folder):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """With --fixes, only the families that were vendored are tested: all else is not a copy's."""
+    """With --fixes, collects only the tests of the vendored families."""
     folder = config.getoption("--fixes")
     if not folder or not collection_path.match("test_*.py"):
         return None
@@ -117,13 +117,13 @@ def device(request):
 
 @pytest.fixture(scope="session")
 def fix_module():
-    """fix_module("amp") is reference_fixes/amp.py, or the copy that --fixes names."""
+    """A function: fix_module("amp") imports reference_fixes/amp.py, or the copy in --fixes."""
     return lambda name: importlib.import_module(f"reference_fixes.{name}")
 
 
 @pytest.fixture
 def clone(tmp_path):
-    """The tree as it is now, committed or not, as a repository of its own."""
+    """A new repository with the current files of this one, committed or not."""
     folder = tmp_path / "clone"
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=catalog.ROOT, check=True, capture_output=True, text=True)

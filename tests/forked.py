@@ -1,6 +1,6 @@
-"""Runs many programs, each in a forked process of its own: torch is imported once for all.
+"""Runs many programs, each in its own forked process, so that torch is imported only once.
 
-As a program it imports nothing of the project, so that any interpreter with torch can run it.
+As a program, it imports nothing from the project, so any interpreter with torch can run it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from dataclasses import asdict, dataclass
 from types import FrameType
 from typing import IO, Any
 
-TOP = ("<module>", "_run")  # what calls the roles: the file itself, or _run()
+TOP = ("<module>", "_run")  # the callers of roles: the file itself, or _run()
 
 
 @dataclass
 class Job:
-    """A program, with its arguments, or one function of its file."""
+    """A program with its arguments, or one function of its file."""
 
     argv: list[str]  # the file, then the arguments
-    folder: str  # to run in
-    seconds: float  # that it may take; a signal ends it half a minute later
-    function: str = ""  # called with the one argument; "" runs the file as a program
-    lines: str = ""  # a file that gets "ROLE LINE" for each line of a role that ran
+    folder: str  # the working directory
+    seconds: float  # the time limit; a signal ends the program half a minute later
+    function: str = ""  # called with the arguments; "" runs the file as a program
+    lines: str = ""  # a file that gets "ROLE LINE" for each line that ran
 
 
 def can_fork(device: str) -> bool:
-    """Whether a forked child can go on with torch on the device: Metal cannot, nor can Windows."""
+    """True if a forked child can use torch on the device; Metal and Windows do not allow it."""
     return sys.platform == "linux" or (hasattr(os, "fork") and device == "cpu")
 
 
@@ -43,7 +43,7 @@ def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
     """The version of torch, and each job's exit status (negative: a signal) and output."""
     from matrix.run import runner
 
-    at_once = max(1, runner.cores() // 2)  # two groups of tests do this side by side
+    at_once = max(1, runner.cores() // 2)  # two groups of tests call this at the same time
     done = subprocess.run(
         [sys.executable, __file__, str(at_once)],
         input=json.dumps([asdict(job) for job in jobs]),
@@ -56,9 +56,9 @@ def run_all(jobs: list[Job]) -> tuple[str, list[tuple[int, str]]]:
 
 
 def _trace(path: str, lines: str) -> None:
-    """Writes down each line of the file that runs, in all threads, as soon as it does.
+    """Writes "ROLE LINE" to `lines` whenever a line of the file at `path` runs, in any thread.
 
-    With it, the function that was called last from outside all functions, a role: "" is the module itself.
+    The role is the last function that the module or _run() called; "" before any call.
     """
     file, seen, role = os.open(lines, os.O_CREAT | os.O_APPEND | os.O_WRONLY), set(), ""
 
@@ -82,14 +82,14 @@ def _trace(path: str, lines: str) -> None:
 
 
 def _run(job: Job, output: IO[bytes]) -> None:
-    """In the child, which it ends."""
-    code = 1  # of a program that raises
+    """Runs the job in the forked child, and ends the child."""
+    code = 1  # if the program raises
     try:
         os.setsid()
         signal.alarm(int(job.seconds) + 30)
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as in a terminal: a crash flushes nothing
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as in a terminal, because a crash does not flush
         os.chdir(job.folder)
         sys.argv[:] = job.argv
         if job.lines:
@@ -120,7 +120,7 @@ def _main() -> None:
     jobs = [Job(**fields) for fields in json.load(sys.stdin)]
     at_once = int(sys.argv[1])
     ended: list[tuple[int, str] | None] = [None] * len(jobs)
-    running: dict[int, tuple[int, IO[bytes]]] = {}  # its process -> the job's number, its output
+    running: dict[int, tuple[int, IO[bytes]]] = {}  # process -> number and output of its job
     waiting = list(enumerate(jobs))[::-1]
     while waiting or running:
         while waiting and len(running) < at_once:
@@ -131,7 +131,7 @@ def _main() -> None:
             running[pid] = number, output
         pid, status = os.wait()
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # what it started
+            os.killpg(pid, signal.SIGKILL)  # the processes that it started
         number, output = running.pop(pid)
         with output:
             output.seek(0)

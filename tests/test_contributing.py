@@ -1,4 +1,4 @@
-"""Walks CONTRIBUTING.md in a clone: from a new reproducer to a catalogue that `lint` accepts."""
+"""Follows CONTRIBUTING.md in a clone, from a new reproducer to a catalogue that `lint` accepts."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(
     not (catalog.ROOT / ".git").exists(), reason="copies what git has of this clone"
 )
 ID = "numerics/std_of_one_sample"
-FILLED_IN = {  # the start of a line -> what stands there instead; nothing deletes it
+FILLED_IN = {  # the start of a line -> its replacement; "" deletes the line
     "# title": '# title = "The standard deviation of one sample is NaN"',
     "# kind": '# kind = "silent"',
     "# symptom": '# symptom = "std is nan"',
@@ -71,14 +71,14 @@ def test_a_reproducer_goes_from_new_to_lint_as_contributing_says(clone):
     for command in re.findall(r"torch-repros [^\n`]*", matrix("new", ID)):
         assert command.replace(ID, "amp/my_new_one").replace("--python PATH", "") in guide
     path = clone / f"repros/{ID}.py"
-    left = matrix("lint", status=1)
-    assert left.count("not filled in: ") == path.read_text().count("FILL IN")
+    problems = matrix("lint", status=1)
+    assert problems.count("not filled in: ") == path.read_text().count("FILL IN")
     path.write_text(filled_in(path.read_text()))
 
     alone = subprocess.run([sys.executable, path], capture_output=True, text=True)
     assert (alone.returncode, alone.stdout) == (1, "reproduce: std is nan\ncontrol: no symptom\n")
     assert "reproduced, but its header says absent" in matrix("run", ID, status=1)
-    # its header is wrong so far, and this says so
+    # the header is still wrong, and this command says so
     matrix("record", "--only", ID, "--python", sys.executable, "--repeat", "1", status=1)
     matrix("headers", "--write")
     assert 'affected = { cpu = ">=' in path.read_text()

@@ -1,4 +1,4 @@
-"""What the suite needs to start, what its options refuse, and what they test."""
+"""The requirements of the suite, and the effect of its options."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from matrix import catalog
 
 COLLECT_WITHOUT = """
 import os, sys
-os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # one of them is Hypothesis'
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # one of the plugins belongs to Hypothesis
 path, *absent = sys.argv[1:]
 sys.modules.update(dict.fromkeys(absent))  # importing them fails
 
@@ -48,7 +48,7 @@ def test_a_device_that_cannot_compute_fails_with_the_probes_reason():
 
 def test_copies_are_tested_in_place_of_the_projects_own(tmp_path):
     text = (catalog.FIXES / "loss.py").read_text()
-    broken = text.replace("if selected == 0:", "if False:")  # that breaks a promise
+    broken = text.replace("if selected == 0:", "if False:")  # this breaks a promise
     assert broken != text
     (tmp_path / "loss.py").write_text(broken)
     done = run_suite(f"--fixes={tmp_path}", "-k", "masked_mean")
@@ -63,7 +63,7 @@ def test_only_the_families_that_were_copied_are_tested(tmp_path):
 
 
 def test_a_family_that_was_added_is_tested_as_a_copy_too(tmp_path):
-    """In a project of the harness and one family, which is not among those of today."""
+    """Tests a project with the harness and one new family."""
     project, copies = tmp_path / "project", tmp_path / "copies"
     ignore = shutil.ignore_patterns("__pycache__", "records")
     shutil.copytree(catalog.ROOT / "matrix", project / "matrix", ignore=ignore)

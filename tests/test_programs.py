@@ -1,4 +1,4 @@
-"""Every program of a report is run, and shows what its header says; control first."""
+"""Runs the program of every report: it shows what the header says, after the control."""
 
 import os
 import re
@@ -15,17 +15,17 @@ REPRODUCERS = catalog.select(catalog.load(), ())
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory, device):
-    """The torch, and id -> (exit status, what its program printed)."""
+    """The version of torch, and id -> (exit status, output) of each program."""
     if not can_fork(device):
         pytest.skip("programs are run in forked processes: one interpreter each takes 20 minutes")
-    concerned = [one for one in REPRODUCERS if device in one.affected]
+    concerned = [reproducer for reproducer in REPRODUCERS if device in reproducer.affected]
     jobs = []
     for reproducer in concerned:
         path = tmp_path_factory.mktemp("program") / "repro.py"
         path.write_text(reproducer.program(device), encoding="utf-8")
         jobs.append(Job([str(path)], str(path.parent), reproducer.timeout))
     torch, ended = run_all(jobs)
-    return torch, {one.id: answer for one, answer in zip(concerned, ended)}
+    return torch, {reproducer.id: answer for reproducer, answer in zip(concerned, ended)}
 
 
 @pytest.mark.xdist_group("programs")
@@ -35,10 +35,10 @@ def test_a_program_shows_the_symptom_where_its_header_says_so_and_its_control_do
 ):
     if device not in reproducer.affected:
         pytest.skip(f"not applicable on {device}")
-    torch, found = printed
+    torch, outcomes = printed
     if reason := reproducer.unavailable_reason(torch, sys.platform, device):
         pytest.skip(reason)
-    status, output = found[reproducer.id]
+    status, output = outcomes[reproducer.id]
     assert "control: ok\n" in output, output
     expected = reproducer.expects(device, torch) == "reproduced"
     if reproducer.kind == "crash" and expected:
@@ -49,7 +49,7 @@ def test_a_program_shows_the_symptom_where_its_header_says_so_and_its_control_do
 
 
 def in_a_terminal(*command):
-    """What a terminal of 80 columns shows of a command that ends well."""
+    """The output of a successful command in a terminal of 80 columns."""
     import pty
 
     ours, theirs = pty.openpty()
@@ -60,7 +60,7 @@ def in_a_terminal(*command):
     while True:
         try:
             shown += os.read(ours, 2**16)
-        except OSError:  # Linux: the last program has closed it
+        except OSError:  # on Linux, when the last program has closed the terminal
             break
     os.close(ours)
     assert process.wait() == 0, shown.decode()

@@ -1,4 +1,4 @@
-"""Every reproducer on this torch and device, in all its roles, against its header."""
+"""Runs every reproducer on this torch and device, and compares the results with its header."""
 
 import ast
 import statistics
@@ -40,7 +40,7 @@ def test_reproducer_is_as_its_header_says(reproducer, device, results):
 
 
 def test_each_stands_alone():
-    """Ready for a bug report: torch and the standard library, and a docstring."""
+    """Each file fits a bug report: only torch and the standard library, and a docstring."""
     for reproducer in REPRODUCERS:
         tree = reproducer.tree
         nodes = list(ast.walk(tree))
@@ -62,7 +62,7 @@ def test_the_median_reproducer_has_at_most_30_lines_of_code():
 
 
 def code_lines(source):
-    """Lines without header, docstrings, comments, blank lines, and the end that is the same in all."""
+    """The number of lines without header, docstrings, comments, blank lines and common ending."""
     source = source.partition("\nif __name__ == ")[0]
     docstrings = set()
     for node in ast.walk(ast.parse(source)):
@@ -78,7 +78,7 @@ STATUS = {"reproduced": 1, "absent": 0}  # anything else: 125, "cannot tell"
 
 
 def run_alone(path, *arguments):
-    """(exit status, what it printed) of the file as a program."""
+    """(exit status, output) of the file as a program."""
     command = [sys.executable, str(path), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
     return done.returncode, done.stdout
@@ -86,29 +86,41 @@ def run_alone(path, *arguments):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory, device):
-    """id -> (exit status, what it printed, its lines that ran), of every file that concerns the device."""
-    concerned = [one for one in REPRODUCERS if device in one.affected]
+    """id -> (exit status, output, lines that ran) for every file that applies to the device."""
+    concerned = [reproducer for reproducer in REPRODUCERS if device in reproducer.affected]
     if not can_fork(device):
         with ThreadPoolExecutor(runner.cores()) as pool:
-            ended = list(pool.map(lambda one: run_alone(one.path, device), concerned))
-        return {one.id: (*answer, None) for one, answer in zip(concerned, ended)}
+            ended = list(pool.map(lambda reproducer: run_alone(reproducer.path, device), concerned))
+        return {reproducer.id: (*answer, None) for reproducer, answer in zip(concerned, ended)}
     folder = tmp_path_factory.mktemp("alone")
-    lines = {one.id: folder / f"{number}.lines" for number, one in enumerate(concerned)}
+    lines = {
+        reproducer.id: folder / f"{number}.lines" for number, reproducer in enumerate(concerned)
+    }
 
-    def job(one, role=""):
-        file = str(lines[one.id])
-        return Job([str(one.path), device], str(folder), one.timeout, role, file)
+    def job(reproducer, role=""):
+        file = str(lines[reproducer.id])
+        return Job([str(reproducer.path), device], str(folder), reproducer.timeout, role, file)
 
-    _, ended = run_all([job(one) for one in concerned])
+    _, ended = run_all([job(reproducer) for reproducer in concerned])
     torch = metadata.version("torch")
-    # the first role ends these: the others have not run
-    crashed = [one for one, (status, _) in zip(concerned, ended) if status < 0]
-    run_all([job(one, role) for one in crashed for role in one.roles if one.runs(role, torch)])
-    return {one.id: (*answer, ran(lines[one.id])) for one, answer in zip(concerned, ended)}
+    # a crash in the first role ends these files, so their other roles have not run
+    crashed = [reproducer for reproducer, (status, _) in zip(concerned, ended) if status < 0]
+    run_all(
+        [
+            job(reproducer, role)
+            for reproducer in crashed
+            for role in reproducer.roles
+            if reproducer.runs(role, torch)
+        ]
+    )
+    return {
+        reproducer.id: (*answer, ran(lines[reproducer.id]))
+        for reproducer, answer in zip(concerned, ended)
+    }
 
 
 def ran(file):
-    """(the lines that ran, those that did while control() and right() ran or before any role)."""
+    """(all lines that ran, the lines that ran in control(), in right() or before any role)."""
     pairs = [line.rpartition(" ") for line in file.read_text().splitlines()]
     elsewhere = set(catalog.ROLES) - {"control", "right"}
     return (
@@ -130,7 +142,7 @@ def test_run_alone_it_says_what_it_saw_and_exits_as_git_bisect_run_expects(
         return
     assert status == STATUS.get(results[reproducer.id].verdict, 125)
     if status in STATUS.values():
-        # a NUL ends what torch prints of a worker's signal
+        # torch ends its message about a worker's signal with a NUL
         lines = [line.lstrip("\0").split(": ")[0] for line in printed.splitlines()]
         assert [line for line in lines if line in reproducer.roles] == list(reproducer.roles)
     else:
@@ -147,7 +159,7 @@ def test_on_a_device_that_is_not_there_a_reproducer_cannot_tell(arguments):
 
 
 class Ran(ast.NodeTransformer):
-    """Leaves of a file what ran: the statements of which a line did."""
+    """Removes from a tree the statements of which no line ran."""
 
     def __init__(self, lines):
         self.lines = lines
@@ -169,9 +181,9 @@ class Ran(ast.NodeTransformer):
         return not self.lines.isdisjoint(range(first, last + 1))
 
 
-# What runs where no line is seen, or is there because it never runs; lint compares their text.
+# Lines that run unseen, or that never run by design; lint compares their text.
 UNSEEN = {
-    "compile/counter_attribute_recompiles": "its forward runs compiled, where no line is seen",
+    "compile/counter_attribute_recompiles": "its forward runs compiled, so the trace sees no lines",
     "distributed/collective_on_one_rank": "its ranks are processes of a pool",
     "distributed/summed_loss_shrinks": "its ranks are processes of a pool",
     "distributed/uneven_batches": "its ranks are processes of a pool",
@@ -192,5 +204,5 @@ def test_what_is_shown_as_wrong_and_right_has_been_run(reproducer, device, resul
     assert checks.not_run(reproducer, Ran(in_all).visit(ast.parse(reproducer.source))) == []
     runs = reproducer.runs("right", metadata.version("torch"))
     if reproducer.right and runs and reproducer.is_current:
-        found = advice.standing(reproducer.right, reproducer.tree, ("control", "right"))
-        assert any(all(map(Ran(in_right).any_line_of, nodes)) for nodes in found)
+        places = advice.standing(reproducer.right, reproducer.tree, ("control", "right"))
+        assert any(all(map(Ran(in_right).any_line_of, nodes)) for nodes in places)

@@ -1,4 +1,4 @@
-"""What people come for, typed in a terminal of 80 columns, with the torch of this suite."""
+"""The main uses of the command line, in a terminal of 80 columns, with the torch of this suite."""
 
 import os
 import re
@@ -26,7 +26,7 @@ for batch in range(2):
 
 @pytest.fixture
 def types(tmp_path):
-    """types("torch-repros list") is what a terminal shows of it, in the folder of a project."""
+    """A function: types("torch-repros list") runs it in a project and returns the output."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name, program in {"torch-repros": "-m matrix", "python": ""}.items():
@@ -69,8 +69,8 @@ def test_from_a_traceback_to_a_fix_that_imports(types):
 
 
 def test_from_a_symptom_to_all_about_one_failure(types):
-    found = types("torch-repros search the loss stays constant")
-    id = re.search(r"^\w+/\w+$", found, re.M)[0]
+    answer = types("torch-repros search the loss stays constant")
+    id = re.search(r"^\w+/\w+$", answer, re.M)[0]
     shown = types(f"torch-repros show {id}")
     assert shown.startswith(f"{id}\n")
     for part in ("The code (", "def reproduce(device", "\nfix: ", "cpu: measured 20"):
@@ -78,9 +78,13 @@ def test_from_a_symptom_to_all_about_one_failure(types):
 
 
 def test_is_my_torch_affected(types):
-    """By what was measured, by a run here, and by what an upgrade changes: all three agree."""
+    """The measurements, a run here and the comparison of releases agree."""
     mine = minor(torch.__version__)
-    (one,) = (one for one in catalog.load() if one.id == "amp/autocast_cache_under_no_grad")
+    (one,) = (
+        reproducer
+        for reproducer in catalog.load()
+        if reproducer.id == "amp/autocast_cache_under_no_grad"
+    )
     verdict = one.expects("cpu", torch.__version__)
     shown = types(f"torch-repros show {one.id} --torch {mine}")
     assert f"on torch {mine}: cpu {verdict} (measured 20" in shown

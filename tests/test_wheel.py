@@ -1,4 +1,4 @@
-"""What a user gets who installs the wheel: one package, and every command that needs no clone, from any folder."""
+"""Tests the installed wheel: its one package, and the commands that need no clone."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Built from a copy: setuptools leaves its build folder beside what it builds."""
+    """The wheel, built from a copy because setuptools leaves a build folder beside the sources."""
     folder = tmp_path_factory.mktemp("wheel")
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     for name in run(*command, cwd=catalog.ROOT).splitlines():
@@ -39,7 +39,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """installed(*arguments) runs the command of an environment that has the wheel and what it requires."""
+    """A function: installed(*arguments) runs torch-repros in an environment with only the wheel."""
     folder = tmp_path_factory.mktemp("installed")
     run(UV, "venv", "--quiet", "--python", sys.executable, folder / "venv")
     python = next(path for path in (folder / "venv").glob("*/python*") if path.stem == "python")
@@ -59,7 +59,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def state(folder):
-    """Size and time of every file, but for the bytecode that Python keeps."""
+    """The size and time of every file except Python's bytecode."""
     return {
         path: (path.stat().st_size, path.stat().st_mtime_ns)
         for path in folder.rglob("*")

@@ -47,8 +47,8 @@ def new(name: str, kind: str | None) -> None:
     Makes repros/FAMILY/NAME.py, adds its id to matrix/ids.txt, and prints the next steps. --rule
     makes matrix/scan/rules/FAMILY/NAME.py and the file of its cases, and adds `rule` to the header.
     --cause adds the message to matrix/causes.toml. FILL IN marks everything you have to write, and
-    `lint` names each line that has it. A name starts with the meaning; it may end with the number of
-    a report.
+    `lint` names each line that has it. A name starts with the meaning; it may end with the number
+    of a report.
 
     Exit status: 0 the file was made; 2 the name is bad or exists, or the folder cannot be written:
     nothing was changed.

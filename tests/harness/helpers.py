@@ -1,4 +1,4 @@
-"""What several tests of the harness share: reproducers that misbehave, calls of the command line."""
+"""Helpers for the tests of the harness: planted reproducers, and calls of the command line."""
 
 import os
 import re
@@ -37,7 +37,10 @@ CONTROL = "\n\ndef control(device):\n    return None\n"
 
 
 def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
-    """Writes a reproducer; header values are TOML, None leaves a key out. `code` without a control() gets one that passes."""
+    """Writes a reproducer.
+
+    Header values are TOML; None leaves a key out. Code without a control() gets one that passes.
+    """
     values = {key: value for key, value in {**DEFAULTS, **header}.items() if value is not None}
     path = root / f"{id}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,13 +53,13 @@ def plant(root: Path, id: str, code: str, **header: "str | None") -> Path:
     return path
 
 
-AT_ONCE = 8.0  # starts of Python and click; explain takes 4, the import of torch alone 17
+AT_ONCE = 8.0  # limit, in starts of Python and click; explain takes 4, the import of torch 17
 
 
 def relative_cost(*arguments: str) -> float:
-    """What a command costs a processor, in starts of Python and click: the same on any machine.
+    """The processor time of a command, in starts of Python and click, which suits any machine.
 
-    The best of three of each, in turn: other tests run meanwhile.
+    Takes the best of three alternating runs of each, because other tests run meanwhile.
     """
     command = (
         "import sys; from matrix.commands import main; main(standalone_mode=False);"
@@ -77,11 +80,11 @@ def _processor_seconds(program: str, arguments: Iterable[str]) -> float:
         cwd=catalog.ROOT,
     )
     after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])  # of children: user and system
+    return sum(after[2:4]) - sum(before[2:4])  # user and system time of children
 
 
 def call(*arguments: object, **options: object):
-    """The command line, in this process."""
+    """Runs the command line in this process."""
     return CliRunner().invoke(
         commands.main,
         [str(argument) for argument in arguments],
@@ -91,8 +94,11 @@ def call(*arguments: object, **options: object):
 
 
 def in_terminal(*command: object, columns: int = 80, typed: str = "", **options):
-    """(status, output) of a program in a terminal of this width, without colours, and with what a progress bar left."""
-    import fcntl  # here: Windows has none
+    """(status, output) of a program in a terminal of this width.
+
+    Leaves out colours and the text that a progress bar overwrites.
+    """
+    import fcntl  # not at the top, because Windows has none
     import pty
     import termios
 
@@ -116,7 +122,7 @@ def in_terminal(*command: object, columns: int = 80, typed: str = "", **options)
     try:
         while part := os.read(ours, 65536):
             output += part
-    except OSError:  # Linux says so that nobody has the other end any more
+    except OSError:  # raised on Linux when all others have closed the terminal
         pass
     os.close(ours)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode(errors="replace"))

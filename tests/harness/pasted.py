@@ -65,7 +65,7 @@ LAYOUTS = {
 
 CHECKPOINT = "None of the inputs have requires_grad=True. Gradients will be None"
 NO_GRAD = "element 0 of tensors does not require grad and does not have a grad_fn"
-# Of several causes the text itself names one.
+# Texts that themselves name one of several causes.
 NAMED = [
     f"train.py:3: UserWarning: {CHECKPOINT}\nRuntimeError: {NO_GRAD}",
     f"RuntimeError: {NO_GRAD}\n[rank0]: UserWarning: {CHECKPOINT}",
@@ -76,7 +76,7 @@ FP16 = "ValueError: Attempting to unscale FP16 gradients."
 LIBRARY = '  File "/opt/conda/lib/python3.10/site-packages/torch/optim/sgd.py", line 7, in step\n    x()\n'
 EPOCHS = "epoch 1\n" * 200
 HEAD = "Traceback (most recent call last):\n"
-# (text, the line that is the user's own)
+# (text, the line in the user's own code)
 TRACEBACKS = [
     (f'{HEAD}  File "train.py", line 12, in <module>\n    main()\n{LIBRARY}{FP16}', "train.py:12"),
     (f'{HEAD}  File "a.py", line 1, in f\n  File "b c.py", line 22, in g\n{FP16}', "b c.py:22"),
@@ -219,7 +219,7 @@ READ = [
     (BATCH.format(324, 4), "324 = 81 x 4"),
     (BATCH.format(4, 12), "each sample has 3 targets"),
 ]
-NOT_READ = [  # near misses: the numbers say nothing
+NOT_READ = [  # near misses, whose numbers mean nothing
     TARGET.format("32", "16"),
     TARGET.format("32, 2", "32"),
     STACK.format("17", "9, 2"),

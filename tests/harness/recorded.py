@@ -10,7 +10,7 @@ def source(kind="self", **changed):
 
 
 def counts(verdict):
-    """Runs, and how many of them agree, as they go with a verdict."""
+    """The number of runs, and of runs that agree, that fit a verdict."""
     runs, agreeing = {"unavailable": (0, 0), "flaky": (5, 4)}.get(verdict, (5, 5))
     return {"runs": runs, "agreeing": agreeing}
 

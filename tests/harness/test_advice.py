@@ -28,7 +28,7 @@ def control(device):
 
 
 def found(root, code=CODE, records=(), **header):
-    """What is wrong, without the place in front. Lines of the header are given as they are."""
+    """The problems of a planted reproducer, without file and line; header values are plain text."""
     header = {"fix": None, "right": 'lr = float("0.1")', **header}
     plant(
         root,
@@ -42,7 +42,7 @@ def found(root, code=CODE, records=(), **header):
 
 def test_lines_that_control_runs_as_they_are_printed_are_in_order(root):
     assert found(root) == []
-    inside = "weight = torch.zeros(1)\nweight -= lr"  # in a function that control() calls
+    inside = "weight = torch.zeros(1)\nweight -= lr"  # inside a function that control() calls
     assert found(root, right=inside, wrong="lr") == []
 
 
@@ -107,7 +107,7 @@ def test_where_there_are_two_ways_the_header_says_which_to_take(root):
     assert found(root, **use, choice="Take the lines") == []
 
 
-def test_what_a_retired_one_says_is_not_held_to_its_code(root):
+def test_the_lines_of_a_retired_reproducer_are_not_checked_against_its_code(root):
     assert found(root, right="lr = 0.2") != []
     assert found(root, right="lr = 0.2", retired="never was one") == []
 
@@ -161,7 +161,7 @@ def test_the_alternatives_of_a_pattern(pattern, expected):
     assert advice.alternatives(pattern) == expected
 
 
-def test_what_stands_in_a_loop_or_a_class_stands_there_too():
+def test_lines_inside_a_loop_or_a_class_are_found_too():
     code = ast.parse(
         "class A:\n    def f(self):\n        for x in y:\n            a = 1\n            b = 2\n"
         "def control(device):\n    A().f()\n"

@@ -1,4 +1,4 @@
-"""How the house hangs together: which room may use which, and that each closed set of names is stated once."""
+"""Checks which folder may import which, and that each closed set of names is listed only once."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ PACKAGE = catalog.PACKAGE
 MODULES = sorted(PACKAGE.rglob("*.py"))
 GROUND = {"__init__", "catalog", "torches", "devices", "verdicts", "causes", "toml", "program"}
 GROUND |= {"checked", "printing"}
-# Each may use those before it.
+# Each group may import the groups before it.
 ORDER = ["ground", "vendoring", "evidence", "run", "explain", "scan", "site", "beside", "commands"]
 BESIDE = {"advice", "checks", "skeleton"}  # single modules that the commands call
 
@@ -26,7 +26,7 @@ def room(path):
 
 
 def imports(path):
-    """(line, file of this package or name of another) of every import, deferred ones included."""
+    """(line, file of this package or name of another) of every import, including deferred ones."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -35,14 +35,14 @@ def imports(path):
         elif isinstance(node, ast.ImportFrom):
             folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
             for alias in node.names:
-                found = [
+                modules = [
                     folder / f"{alias.name}.py",
                     folder / alias.name / "__init__.py",
                     folder.with_suffix(".py"),
                 ]
                 yield (
                     node.lineno,
-                    next((file for file in found if file.is_file()), folder / "__init__.py"),
+                    next((file for file in modules if file.is_file()), folder / "__init__.py"),
                 )
 
 
@@ -77,7 +77,7 @@ def test_a_fix_imports_torch_and_the_standard_library_alone(path):
 
 
 def test_tests_import_their_helpers_by_one_name():
-    """Else a helper is imported twice, and a name of ours hides a package's."""
+    """With two names, a helper is imported twice, and our name may hide a package."""
     folder = catalog.ROOT / "tests/harness"
     helpers = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("test_")}
     assert [
@@ -88,7 +88,7 @@ def test_tests_import_their_helpers_by_one_name():
     ] == []
 
 
-CLOSED_SETS = {  # name -> (its members, the file that states it, how many of them make a second list)
+CLOSED_SETS = {  # name -> (members, the file that lists them, how many make a second list)
     "devices": (devices.DEVICES, "matrix/devices.py", len(devices.DEVICES)),
     "verdicts": (verdicts.VERDICTS, "matrix/verdicts.py", 4),
     "states": (tuple(states.BY_NAME), "matrix/evidence/states.py", 7),
@@ -106,7 +106,7 @@ def tracked(*patterns):
 
 
 def listed(name, members, enough):
-    """Lines of a file at which so many of the names stand together: in one literal, or on one line."""
+    """The lines of a file with at least `enough` of the members in one literal or on one line."""
     text = (catalog.ROOT / name).read_text(encoding="utf-8")
     if name.endswith(".py"):
         for node in ast.walk(ast.parse(text)):
@@ -124,10 +124,10 @@ def listed(name, members, enough):
 
 @pytest.mark.parametrize("name", CLOSED_SETS)
 def test_a_closed_set_of_names_is_stated_in_one_place(name):
-    """What a stranger forgets when a member is added: a second list that nothing holds to the first."""
+    """A second list would be forgotten when a member is added."""
     members, home, enough = CLOSED_SETS[name]
     files = tracked("*.py", "*.yml", "*.yaml", "*.js", "*.css", "*.html", "*.toml")
-    # a test may spell out what it expects; a reproducer and a fix, of which changes are parts, stand alone
+    # tests may list what they expect; reproducers and fixes (and changes to them) import nothing
     own = ("tests/harness/", "tests/fixes/", "tests/page/", "tests/trials/changes/", "repros/")
     own += ("reference_fixes/",)
     places = [

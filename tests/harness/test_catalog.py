@@ -196,7 +196,7 @@ def test_selection_is_by_id_or_family_and_leaves_retired_ones_out(root):
         catalog.select(reproducers, ("amp/three",))
 
 
-UNREADABLE = {  # what lies at amp/bad.py, and the problem
+UNREADABLE = {  # name -> (what creates amp/bad.py, the problem)
     "latin-1": (lambda path: path.write_bytes(b"# caf\xe9\n"), "1: cannot be read: not UTF-8"),
     "dangling link": (lambda path: path.symlink_to("nowhere"), "1: cannot be read: No such file"),
     "link to itself": (lambda path: path.symlink_to(path), "1: cannot be read: Too many levels"),
@@ -214,7 +214,7 @@ UNREADABLE = {  # what lies at amp/bad.py, and the problem
 
 @pytest.mark.skipif(sys.platform == "win32", reason="makes links and reads Linux's words")
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_a_file_that_cannot_be_read_is_named_and_the_others_are_there(root, name):
+def test_a_file_that_cannot_be_read_is_named_and_the_others_are_loaded(root, name):
     plant(root, "amp/good", CODE)
     make, text = UNREADABLE[name]
     make(root / "amp/bad.py")
@@ -268,7 +268,7 @@ def test_each_file_is_parsed_once_however_much_is_asked_of_it(root, monkeypatch)
 
 
 def plain(reproducer):
-    """Docstring and body as Python's own parser sees them."""
+    """The docstring and the body according to Python's own parser."""
     tree = ast.parse(reproducer.source)
     return ast.get_docstring(tree), "\n".join(
         reproducer.source.splitlines()[tree.body[0].end_lineno :]
@@ -301,7 +301,7 @@ def test_any_way_to_write_a_docstring_is_understood(root, docstring):
     assert (reproducer.doc, reproducer.body) == plain(reproducer)
 
 
-def test_what_stands_under_main_decides_no_verdict(root):
+def test_code_under_main_does_not_change_the_hash(root):
     path = plant(root, "amp/one", CODE)
     before = catalog.load(root)[0].hash
     path.write_text(path.read_text() + "    print()\n")

@@ -3,7 +3,7 @@ import pytest
 from matrix import catalog, causes
 
 REPRODUCERS = catalog.load()
-TWICE = [one for one in REPRODUCERS if one.id == "amp/unscale_twice"]
+TWICE = [reproducer for reproducer in REPRODUCERS if reproducer.id == "amp/unscale_twice"]
 GOOD = """\
 # a comment
 
@@ -26,7 +26,7 @@ causes = [
 
 @pytest.fixture
 def problems(monkeypatch, tmp_path):
-    """problems(text) -> what is wrong with such a causes.toml, without the folder."""
+    """A function: problems(text) returns the problems of such a causes.toml, without its folder."""
     path = tmp_path / "causes.toml"
     monkeypatch.setattr(causes, "CAUSES", path)
 
@@ -90,6 +90,6 @@ def test_every_problem_is_listed_at_once(problems):
 
 
 def test_a_message_that_several_reproducers_share_belongs_in_one_group(problems):
-    found = problems(GOOD, REPRODUCERS)
-    assert found
-    assert all("and are not in one group" in problem for problem in found)
+    wrong = problems(GOOD, REPRODUCERS)
+    assert wrong
+    assert all("and are not in one group" in problem for problem in wrong)

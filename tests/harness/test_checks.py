@@ -14,7 +14,7 @@ RELEASE = '[[torch]]\nversion = "{}"\npython = ">=3.10"\n\n'
 
 @pytest.fixture
 def project(root, tmp_path):
-    """Everything that lint looks at, in order: change one thing and it is the only problem."""
+    """A project without problems, so that a change makes the only problem."""
     plant(
         root,
         "amp/one",
@@ -75,7 +75,7 @@ def test_a_retired_reproducer_that_keeps_its_rule_is_a_problem(project):
     assert problem.endswith("retired: `rule` is still there; delete it, its rule and its cases")
 
 
-def test_a_new_device_is_told_every_place_that_does_not_know_it_yet():
+def test_every_place_that_lacks_a_new_device_is_a_problem():
     assert checks.device_problems(devices.ROWS) == []
     planted = replace(devices.BY_NAME["cuda"], name="xpu", runner="xpu")
     problems = checks.device_problems([*devices.ROWS, planted])
@@ -90,7 +90,7 @@ def test_a_new_device_is_told_every_place_that_does_not_know_it_yet():
         ("README.md", "no word on how to run the tests on it"),
         ("README.md", "no word on what headers rely on"),
         (".github/workflows/matrix.yml", "no input names its runner"),
-    ]  # memory.py has xpu
+    ]  # but not memory.py, which already has xpu
 
 
 def test_an_id_without_a_file_and_a_file_without_an_id_are_problems(project):
@@ -140,7 +140,7 @@ def test_a_file_beside_or_below_the_families_is_a_problem(project):
 
 
 def test_causes_that_are_not_toml_are_a_problem(monkeypatch, tmp_path, project):
-    monkeypatch.setattr(catalog, "REPROS", project.repros)  # causes are those of the catalog
+    monkeypatch.setattr(catalog, "REPROS", project.repros)  # lint reads the causes of the catalog
     path = tmp_path / "causes.toml"
     path.write_text("[[message")
     monkeypatch.setattr(causes, "CAUSES", path)
@@ -199,8 +199,8 @@ def test_the_end_names_the_popular_fix_where_there_is_one(project):
 def test_lines_that_do_what_was_never_run_are_a_problem(project, before, after, missing):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace(before, after, 1))
-    found = [line.split(": ", 1)[1] for line in project.lint()]
-    assert found == [f"wrong: {what} is not in the code that is run" for what in missing]
+    reasons = [line.split(": ", 1)[1] for line in project.lint()]
+    assert reasons == [f"wrong: {what} is not in the code that is run" for what in missing]
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_a_number_in_the_docstring_that_the_header_does_not_link_to_is_a_problem
 def test_what_ended_is_fixed_by_a_change_and_what_did_not_is_not(project, before, after, problem):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace(before, after))
-    found = [line for line in project.lint() if "to fix, run" not in line]
-    assert found == [f"{path}:{problem}"]
+    reported = [line for line in project.lint() if "to fix, run" not in line]
+    assert reported == [f"{path}:{problem}"]
 
 
 def test_a_header_that_differs_is_a_problem_with_the_command_that_fixes_it(project):

@@ -13,9 +13,9 @@ def test_a_device_whose_platform_this_is_not_is_missing_with_the_reason(monkeypa
     assert devices.missing("mps") is None
 
 
-@pytest.mark.parametrize("there", ["program", "file"])
+@pytest.mark.parametrize("present", ["program", "file"])
 def test_a_device_without_any_of_its_drivers_is_missing_and_with_one_it_is_not(
-    monkeypatch, tmp_path, there
+    monkeypatch, tmp_path, present
 ):
     row = devices.Device("xpu", "xpu", "", ("xpu-smi", str(tmp_path / "node")), {}, True, "xpu")
     monkeypatch.setitem(devices.BY_NAME, "xpu", row)
@@ -23,7 +23,7 @@ def test_a_device_without_any_of_its_drivers_is_missing_and_with_one_it_is_not(
     assert devices.missing("xpu").startswith(
         "xpu is not usable on this machine: no driver (looked for xpu-smi, "
     )
-    if there == "file":
+    if present == "file":
         (tmp_path / "node").touch()
     else:
         monkeypatch.setattr(devices.shutil, "which", lambda name: f"/usr/bin/{name}")

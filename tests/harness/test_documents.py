@@ -1,4 +1,4 @@
-"""The documents for contributors, held to what the project has."""
+"""Checks the documents for contributors against the project."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ WORKFLOWS = sorted((ROOT / ".github").rglob("*.yml"))
 
 
 def modules_on_the_map() -> set[str]:
-    found, folders = set(), []
+    modules, folders = set(), []
     for line in MAP.split("```")[1].splitlines():
         if entry := re.match(r"( *)([\w./, ]+?) +# |( *)(\w+/)$", line):
             indent, names = (entry[1], entry[2]) if entry[2] else (entry[3], entry[4])
             folders[len(indent) // 2 :] = [names.rstrip("/") if names.endswith("/") else ""]
-            found |= {"/".join([*folders[:-1], name]) for name in re.findall(r"\w+\.py", names)}
-    return found
+            modules |= {"/".join([*folders[:-1], name]) for name in re.findall(r"\w+\.py", names)}
+    return modules
 
 
 def test_every_module_is_on_the_map_and_nothing_else() -> None:
@@ -34,11 +34,13 @@ def test_every_action_is_pinned_by_commit_with_its_version() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
     uses = re.findall(r"(?m)^[ -]*uses: (?!\./)(.*)", text)
     assert uses
-    assert [one for one in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one)] == []
+    assert [
+        action for action in uses if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action)
+    ] == []
 
 
 def test_what_is_run_before_a_pull_request_is_what_ci_runs() -> None:
-    """Else a change of page.js, which lint and tests-cpu do not run, fails after it was sent."""
+    """Only site-tests runs page.js: without it, a broken page would be noticed too late."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (before,) = re.findall(r"^nox -s (.+?) +# before you send", text, re.M)
     run = (ROOT / ".ci/run").read_text(encoding="utf-8")
@@ -47,7 +49,7 @@ def test_what_is_run_before_a_pull_request_is_what_ci_runs() -> None:
 
 
 def test_every_session_of_nox_has_a_summary_of_one_line() -> None:
-    """`nox -l` shows the first line alone."""
+    """`nox -l` shows only the first line."""
     tree = ast.parse((ROOT / "noxfile.py").read_text(encoding="utf-8"))
     summaries = {
         node.name: (ast.get_docstring(node) or "").partition("\n")[0]
@@ -70,15 +72,15 @@ def test_every_relative_link_leads_to_a_file() -> None:
 
 
 def test_the_readme_works_on_a_package_index_and_its_links_lead_to_files() -> None:
-    """There a relative link is dead, so all are absolute, below the one address that pyproject states."""
+    """Relative links are dead on a package index, so all links start with pyproject's address."""
     address = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     home = address["project"]["urls"]["Repository"]
     links = re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert links
     for link in links:
-        found = re.fullmatch(rf"{re.escape(home)}/(?:blob|tree)/main/(.+)", link)
-        assert found, f"{link}: not below {home}"
-        assert (ROOT / found[1]).exists(), link
+        target = re.fullmatch(rf"{re.escape(home)}/(?:blob|tree)/main/(.+)", link)
+        assert target, f"{link}: not below {home}"
+        assert (ROOT / target[1]).exists(), link
 
 
 def test_every_page_of_docs_is_linked() -> None:

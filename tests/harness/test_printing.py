@@ -1,4 +1,4 @@
-"""Text from outside, as it is shown."""
+"""How text from outside is printed."""
 
 import pytest
 
@@ -18,7 +18,7 @@ from tests.harness.helpers import call
         ("a ##[add-mask]b", r"a ##\x5badd-mask]b"),
     ],
 )
-def test_what_would_steer_a_terminal_or_a_ci_log_is_escaped(text, shown):
+def test_control_sequences_of_terminals_and_ci_logs_are_escaped(text, shown):
     assert printable_line(text) == printable_line(shown) == shown
 
 

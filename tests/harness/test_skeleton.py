@@ -178,7 +178,9 @@ def test_a_message_begins_at_the_end_of_the_file_and_lint_names_what_is_left(tmp
 
 
 def test_lint_names_what_a_rule_lacks(monkeypatch, tmp_path):
-    ruled = [one for one in catalog.load() if one.id == "amp/clip_before_unscale"]
+    ruled = [
+        reproducer for reproducer in catalog.load() if reproducer.id == "amp/clip_before_unscale"
+    ]
     rules, cases = tmp_path / "rules", tmp_path / "cases"
     for folder in (rules, cases):
         (folder / "amp").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""torches.toml: what is read from it, and what is refused."""
+"""The reading and the checks of torches.toml."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The rows of verdicts, what a worker's message may hold, and how outcomes become a verdict."""
+"""The rows of verdicts, the messages of a worker, and how outcomes become a verdict."""
 
 import re
 import time
@@ -36,7 +36,7 @@ def judged(reproducer, reproduce, control=None, popular_fix=(), right=(), messag
 
 
 def test_no_other_module_lists_the_verdicts():
-    """A new row is all that a new verdict takes."""
+    """A new verdict needs only a new row."""
     for path in HARNESS.rglob("*.py"):
         if path.name != "verdicts.py":
             code = re.sub(r'""".*?"""|#.*', "", path.read_text(encoding="utf-8"), flags=re.S)
@@ -78,10 +78,10 @@ def test_texts_are_bounded_with_a_mark_and_lone_surrogates_are_escaped():
     assert outcome("a\ud800b\U0001f525")["value"] == "a\\ud800b\U0001f525"
     long = outcome("x" * 50_000)["value"]
     assert long == "x" * 20_000 + "... [50000 characters in all]"
-    assert outcome(long)["value"] == long  # one mark, though worker and runner both look
+    assert outcome(long)["value"] == long  # one mark, although worker and runner both check
 
 
-def test_what_would_steer_a_terminal_is_escaped():
+def test_control_sequences_of_a_terminal_are_escaped():
     shown = outcome("boom\t\x1b[2J\x1b]0;x\x07\r\x00\x9b\x7f\u202e\n\u2603 ok")["value"]
     assert shown == "boom\t\\x1b[2J\\x1b]0;x\\x07\\r\\x00\\x9b\\x7f\\u202e\n\u2603 ok"
     raised = outcome(outcome="raised", detail="ValueError: \x1b[31mred")
@@ -115,7 +115,7 @@ def test_runs_that_disagree_are_flaky(reproducer):
 
 
 def test_seconds_and_overhead_are_medians_and_memory_is_the_most(reproducer):
-    runs = [outcome("boom", seconds=one / 10, peak_mib=one) for one in (1, 2, 9)]
+    runs = [outcome("boom", seconds=number / 10, peak_mib=number) for number in (1, 2, 9)]
     result = judged(reproducer, runs, [outcome(seconds=0.8)] * 3)
     assert (result.seconds, result.peak_mib) == (0.2, 9.0)
     assert result.overhead == pytest.approx(0.2)
@@ -155,9 +155,9 @@ def test_the_symptom_that_a_popular_fix_leaves_is_that_of_its_first_run(reproduc
 
 def test_right_lines_that_leave_a_symptom_or_raise_make_a_run_broken(reproducer):
     for seen in (outcome("boom"), outcome(None)):
-        left = judged(reproducer, [seen], right=[outcome("half of it")])
-        assert left.verdict == "broken"
-        assert left.detail == "right() does not fix it: half of it"
+        result = judged(reproducer, [seen], right=[outcome("half of it")])
+        assert result.verdict == "broken"
+        assert result.detail == "right() does not fix it: half of it"
     raised = judged(reproducer, [outcome("boom")], right=[outcome(outcome="raised", detail="Oops")])
     assert (raised.verdict, raised.detail) == ("broken", "right() raised Oops")
     assert judged(reproducer, [outcome("boom")], right=[outcome()]).verdict == "reproduced"

@@ -1,11 +1,10 @@
-"""Every argument of every public function of the fixes, given what it did not expect.
+"""Gives every argument of every public function of the fixes unexpected input.
 
     python -m tests.trials.bad_inputs
 
-Each square of the table is run. It is "right" when the answer equals one that was worked out
-independently of the fix, in float64 on dense tensors; it is an error's text when the function
-refused, and the text has to name the value, its type, dtype, shape, layout or device. Anything
-else is wrong.
+Each cell of the table is a run. A run is "right" if the answer equals one computed independently of
+the fix, in float64 on dense tensors. It is an "error" if the function refused, with a text that
+names the value, its type, dtype, shape, layout or device. Any other run is a problem.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ INPUTS: dict[str, Callable[[], Any]] = {
 
 
 class OnlyAnError(Exception):
-    """There is no right answer to this."""
+    """There is no right answer for this input."""
 
 
 @dataclasses.dataclass
@@ -117,7 +116,7 @@ def use(
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Registers call(value) as a use of the function.
 
-    right(value) is the answer, worked out independently, or raises OnlyAnError.
+    right(value) computes the answer independently, or raises OnlyAnError.
     """
 
     def register(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -127,7 +126,7 @@ def use(
     return register
 
 
-# ---- answers worked out independently ----
+# ---- answers computed independently ----
 
 
 def whole(x: Any) -> int:
@@ -184,7 +183,7 @@ def only_an_error(x: Any) -> Any:
 
 
 def cuda_index(x: Any) -> bool:
-    """A whole number is an accelerator's index: cuda:x in a build for CUDA, present or not."""
+    """True if a whole number means a CUDA device, as in a build for CUDA even without a GPU."""
     return (
         isinstance(x, int) and not isinstance(x, bool) and x >= 0 and torch.device(x).type == "cuda"
     )
@@ -255,7 +254,7 @@ def _(x: Any) -> Any:
 
 
 def flag(x: Any) -> bool:
-    """What the flag is in the block: None leaves it alone."""
+    """The value of the flag inside the block; None leaves the flag alone."""
     if x is None:
         return torch.backends.cudnn.enabled
     return x if isinstance(x, bool) else only_an_error(x)
@@ -294,8 +293,8 @@ def _(x: Any) -> Any:
 
 def windowed(batches: Any = (3.0,), size: Any = 2, **options: Any) -> list[Any]:
     """The batches with their shares and the mark of the last."""
-    given = amp.windows(batches, size, **options)
-    return [item for window in given for item in window]
+    windows = amp.windows(batches, size, **options)
+    return [item for window in windows for item in window]
 
 
 def all_batches(x: Any) -> list[Any]:
@@ -330,7 +329,7 @@ def _(x: Any) -> Any:
 
 
 def stepped(gradient: Any = (3.0, 4.0), wrap: Any = None, **options: Any) -> torch.Tensor:
-    """Weights of zeros after a step of SGD with this gradient."""
+    """The weights, zero at first, after a step of SGD with this gradient."""
     gradient = torch.tensor(gradient) if isinstance(gradient, tuple) else gradient
     weight = nn.Parameter(torch.zeros_like(gradient).to_dense())
     weight.grad = gradient
@@ -373,7 +372,7 @@ def _(x: Any) -> Any:
 
 
 def step_with(x: Any) -> Any:
-    """A step down the gradient, or none where its length is not finite."""
+    """The weights after a step down the gradient; zeros if the gradient's norm is not finite."""
     if not isinstance(x, torch.Tensor) or x.device.type == "meta" or x.is_quantized:
         raise OnlyAnError
     x = x.to_dense() if x.is_sparse else x
@@ -381,7 +380,7 @@ def step_with(x: Any) -> Any:
 
 
 class Wrapped:
-    """An optimizer as Lightning and accelerate wrap one: what is set on it stays on the wrapper."""
+    """An optimizer wrapped as in Lightning and accelerate: attributes are set on the wrapper."""
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizer = optimizer
@@ -802,7 +801,7 @@ def _(x: Any) -> Any:
 
 
 def restored(model: nn.Module) -> torch.Tensor:
-    """Its only tensor, after a snapshot was restored over zeros."""
+    """The model's only tensor, after it was set to zeros and a snapshot was restored."""
     snapshot = numerics.Snapshot(model)
     tensor = next(iter([*model.parameters(), *model.buffers()]))
     with torch.no_grad():
@@ -848,7 +847,7 @@ def _(x: Any) -> Any:
 
 
 def padding_mask(x: Any) -> Any:
-    """What attention_mask() adds to the scores of one head."""
+    """The mask that attention_mask() adds to the scores of one head."""
     if not isinstance(x, torch.Tensor) or x.dtype != torch.bool:
         raise OnlyAnError
     rows = [[-math.inf if key else 0.0 for key in row] for row in x.tolist()]
@@ -915,7 +914,7 @@ def _(x: Any) -> Any:
 
 
 def fillable(x: Any) -> Any:
-    """Its shape and dtype: what it is filled with is random."""
+    """The shape and dtype of the tensor; its values will be random."""
     if not isinstance(x, torch.Tensor) or x.is_quantized or x.layout != torch.strided:
         raise OnlyAnError
     return (tuple(x.shape), x.dtype) if x.is_floating_point() else only_an_error(x)
@@ -928,7 +927,7 @@ def filled(x: Any, fill: Callable[..., Any]) -> Any:
 
 
 def small(x: Any) -> bool:
-    """The numbers are finite: with any width that float32 can multiply."""
+    """True if x is small enough for float32 arithmetic to stay finite."""
     return 0 < finite_number(x) < 1e6 or only_an_error(x)
 
 
@@ -1030,7 +1029,7 @@ def with_momentum(momentum: Any) -> torch.optim.Optimizer:
 
 
 def of_the_weight(x: Any) -> Any:
-    """As it is loaded: in the dtype and on the device of the weight."""
+    """The tensor as it is loaded, in the dtype and on the device of the weight."""
     if x.shape != (2, 2):
         raise OnlyAnError
     return x.to("cpu", torch.float32)
@@ -1249,7 +1248,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def tokens(x: Any) -> list[str]:
-    """One of these has to be in an error's text."""
+    """Words for the input, one of which an error's text has to contain."""
     names = [type(x).__name__, " ".join(repr(x).split()), str(x)]
     if isinstance(x, numpy.ndarray):
         names += ["array", str(x.dtype)]
@@ -1315,20 +1314,20 @@ def judge(use: Use, name: str) -> Cell:
     return Cell(use, name, kind, f"answered {answer!r}, right is {right!r}")
 
 
-def _judge_error(error: Exception, given: Any) -> tuple[str, str]:
-    """The kind, and the error's text."""
+def _judge_error(error: Exception, value: Any) -> tuple[str, str]:
+    """The kind of the cell, and the error's text."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     if not _reached_the_fix(error):
         return "not applicable", text
-    # The model of the scenario may raise anything: the fix passes that on.
+    # The scenario's own model may raise any error, which the fix passes on.
     clear = _raised_here(error) or any(
-        re.search(rf"(?<!\w){re.escape(token)}s?(?!\w)", text.lower()) for token in tokens(given)
+        re.search(rf"(?<!\w){re.escape(token)}s?(?!\w)", text.lower()) for token in tokens(value)
     )
     return "error" if clear else "unclear", text
 
 
 def _reached_the_fix(error: BaseException) -> bool:
-    """Whether the fix was called at all: torch may have refused to build the scenario."""
+    """True if the fix was called. If not, torch refused to build the scenario."""
     return any(
         Path(frame.f_code.co_filename).parent.name == "reference_fixes"
         for frame, _ in traceback.walk_tb(error.__traceback__)
@@ -1364,39 +1363,39 @@ def problems(cells: Iterable[Cell]) -> list[str]:
 MARKS = {"right": "✓", "error": "E", "not applicable": "", "wrong": "WRONG", "unclear": "UNCLEAR"}
 
 
-def marks(found: Cells) -> str:
-    """Which input met what, one row per input."""
+def marks(cells_of: Cells) -> str:
+    """The table of outcomes, with a row per input."""
     rows = [
-        (name, *(MARKS[cells[position].kind] for cells in found.values()))
+        (name, *(MARKS[cells[position].kind] for cells in cells_of.values()))
         for position, name in enumerate(INPUTS)
     ]
-    return table(("input", *map(str, range(1, len(found) + 1))), rows)
+    return table(("input", *map(str, range(1, len(cells_of) + 1))), rows)
 
 
-def render(found: Cells) -> str:
-    kinds = Counter(cell.kind for cells in found.values() for cell in cells)
+def render(cells_of: Cells) -> str:
+    kinds = Counter(cell.kind for cells in cells_of.values() for cell in cells)
     lines = [
         "# Bad inputs",
         "",
         f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, CPU.",
-        f"Every argument of every public function, given {len(INPUTS)} things.",
+        f"Every argument of every public function gets {len(INPUTS)} inputs.",
         f"{kinds.total()} runs: {kinds['right']} right answers,",
-        f"{kinds['error']} errors naming what was given,",
-        f"{kinds['wrong']} wrong numbers, {kinds['unclear']} unclear errors.",
-        f"In the other {kinds['not applicable']} torch itself refuses to make such a thing.",
+        f"{kinds['error']} errors that name the input,",
+        f"{kinds['wrong']} wrong answers, {kinds['unclear']} unclear errors.",
+        f"In the other {kinds['not applicable']} runs, torch itself refuses to build the scenario.",
         "",
-        "✓: the answer equals one worked out independently of the fix. E: refused; the texts are",
-        "below the table.",
+        "✓: the answer equals one computed independently of the fix. E: the function refused the",
+        "input; the texts are below the table.",
         "",
-        marks(found),
+        marks(cells_of),
         "",
-        *(f"{number}. `{name}`" for number, name in enumerate(found, 1)),
+        *(f"{number}. `{name}`" for number, name in enumerate(cells_of, 1)),
         "",
     ]
-    for name, cells in found.items():
+    for name, cells in cells_of.items():
         if errors := _inputs_by_error(cells):
-            rows = [(", ".join(given), f"`{text}`") for text, given in errors.items()]
-            lines += [f"## {name}", "", table(("given", "error"), rows), ""]
+            rows = [(", ".join(inputs), f"`{text}`") for text, inputs in errors.items()]
+            lines += [f"## {name}", "", table(("inputs", "error"), rows), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -1412,14 +1411,14 @@ def _inputs_by_error(cells: list[Cell]) -> dict[str, list[str]]:
 
 @click.command()
 def main() -> None:
-    """Give every argument of every public function what it does not expect.
+    """Give every argument of every public function unexpected input.
 
-    Writes docs/bad-inputs.md. Exit status: 0 every answer is right and every error names what was
-    given, 1 some do not, 2 usage error.
+    Writes docs/bad-inputs.md. Exit status: 0 every answer is right and every error names its input,
+    1 some do not, 2 usage error.
     """
-    found = measure()
-    write(TABLE, render(found))
-    sys.exit(finish(problems(cell for cells in found.values() for cell in cells)))
+    cells_of = measure()
+    write(TABLE, render(cells_of))
+    sys.exit(finish(problems(cell for cells in cells_of.values() for cell in cells)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Changes by hand to the reference fixes: each breaks a promise that no mutation tool looks for.
+"""Changes by hand to the reference fixes, each of which breaks a promise that mutmut cannot break.
 
     python -m tests.trials.changes [FAMILY]...        (`nox -s mutants` runs them too)
 
-They are listed in tests/trials/changes/<family>.toml: the promise that breaks, the lines before and
-after, and a reason where no test can notice.
+tests/trials/changes/<family>.toml lists them: the broken promise, the lines before and after, and a
+reason if no test can notice the change.
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ class Change:
     reason: str = ""  # why no test can notice
 
     def apply(self, source: str) -> str:
-        """The changed fix. Raises ValueError where the lines are not there once, or not Python."""
+        """The changed fix.
+
+        Raises ValueError unless the lines occur exactly once. Raises SyntaxError if the result is
+        not Python.
+        """
         if (count := source.count(self.before)) != 1:
             raise ValueError(f"its lines are in {self.family}.py {count} times: {self.before!r}")
         changed = source.replace(self.before, self.after)
@@ -46,7 +50,7 @@ class Change:
 
 
 def load(family: str, folder: Path = FOLDER) -> list[Change]:
-    """The changes of a family. Raises ValueError where a key is missing or unknown."""
+    """The changes of a family. Raises ValueError if a key is missing or unknown."""
     path = folder / f"{family}.toml"
     if not path.is_file():
         return []
@@ -58,7 +62,7 @@ def load(family: str, folder: Path = FOLDER) -> list[Change]:
 
 
 def survives(change: Change) -> bool:
-    """Whether the tests of its family pass all the same."""
+    """True if the tests of its family pass in spite of the change."""
     with tempfile.TemporaryDirectory() as folder:
         for fix in catalog.FIXES.glob("*.py"):
             source = fix.read_text(encoding="utf-8")
@@ -82,36 +86,36 @@ def survives(change: Change) -> bool:
 
 
 def measure(changes: list[Change], jobs: int) -> list[Change]:
-    """Those that survive."""
+    """The changes that survive."""
     with ThreadPoolExecutor(jobs) as pool:
         return [change for change, alive in zip(changes, pool.map(survives, changes)) if alive]
 
 
 def problems(changes: list[Change], surviving: list[Change]) -> list[str]:
-    """A survivor without a reason, a reason without its survivor."""
-    found = []
+    """Survivors without a reason, and reasons for changes that do not survive."""
+    problems = []
     for change in changes:
         name = f"{change.family}: {change.promise}"
         if change in surviving and not change.reason:
-            found.append(f"survives: {name}\n- {change.before}\n+ {change.after}")
+            problems.append(f"survives: {name}\n- {change.before}\n+ {change.after}")
         if change.reason and change not in surviving:
-            found.append(f"does not survive, so it needs no reason: {name}")
-    return found
+            problems.append(f"does not survive, so it needs no reason: {name}")
+    return problems
 
 
 @click.command()
 @click.argument("names", metavar="[FAMILY]...", nargs=-1)
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count(), show_default="cores")
 def main(names: tuple[str, ...], jobs: int) -> None:
-    """Make each change and see whether the tests of its family notice.
+    """Make each change and see whether the tests of its family notice it.
 
-    Exit status: 0 each is noticed or has its reason, 1 not so, 2 usage error.
+    Exit status: 0 each change is noticed or has a reason, 1 one is not, 2 usage error.
     """
-    known = catalog.fixes()
-    if unknown := sorted(set(names) - set(known)):
-        raise click.UsageError(f"no family {', '.join(unknown)}; expected {', '.join(known)}")
+    families = catalog.fixes()
+    if unknown := sorted(set(names) - set(families)):
+        raise click.UsageError(f"no family {', '.join(unknown)}; expected {', '.join(families)}")
     wrong: list[str] = []
-    for family in names or known:
+    for family in names or families:
         changes = load(family)
         surviving = measure(changes, jobs)
         killed = len(changes) - len(surviving)

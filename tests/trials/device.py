@@ -1,33 +1,33 @@
 """Measures one device on a machine that has no network and where nothing can be installed.
 
-    python tests/trials/device.py pack WHEELS           where there is a network
-    python3 tests/trials/device.py run cuda WHEELS OUT  there, in a copy of this repository
+    python tests/trials/device.py pack WHEELS           on a machine with a network
+    python3 tests/trials/device.py run cuda WHEELS OUT  on the other, in a copy of this repository
 
-That machine, Linux or macOS, needs Python 3.11 or newer with torch and numpy. What else the parts
-need travels in WHEELS, a folder of wheels in pure Python, which are unpacked and not installed. The
-parts run one after another, as they need the device to themselves:
+The machine without a network, Linux or macOS, needs Python 3.11 or newer with torch and numpy. All
+other requirements are in WHEELS, a folder of pure-Python wheels, which are unpacked and not
+installed. The parts run one after another, because each needs the device to itself:
 
-    facts       what torch knows of the machine
-    texts       what failures print (tests.trials.texts)
-    bench       how fast the fixes are (tests.trials.speed)
-    tests       the promises of the fixes
+    facts       the machine as torch sees it
+    texts       the messages of failures (tests.trials.texts)
+    bench       the speed of the fixes (tests.trials.speed)
+    tests       the tests of the fixes
     sanitizer   the prefetcher under compute-sanitizer, on CUDA only
     record      every reproducer, five times
     programs    the reproducers against their headers, and run alone as programs
 
-Each part has a time limit, and all together have eight minutes, in which the last ones may get no
-time. `run ... programs record=500` runs only those parts, in this order and with their own limits;
-record goes on with what OUT or matrix/records has. While a part runs and as it ends, cut off or not,
-what it wrote goes into OUT/PART.tar.gz, and how it ended into OUT/summary.json. Afterwards, at
-home, for cuda:
+Each part has a time limit, and all parts together have eight minutes, so the last ones may get no
+time. `run ... programs record=500` runs only those parts, in this order and with these limits. The
+part record resumes from the records in OUT or matrix/records. While a part runs and when it ends,
+its files are saved in OUT/PART.tar.gz, and the way it ended in OUT/summary.json. Afterwards, on
+your own machine, for cuda:
 
     tar xzf OUT/record.tar.gz && torch-repros merge record/records
     torch-repros headers --write && torch-repros grid
     tar xzf OUT/bench.tar.gz && cp bench/speed-cuda.md docs/
     tar xzf OUT/texts.tar.gz && cp texts/cuda.json tests/trials/texts/
 
-It needs the standard library only. Exit status: 0 every part ended well, 1 one did not, 2 usage
-error.
+This program needs only the standard library. Exit status: 0 every part succeeded, 1 a part did not,
+2 usage error.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # a script finds w
 from matrix.devices import DEVICES  # which needs the standard library only
 
 ROOT = Path(__file__).resolve().parents[2]
-# Of the requirements in pyproject.toml, those that the parts import and that are pure Python.
+# The requirements in pyproject.toml that the parts import and that are pure Python.
 PACKED = ("click", "filelock", "hypothesis", "packaging", "pytest", "pytest-xdist", "rich")
 ENVIRONMENT = {
     "HYPOTHESIS_PROFILE": "ci",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # plugins that lie about there are for another pytest
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # the machine's plugins may need another pytest
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-ENDING = 15.0  # seconds that a part has for ending after an interrupt
+ENDING = 15.0  # seconds that a part has to end after an interrupt
 TOTAL = 480.0 - ENDING  # seconds for all parts
-KEEPING = 15.0  # seconds after which what a running part has written is kept again
+KEEPING = 15.0  # seconds between two saves of a running part's files
 SHOWN = 15  # lines of a part's output
 
 
@@ -71,7 +71,7 @@ SHOWN = 15  # lines of a part's output
 class Part:
     name: str
     seconds: float  # its limit
-    command: str  # {device}, {python} and {folder}, its own, are filled in
+    command: str  # {device}, {python} and {folder}, the part's folder, are filled in
     devices: tuple[str, ...] = DEVICES
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -102,7 +102,7 @@ PARTS = (
         f"--target-processes all --report-api-errors no --error-exitcode 9 {TESTS} "
         "tests/fixes/test_data_loading.py -k prefetcher",
         devices=("cuda",),
-        # Races between streams are seen only where CUDA itself hands out the memory.
+        # The tool sees races between streams only if CUDA itself allocates the memory.
         environment={"PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"},
     ),
     Part(
@@ -120,9 +120,9 @@ class Ended:
     """How a part ended."""
 
     part: str
-    status: int | None  # None: it was not started
+    status: int | None  # None if the part was not started
     seconds: float
-    why: str = ""  # it was ended or not started
+    why: str = ""  # why it was ended or not started
 
     @property
     def well(self) -> bool:
@@ -133,7 +133,7 @@ STOPPED = "stopped with this program"
 
 
 def pack(wheels: Path, python_version: str) -> int:
-    """Downloads PACKED and what they need, for any platform. Returns pip's exit status."""
+    """Downloads PACKED and their requirements, for any platform. Returns pip's exit status."""
     command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:"]
     command += ["--python-version", python_version, "--implementation", "py"]
     command += ["--abi", "none", "--platform", "any", "--dest", str(wheels)]
@@ -141,19 +141,19 @@ def pack(wheels: Path, python_version: str) -> int:
 
 
 def wheels_in(text: str) -> list[Path]:
-    found = sorted(Path(text).glob("*.whl"))
-    if not found:
+    wheels = sorted(Path(text).glob("*.whl"))
+    if not wheels:
         raise argparse.ArgumentTypeError(
             f"{text}: no wheels in this folder; make it with: device.py pack {text}"
         )
-    names = [wheel.name.split("-")[0] for wheel in found]
+    names = [wheel.name.split("-")[0] for wheel in wheels]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise argparse.ArgumentTypeError(f"{text}: two wheels of {', '.join(twice)}; keep one")
-    return found
+    return wheels
 
 
 def named(text: str) -> Part:
-    """Such as `tests` or `record=500`."""
+    """The part that an argument such as `tests` or `record=500` names."""
     name, _, seconds = text.partition("=")
     by_name = {part.name: part for part in PARTS}
     try:
@@ -165,7 +165,7 @@ def named(text: str) -> Part:
 
 
 def run(part: Part, device: str, out: Path, folder: Path, environment: dict[str, str]) -> Ended:
-    """Runs a part in its folder, which gets the output too, and ends it at its limit."""
+    """Runs a part, with its output in its folder, and ends it at its limit."""
     names = {"device": device, "python": sys.executable, "folder": str(folder)}
     command = [word.format(**names) for word in shlex.split(part.command)]
     if not shutil.which(command[0]):
@@ -184,13 +184,13 @@ def run(part: Part, device: str, out: Path, folder: Path, environment: dict[str,
         try:
             why = wait(process, part.seconds, lambda: keep(folder, out))
             if why:
-                process.send_signal(signal.SIGINT)  # as by Ctrl-C: what is done is kept
+                process.send_signal(signal.SIGINT)  # like Ctrl-C, so that finished work is kept
             try:
                 process.wait(ENDING)
             except subprocess.TimeoutExpired:
                 why += f", killed after {ENDING:g} s more"
         finally:
-            # macOS refuses it where all have ended
+            # macOS refuses the signal if all have ended
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)  # and what it started
             status = process.wait()
@@ -198,7 +198,7 @@ def run(part: Part, device: str, out: Path, folder: Path, environment: dict[str,
 
 
 def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], object]) -> str:
-    """Why the process has to be ended, or "" where it ends by itself."""
+    """Why the process has to be ended, or "" if it ends by itself."""
     end = time.monotonic() + seconds
     try:
         while (left := end - time.monotonic()) > 0:
@@ -206,7 +206,7 @@ def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], ob
                 process.wait(min(left, KEEPING))
                 return ""
             except subprocess.TimeoutExpired:
-                with contextlib.suppress(OSError):  # of files that change meanwhile
+                with contextlib.suppress(OSError):  # files may change meanwhile
                     keep()
     except KeyboardInterrupt:
         return STOPPED
@@ -214,7 +214,7 @@ def wait(process: subprocess.Popen[bytes], seconds: float, keep: Callable[[], ob
 
 
 def keep(folder: Path, out: Path) -> None:
-    """Whole files only: the machine may be taken away at any moment."""
+    """Saves the folder as an archive that is always whole: the machine may stop at any time."""
     part = out / f"{folder.name}.part"
     with tarfile.open(part, "w:gz") as file:
         file.add(folder, folder.name)
@@ -224,14 +224,14 @@ def keep(folder: Path, out: Path) -> None:
 def note(ended: Ended, out: Path) -> None:
     summary = out / "summary.json"
     noted = json.loads(summary.read_text(encoding="utf-8")) if summary.exists() else []
-    noted = [one for one in noted if one["part"] != ended.part] + [asdict(ended)]
+    noted = [entry for entry in noted if entry["part"] != ended.part] + [asdict(ended)]
     part = out / "summary.part"
     part.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
     part.replace(summary)
 
 
 def resume(device: str, folder: Path, out: Path) -> None:
-    """Puts the records of the device into the folder: of an earlier call, else of the repository."""
+    """Puts earlier records of the device into the folder, from OUT or else from the repository."""
     earlier = out / f"{folder.name}.tar.gz"
     if earlier.exists():
         with tarfile.open(earlier) as archive:
@@ -291,21 +291,21 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     packing = commands.add_parser("pack", help="download the wheels that the parts need")
     packing.add_argument("wheels", type=Path, metavar="WHEELS")
-    packing.add_argument("--python-version", default="3.12", help="that the machine has")
+    packing.add_argument("--python-version", default="3.12", help="the Python of that machine")
     running = commands.add_parser("run", help="run the parts")
     running.add_argument("device", choices=DEVICES)
     running.add_argument("wheels", type=wheels_in, metavar="WHEELS")
     running.add_argument("out", type=Path, metavar="OUT")
     running.add_argument("parts", type=named, nargs="*", metavar="PART[=SECONDS]")
-    given = parser.parse_args(arguments)
-    if given.command == "pack":
-        return pack(given.wheels, given.python_version)
+    options = parser.parse_args(arguments)
+    if options.command == "pack":
+        return pack(options.wheels, options.python_version)
     # A script's background job ignores Ctrl-C, and so would every part.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    parts = given.parts or [part for part in PARTS if given.device in part.devices]
-    total = math.inf if given.parts else TOTAL
-    endings = measure(given.device, given.wheels, given.out.resolve(), parts, total)
+    parts = options.parts or [part for part in PARTS if options.device in part.devices]
+    total = math.inf if options.parts else TOTAL
+    endings = measure(options.device, options.wheels, options.out.resolve(), parts, total)
     return 0 if all(ended.well for ended in endings) else 1
 
 

@@ -1,12 +1,12 @@
-"""Two ways to the same result in torch, compared on drawn examples.
+"""Compares two ways to compute the same result in torch, on generated examples.
 
     python -m tests.trials.differences [PAIR]... [--examples N]
 
-A *pair* is a strategy for examples and a function that goes both ways with one of them: the plain
-and the fused step of an optimizer, a layer on a tensor and on its transposed copy, a scheduler that
-ran through and one that was resumed. Where the two differ, Hypothesis looks for the smallest
-example that does, and it is printed. It may be a bug of torch's: a reproducer then holds it, and
-KNOWN names the reproducer beside the examples that it explains.
+A *pair* is a strategy for examples and a function that computes the result of an example in two
+ways: the plain and the fused step of an optimizer, a layer on a tensor and on its transposed copy,
+a scheduler that ran through and one that was resumed. If the two results differ, Hypothesis looks
+for the smallest such example and the trial prints it. It may be a bug in torch. A reproducer then
+shows the bug, and KNOWN names the reproducer and the examples that it explains.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ SETTINGS = hypothesis.settings(
 
 
 def pair(tolerance: float = 1e-4, **examples: st.SearchStrategy[Any]) -> Callable[..., Any]:
-    """Registers a function of an example that returns the two ways, each as a call."""
+    """Registers a function that takes an example and returns the two ways as callables."""
 
     def register(sides: Callable[..., Any]) -> Callable[..., Any]:
         name = sides.__name__
@@ -85,9 +85,9 @@ def leaves(result: Any) -> Iterator[Tensor]:
 
 
 def same(one: Any, other: Any, tolerance: float) -> bool:
-    """Whether both are errors, or hold the same tensors up to a part of the largest value.
+    """True if both are errors, or have the same tensors up to a fraction of the largest value.
 
-    What torch says it has not implemented is no difference.
+    NotImplementedError from torch does not count as a difference.
     """
     if isinstance(one, NotImplementedError) or isinstance(other, NotImplementedError):
         return True
@@ -145,7 +145,7 @@ DTYPES = {name: getattr(torch, name) for name in ("float32", "bfloat16", "float1
 
 
 def numbers(kind: str, *size: int, seed: int = 0) -> Tensor:
-    """float64 values, exact in bfloat16."""
+    """float64 values that bfloat16 represents exactly."""
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randint(-64, 65, size, generator=generator).double() / 16
     return {
@@ -203,7 +203,7 @@ def options(draw: st.DrawFn, names: Iterable[str] = tuple(OPTIMIZERS)) -> Exampl
         asked += ("weight_decay",)
     use = {"name": name, **{key: draw(NUMBERS[key]) for key in asked}}
     if use.get("nesterov"):
-        use |= {"momentum": 0.9, "dampening": 0.0}  # it needs them
+        use |= {"momentum": 0.9, "dampening": 0.0}  # nesterov needs them
     return use
 
 
@@ -218,14 +218,14 @@ def gradients(parameters: list[Tensor], kind: str, layout: str, step: int) -> No
 
 
 def parameters_of(sizes: list[tuple[int, ...]], dtype: str, layout: str) -> list[Tensor]:
-    made = [numbers("drawn", *size, seed=90 + size[0]).to(DTYPES[dtype]) for size in sizes]
-    return [nn.Parameter(LAYOUTS[layout](values)) for values in made]
+    tensors = [numbers("drawn", *size, seed=90 + size[0]).to(DTYPES[dtype]) for size in sizes]
+    return [nn.Parameter(LAYOUTS[layout](values)) for values in tensors]
 
 
-def train(parameters: list[Tensor], made: Any, kind: str, layout: str, steps: range) -> None:
+def train(parameters: list[Tensor], optimizer: Any, kind: str, layout: str, steps: range) -> None:
     for step in steps:
         gradients(parameters, kind, layout, step)
-        made.step()
+        optimizer.step()
 
 
 SIZES = st.lists(st.sampled_from([(2,), (3, 5), (0,), (2, 3, 4, 5), (17, 1)]), min_size=1)
@@ -272,8 +272,10 @@ def optimizer_tensor_lr(use: Example, **example: Any) -> Any:
 
 @pair(**{**TRAINING, "dtype": st.just("float32")}, use=options(), foreach=st.booleans())
 def optimizer_layout(layout: str, grad_layout: str, **example: Any) -> Any:
-    one = functools.partial(trained, layout=layout, grad_layout=grad_layout, **example)
-    return one, functools.partial(trained, layout="contiguous", grad_layout="contiguous", **example)
+    changed = functools.partial(trained, layout=layout, grad_layout=grad_layout, **example)
+    return changed, functools.partial(
+        trained, layout="contiguous", grad_layout="contiguous", **example
+    )
 
 
 @pair(**{**TRAINING, "dtype": st.just("float32")}, use=options(), foreach=st.booleans())
@@ -288,11 +290,11 @@ def optimizer_alone(sizes: list[tuple[int, ...]], **example: Any) -> Any:
 def complex_trained(real: bool, foreach: bool, kind: str, use: Example) -> Tensor:
     values = torch.view_as_complex(numbers("drawn", 3, 2).float())
     parameter = nn.Parameter(torch.view_as_real(values).clone() if real else values.clone())
-    made = optimizer([parameter], foreach=foreach, **use)
+    trained_by = optimizer([parameter], foreach=foreach, **use)
     for step in range(3):
         grad = numbers(kind, 3, 2, seed=step).float()
         parameter.grad = grad if real else torch.view_as_complex(grad)
-        made.step()
+        trained_by.step()
     return parameter if real else torch.view_as_real(parameter)
 
 
@@ -417,7 +419,7 @@ def scheduler_resumed(name: str, optimizer: str, tensor_lr: bool, before: int, h
                 scheduler.load_state_dict(state_of_scheduler)
             made.load_state_dict(copy.deepcopy(state))
             if how == "last_epoch":
-                scheduler = make(made, last_epoch=before - 1)  # its first step is made here
+                scheduler = make(made, last_epoch=before - 1)  # this takes the first step
         return rates(made, scheduler, 4)
 
     return through, resumed
@@ -544,12 +546,12 @@ FUNCTIONS: dict[str, Callable[[Tensor, Tensor], Any]] = {
 
 
 def forward_backward(name: str, x: Tensor, w: Tensor) -> list[Tensor]:
-    """The value, and the gradients of x and w for a gradient that is no constant."""
+    """The value, and the gradients of x and w for an output gradient that is not constant."""
     x, w = x.detach().requires_grad_(), w.detach().requires_grad_()
     y = FUNCTIONS[name](x, w)
     back = numbers("drawn", *y.shape, seed=3).to(y.dtype)
-    found = torch.autograd.grad(y, (x, w), back, allow_unused=True)
-    return [y, *(grad for grad in found if grad is not None)]
+    grads = torch.autograd.grad(y, (x, w), back, allow_unused=True)
+    return [y, *(grad for grad in grads if grad is not None)]
 
 
 def but(*names: str) -> st.SearchStrategy[str]:
@@ -597,7 +599,7 @@ def function_precision(
     )
 
 
-# their shapes depend on the values
+# the shapes of their results depend on the values
 MAPPED = {**CALL, "name": but("masked_select", "cross_entropy")}
 
 
@@ -642,7 +644,7 @@ def function_jvp(name: str, kind: str, n: int, h: int, w: int) -> Any:
 
 @pair(**CALL, order=st.sampled_from([1, 2]), tolerance=1e-3)
 def function_numeric(name: str, kind: str, n: int, h: int, w: int, order: int) -> Any:
-    """The derivative along a direction, and from two values near by."""
+    """The derivative along a direction, by autograd and from two nearby values."""
     generator = torch.Generator().manual_seed(h)
     size = (n, 4, h, w)
     x = numbers(kind, *size) + torch.randn(size, dtype=torch.float64, generator=generator) / 8
@@ -679,13 +681,13 @@ def function_compiled(name: str, kind: str, n: int, h: int, w: int, layout: str)
         point, weight = x.detach().requires_grad_(), W.float().requires_grad_()
         y = torch.compile(FUNCTIONS[name], backend="aot_eager_decomp_partition")(point, weight)
         back = numbers("drawn", *y.shape, seed=3).to(y.dtype)
-        found = torch.autograd.grad(y, (point, weight), back, allow_unused=True)
-        return [y, *(grad for grad in found if grad is not None)]
+        grads = torch.autograd.grad(y, (point, weight), back, allow_unused=True)
+        return [y, *(grad for grad in grads if grad is not None)]
 
     return lambda: forward_backward(name, x, W.float()), compiled
 
 
-# ---- long sums; without those that are known to end too early: Tensor.index (pytorch#156173),
+# ---- long sums. Left out, because they are known to stall: Tensor.index (pytorch#156173),
 # index_reduce (pytorch#139242), histc (pytorch#174668) and nll_loss (pytorch#29429) ----
 
 SUMS: dict[str, Callable[[Tensor], Any]] = {
@@ -765,7 +767,7 @@ def loader_workers(size: int, **options: Any) -> Any:
     return lambda: way(0), lambda: way(2)
 
 
-# ---- what holds a difference already ----
+# ---- differences that a reproducer already shows ----
 
 
 def named(*names: str) -> Callable[[Example], bool]:
@@ -776,7 +778,7 @@ def by_last_epoch(*names: str) -> Callable[[Example], bool]:
     return lambda example: example["how"] == "last_epoch" and example["name"] in names
 
 
-# pair -> the reproducers that hold a difference, and the examples that each explains
+# pair -> the reproducers that show a difference, and the examples that each explains
 KNOWN: dict[str, list[tuple[str, Callable[[Example], bool]]]] = {
     "optimizer_fused": [
         (
@@ -810,19 +812,19 @@ KNOWN: dict[str, list[tuple[str, Callable[[Example], bool]]]] = {
 
 @click.command()
 @click.argument("names", metavar="[PAIR]...", nargs=-1)
-@click.option("--examples", default=200, show_default=True, help="drawn for each pair")
+@click.option("--examples", default=200, show_default=True, help="Examples per pair.")
 def main(names: tuple[str, ...], examples: int) -> None:
     """Look for examples on which two ways to the same result differ.
 
-    Exit status: 0 none but those that a reproducer explains, 1 another one, 2 usage error.
+    Exit status: 0 no differences except explained ones, 1 an unexplained difference, 2 usage error.
     """
     if unknown := sorted(set(names) - set(PAIRS)):
         raise click.UsageError(f"no pair {', '.join(unknown)}; expected {', '.join(PAIRS)}")
-    found = []
+    differing = []
     for name in names or PAIRS:
         if difference := smallest(PAIRS[name], examples):
-            found.append(f"{name}: {difference}")
-    sys.exit(finish(found))
+            differing.append(f"{name}: {difference}")
+    sys.exit(finish(differing))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The mutation score of every reference fix, by its family's tests alone.
+"""The mutation score of every reference fix, with the tests of its own family only.
 
     nox -s mutants -- [FAMILY]... [--minutes N]        or        python -m tests.trials.mutants
 
-mutmut makes the mutants and runs the tests; this prepares one folder per family, keeps to a time
-limit, and writes the table. A run that was stopped resumes: the state is in .trials/mutants/, and a
-family starts over when its fix or its tests have changed.
+mutmut makes the mutants and runs the tests. This module prepares one folder per family, enforces a
+time limit, and writes the table. A stopped run can be resumed: its state is in .trials/mutants/. A
+family starts over if its fix or its tests have changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ STATE = ROOT / ".trials" / "mutants"
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 MINIMUM_SCORE = 0.98
 
-# mutmut's exit codes of a mutant's tests. Every other one is a survivor's.
+# mutmut's exit codes for a mutant that the tests killed. Any other code means that it survived.
 KILLED_CODES = frozenset(
     {
         1,  # a test failed
@@ -57,9 +57,9 @@ CONFIGURATION = """\
 [tool.mutmut]
 source_paths = ["reference_fixes"]
 also_copy = ["matrix"]
-process_isolation = "forkserver"  # torch is imported once; every mutant starts from there
+process_isolation = "forkserver"  # torch is imported once; every mutant starts from that state
 use_git_change_detection = false
-timeout_multiplier = 4  # a mutant that needs 4 times what its tests take, and 2 s, hangs
+timeout_multiplier = 4  # a mutant hangs if it takes 4 times as long as its tests, plus 2 s
 timeout_constant = 2
 pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
 pytest_add_cli_args_test_selection = ["tests/fixes/test_{family}.py"]
@@ -99,7 +99,7 @@ class Score:
 
 
 def measure(families: list[str], jobs: int, deadline: float | None = None) -> list[Score]:
-    """The scores, in the order of the families; incomplete ones when the deadline has passed."""
+    """The scores, in the order of the families; incomplete after the deadline."""
     scores = []
     for family in families:
         folder = prepare(family)
@@ -110,10 +110,10 @@ def measure(families: list[str], jobs: int, deadline: float | None = None) -> li
 
 
 def prepare(family: str) -> Path:
-    """The family's folder: its fix, its tests, and what these import; made again on any change."""
+    """The family's folder: its fix, its tests, and their imports. Any change rebuilds it."""
     tests = ["tests/conftest.py", "tests/fixes/conftest.py", f"tests/fixes/test_{family}.py"]
     texts = {name: _read(name) for name in [*tests, *_imported(tests)]}
-    # torch.optim imports it when it is first used: 3 s in every child whose parent has not
+    # torch.optim imports it on first use, which would take 3 s in every child
     texts["tests/conftest.py"] += "\nimport torch._dynamo  # noqa\n"
     fix = f"reference_fixes/{family}.py"
     texts[fix] = _undecorated(_read(fix))
@@ -159,7 +159,7 @@ def _is_over(deadline: float | None) -> bool:
 def _run_mutmut(folder: Path, jobs: int, deadline: float | None) -> None:
     with (
         (folder / "log").open("ab") as log,
-        processes.started(  # the end of the time takes its children along
+        processes.started(  # at the deadline, its children are ended too
             [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)],
             cwd=folder,
             env={**os.environ, "HYPOTHESIS_PROFILE": "ci"},
@@ -201,7 +201,7 @@ def _survivor(folder: Path, family: str, name: str) -> Survivor:
 
 
 def reasons() -> dict[Survivor, str]:
-    """Why no test can kill it, for each survivor of survivors.toml."""
+    """Each survivor in survivors.toml -> why no test can kill it."""
     listed = toml.loads(SURVIVORS.read_text(encoding="utf-8")).get("survivor", [])
     return {
         Survivor(item["family"], item["function"], item["change"]): item["reason"]
@@ -210,8 +210,8 @@ def reasons() -> dict[Survivor, str]:
 
 
 def problems(scores: list[Score], reasons: dict[Survivor, str]) -> list[str]:
-    """A score below the minimum, a survivor without a reason, a reason without its survivor."""
-    found = [
+    """Scores below the minimum, survivors without a reason, reasons without a survivor."""
+    wrong = [
         f"{score.family}: {score.value:.1%} of the mutants are killed;"
         f" expected at least {MINIMUM_SCORE:.0%}"
         for score in scores
@@ -221,12 +221,12 @@ def problems(scores: list[Score], reasons: dict[Survivor, str]) -> list[str]:
     measured = {score.family for score in scores}
     file = SURVIVORS.relative_to(ROOT)
     for survivor in sorted(alive - set(reasons)):
-        found.append(f"survivor without a reason in {file}:\n\n{_listed(survivor)}")
+        wrong.append(f"survivor without a reason in {file}:\n\n{_listed(survivor)}")
     for survivor in sorted(set(reasons) - alive):
         if survivor.family in measured:
             name = f"{survivor.family}.{survivor.function}"
-            found.append(f"{file}: this mutant does not survive: {name}\n{survivor.change}")
-    return found
+            wrong.append(f"{file}: this mutant does not survive: {name}\n{survivor.change}")
+    return wrong
 
 
 def _listed(survivor: Survivor) -> str:
@@ -243,7 +243,11 @@ HEADER = ("family", "mutants", "killed", "score", "survivors", "changes by hand"
 
 
 def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
-    """`by_hand`: family -> how many changes there are, and how many its tests notice."""
+    """The text of docs/mutants.md.
+
+    Args:
+        by_hand: family -> the number of changes by hand, and how many of them its tests notice.
+    """
     rows = [
         (
             score.family,
@@ -262,8 +266,8 @@ def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
         f"torch {version('torch').split('+')[0]}, CPU, Hypothesis profile `ci`.",
         "Every mutant of `reference_fixes/<family>.py` is run against",
         "`tests/fixes/test_<family>.py` alone. A mutant that hangs counts as killed; code outside",
-        "functions is not mutated. A change by hand breaks a promise that mutmut does not look for:",
-        "`tests/trials/changes/` lists them. Each survivor is explained below.",
+        "functions is not mutated. A change by hand breaks a promise that mutmut cannot break;",
+        "`tests/trials/changes/` lists these changes. Each survivor is explained below.",
         "",
         table(HEADER, rows, numbers=HEADER[1:]),
         "",
@@ -295,20 +299,20 @@ def render(scores: list[Score], by_hand: dict[str, tuple[int, int]]) -> str:
 def main(names: tuple[str, ...], minutes: float | None, jobs: int) -> None:
     """Change the fixes in every way that mutmut knows and count the changes that the tests notice.
 
-    Without FAMILY it runs all of them and writes docs/mutants.md. Exit status: 0 every family
-    reaches 98 % and each survivor has its reason, also of the changes by hand, 1 not so, 2 usage
+    Without FAMILY it runs all families and writes docs/mutants.md. Exit status: 0 every family
+    reaches 98 % and each survivor has a reason, including the changes by hand, 1 otherwise, 2 usage
     error, 3 the time limit was reached before all mutants had run.
     """
-    known = catalog.fixes()
-    if unknown := sorted(set(names) - set(known)):
-        raise click.UsageError(f"no family {', '.join(unknown)}; expected {', '.join(known)}")
+    families = catalog.fixes()
+    if unknown := sorted(set(names) - set(families)):
+        raise click.UsageError(f"no family {', '.join(unknown)}; expected {', '.join(families)}")
     deadline = time.monotonic() + 60 * minutes if minutes else None
-    scores = measure(list(names) or known, jobs, deadline)
+    scores = measure(list(names) or families, jobs, deadline)
     if any(score.left for score in scores):
         raise NotMeasured(f"time limit reached; to resume, run `{COMMAND}` again")
     wrong = problems(scores, reasons())
     by_hand = {}
-    for family in names or known:
+    for family in names or families:
         listed = changes.load(family)
         surviving = changes.measure(listed, jobs)
         wrong += changes.problems(listed, surviving)

@@ -1,8 +1,8 @@
-"""What the harness costs: the whole corpus, one run, and a fork compared with an interpreter.
+"""How long the harness takes: the whole corpus, one run, and a fork against a fresh interpreter.
 
     nox -s bench        or        python -m tests.trials.overhead
 
-All figures are wall times of one call, on the CPU. The targets are those of a machine with 2 cores.
+All figures are wall times of one call, on the CPU. The targets are for a machine with 2 cores.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Overhead:
 
 
 def measure(python: str, sample: int) -> Overhead:
-    """One run of every reproducer in every role; every n-th again, in fresh interpreters too."""
+    """Runs every reproducer once in every role, and a sample again, forked and unforked."""
     reproducers = catalog.select(catalog.load(), ())
     started = time.perf_counter()
     report = _run(reproducers, python, fork=True)
     corpus = time.perf_counter() - started
     ran = {result.id: result for result in report.results if result.runs}
-    # One at a time on both sides: a ratio of latencies, which scheduling does not change.
+    # Both sides run one at a time, because scheduling does not change a ratio of latencies.
     runnable = [reproducer for reproducer in reproducers if reproducer.id in ran]
     step = max(1, len(runnable) // sample)
     chosen = runnable[::step][:sample]
@@ -67,45 +67,45 @@ def _median_wall(reproducers: list[catalog.Reproducer], python: str, fork: bool)
     return statistics.median(result.seconds + result.overhead for result in results)
 
 
-def rows(found: Overhead) -> list[tuple[str, str, str, bool]]:
-    """(what, measured, target, whether it is met)."""
-    ratio = found.fresh / found.forked
+def rows(overhead: Overhead) -> list[tuple[str, str, str, bool]]:
+    """(what, measured, target, True if the target is met)."""
+    ratio = overhead.fresh / overhead.forked
     return [
         (
             "whole corpus, imports included",
-            f"{found.corpus:.1f} s",
+            f"{overhead.corpus:.1f} s",
             f"at most {CORPUS_SECONDS:.0f} s",
-            found.corpus <= CORPUS_SECONDS,
+            overhead.corpus <= CORPUS_SECONDS,
         ),
         (
             "median overhead of a run",
-            f"{1000 * found.overhead:.0f} ms",
+            f"{1000 * overhead.overhead:.0f} ms",
             f"at most {1000 * OVERHEAD_SECONDS:.0f} ms",
-            found.overhead <= OVERHEAD_SECONDS,
+            overhead.overhead <= OVERHEAD_SECONDS,
         ),
-        ("median run, forked", f"{1000 * found.forked:.0f} ms", "", True),
-        ("median run, fresh interpreter", f"{1000 * found.fresh:.0f} ms", "", True),
+        ("median run, forked", f"{1000 * overhead.forked:.0f} ms", "", True),
+        ("median run, fresh interpreter", f"{1000 * overhead.fresh:.0f} ms", "", True),
         ("fresh / forked", f"{ratio:.0f}x", f"at least {RATIO:.0f}x", ratio >= RATIO),
     ]
 
 
-def problems(found: Overhead) -> list[str]:
+def problems(overhead: Overhead) -> list[str]:
     return [
         f"missed: {what}: {measured}, {target}"
-        for what, measured, target, met in rows(found)
+        for what, measured, target, met in rows(overhead)
         if not met
     ]
 
 
-def render(found: Overhead) -> str:
+def render(overhead: Overhead) -> str:
     cells = [
         (what, measured, target + ("" if met else ", **missed**"))
-        for what, measured, target, met in rows(found)
+        for what, measured, target, met in rows(overhead)
     ]
     lines = [
-        "# What the harness costs",
+        "# How long the harness takes",
         "",
-        f"Written by `{COMMAND}`: torch {found.torch}, {found.cores} cores.",
+        f"Written by `{COMMAND}`: torch {overhead.torch}, {overhead.cores} cores.",
         "",
         table(("what", "measured", "target"), cells, numbers=("measured",)),
     ]
@@ -116,7 +116,7 @@ def render(found: Overhead) -> str:
 @click.option(
     "--python",
     default=sys.executable,
-    help="The interpreter whose torch is used. Default: this one.",
+    help="The interpreter whose torch is used. Default: this interpreter.",
 )
 @click.option(
     "--sample",
@@ -128,15 +128,15 @@ def render(found: Overhead) -> str:
 def main(python: str, sample: int) -> None:
     """Measure the harness itself on the CPU.
 
-    Writes docs/overhead.md. Exit status: 0 every target is met, 1 one is missed, 2 usage error,
-    3 the interpreter cannot be used.
+    Writes docs/overhead.md. Exit status: 0 every target is met, 1 a target is missed, 2 usage
+    error, 3 the interpreter cannot be used.
     """
     try:
-        found = measure(python, sample)
+        overhead = measure(python, sample)
     except runner.RunnerError as error:
         raise NotMeasured(str(error)) from None
-    write(TABLE, render(found))
-    sys.exit(finish(problems(found)))
+    write(TABLE, render(overhead))
+    sys.exit(finish(problems(overhead)))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Every sentence of the fixes' public docstrings, with the tests that hold it.
+"""Every sentence of the fixes' public docstrings, with the tests that check it.
 
     python -m tests.trials.promises [FAMILY]...       (lists what is missing)
 
-tests/trials/promises/<family>.toml has a table per public name; a key is a sentence as the
-docstring has it, its value the names of tests in tests/fixes/test_<family>.py, or a reason why no
-test can hold it.
+tests/trials/promises/<family>.toml has a table per public name. A key is a sentence of the
+docstring, word for word. Its value is a list of tests in tests/fixes/test_<family>.py, or a reason
+why no test can check the sentence.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _DOCTEST = re.compile(r"^ *>>> .*?(?=\n\s*\n|\Z)", re.M | re.S)
 
 
 def sentences(docstring: str) -> list[str]:
-    """The sentences, of which a list's entry (Args, Raises) is one or more; without doctests."""
-    found = []
+    """The sentences of a docstring, without doctests. A list entry starts a new sentence."""
+    parsed = []
     parts = re.split(r"\n\s*\n|\n(?=\s*- )|\n(?=\s+\w[\w, ]*: )", _DOCTEST.sub("", docstring))
     for part in parts:
         text = re.sub(r"^(?:(?:Args|Raises|Returns|Yields):|-)\s*", "", " ".join(part.split()))
-        found += re.split(r"(?<=[.!?])\s+(?=[A-Z`(])", text)
-    return [sentence for sentence in found if sentence]
+        parsed += re.split(r"(?<=[.!?])\s+(?=[A-Z`(])", text)
+    return [sentence for sentence in parsed if sentence]
 
 
 def stated(family: str, fixes: Path = catalog.FIXES) -> dict[str, list[str]]:
-    """Public name (of a method: "Class.method") -> the sentences of its docstring."""
+    """Public name ("Class.method" for a method) -> the sentences of its docstring."""
     tree = ast.parse((fixes / f"{family}.py").read_text(encoding="utf-8"))
     public: list[str] = []
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
             public = ast.literal_eval(node.value)
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in public:
-            found[node.name] = sentences(ast.get_docstring(node) or "")
+            by_name[node.name] = sentences(ast.get_docstring(node) or "")
             for method in node.body if isinstance(node, ast.ClassDef) else ():
                 if isinstance(method, ast.FunctionDef) and ast.get_docstring(method):
                     name = f"{node.name}.{method.name}"
-                    found[name] = sentences(ast.get_docstring(method) or "")
-    return found
+                    by_name[name] = sentences(ast.get_docstring(method) or "")
+    return by_name
 
 
 def problems(
@@ -57,13 +57,13 @@ def problems(
     fixes: Path = catalog.FIXES,
     tests: Path = catalog.TESTS,
 ) -> list[str]:
-    """Sentences that nothing holds, entries without their sentence, tests that are not there."""
+    """Sentences without an entry, entries without a sentence, and tests that do not exist."""
     path = folder / f"{family}.toml"
     if not path.is_file():
         return [f"{path}: missing"]
     listed = toml.loads(path.read_text(encoding="utf-8"))
     source = (tests / f"test_{family}.py").read_text(encoding="utf-8")
-    there = set(re.findall(r"^def (test_\w+)", source, re.M))
+    defined = set(re.findall(r"^def (test_\w+)", source, re.M))
     wrong, said = [], stated(family, fixes)
     for name in dict.fromkeys([*said, *listed]):
         entries = listed.get(name, {})
@@ -78,21 +78,21 @@ def problems(
             elif not held:
                 wrong.append(f"{path}: {name}: neither a test nor a reason: {sentence}")
             elif isinstance(held, list):
-                wrong += [f"{path}: {name}: no test {test}" for test in held if test not in there]
+                wrong += [f"{path}: {name}: no test {test}" for test in held if test not in defined]
     return wrong
 
 
 @click.command()
 @click.argument("names", metavar="[FAMILY]...", nargs=-1)
 def main(names: tuple[str, ...]) -> None:
-    """List what the docstrings of the fixes promise and no test is named for.
+    """List the sentences in the docstrings of the fixes that name neither a test nor a reason.
 
-    Exit status: 0 nothing is missing, 1 something is, 2 usage error.
+    Exit status: 0 nothing is missing, 1 something is missing, 2 usage error.
     """
-    known = catalog.fixes()
-    if unknown := sorted(set(names) - set(known)):
-        raise click.UsageError(f"no family {', '.join(unknown)}; expected {', '.join(known)}")
-    sys.exit(finish([problem for family in names or known for problem in problems(family)]))
+    families = catalog.fixes()
+    if unknown := sorted(set(names) - set(families)):
+        raise click.UsageError(f"no family {', '.join(unknown)}; expected {', '.join(families)}")
+    sys.exit(finish([problem for family in names or families for problem in problems(family)]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the trials share: exit codes, the devices they run on, and the tables they write."""
+"""Shared by the trials: exit codes, the devices to run on, and the tables to write."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ DOCS = ROOT / "docs"
 
 
 class NotMeasured(click.ClickException):
-    """The device cannot be used, or the time was up: neither met nor missed."""
+    """The device cannot be used, or the time was over: no target is met or missed."""
 
     exit_code = NOT_MEASURED
 
 
 def why_unusable(device: str) -> str | None:
-    """The reason why nothing can be computed on the device, or None."""
-    found = probe(device)
-    return None if found["ok"] else found["reason"]
+    """The reason why the device cannot be used, or None."""
+    state = probe(device)
+    return None if state["ok"] else state["reason"]
 
 
 def use(device: str) -> None:
-    """Ends the trial where the device cannot be used."""
+    """Ends the trial if the device cannot be used."""
     if reason := why_unusable(device):
         raise NotMeasured(devices.unusable(device, reason))
 
@@ -50,19 +50,19 @@ def write(path: Path, text: str) -> None:
 
 
 def address(path: Path) -> str:
-    """Of a file of this project: README.md is read in other places too."""
+    """The absolute URL of a file of this project; README.md is read in other places too."""
     project = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return f"{project['urls']['Repository']}/blob/main/{path.relative_to(ROOT).as_posix()}"
 
 
 def write_figure(name: str, text: str) -> None:
-    """Into README.md, between the markers of this name."""
+    """Writes the text into README.md, between the markers of this name."""
     readme = ROOT / "README.md"
     write(readme, grid.insert(readme.read_text(encoding="utf-8"), name, f"{text}\n"))
 
 
 def finish(problems: Sequence[str]) -> int:
-    """Reports what missed its target; returns the exit code."""
+    """Reports the problems and returns the exit code."""
     for problem in problems:
         click.echo(problem, err=True)
     return MISSED if problems else MET

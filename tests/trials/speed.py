@@ -1,10 +1,10 @@
-"""How fast the fixes are, compared with what they replace.
+"""Measures how fast the fixes are, compared with what they replace.
 
     nox -s bench -- --device cuda        or        python -m tests.trials.speed --device cuda
 
-Variants of one piece of work take turns, in an order drawn again each round, and what counts is the
-ratio within a round: it does not depend on how busy the machine is. Shown are the median of the
-ratios and the range that holds the middle 80 % of them.
+Variants of a piece of work take turns, in a new random order each round. The ratio within a round
+counts, because it does not depend on the load of the machine. The table shows the median of the
+ratios and the range of the middle 80 %.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ class Search(NamedTuple):
 
 @dataclass
 class Speed:
-    """What is measured on one device."""
+    """The measurements on one device."""
 
     device: str
     hardware: str
     rows: list[Row] = field(default_factory=list)
-    searches: list[Search] = field(default_factory=list)  # the first is that of the fix
-    # how often a step makes the host wait; only where that can be counted
+    searches: list[Search] = field(default_factory=list)  # the first search is the fix's
+    # how often a step makes the host wait; only if that can be counted
     waits: dict[str, int] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)  # of parts: tracebacks
+    failures: list[str] = field(default_factory=list)  # tracebacks of failed parts
 
 
 class Clock:
-    """Times calls on a device: by its own events, where calls return before they are done."""
+    """Times calls on a device, with the device's events if calls are asynchronous."""
 
     def __init__(self, device: str) -> None:
         self.device = device
@@ -95,7 +95,7 @@ class Clock:
             work()
         after.record()
         self.backend.synchronize()
-        return float(before.elapsed_time(after)) / 1000 / calls  # it counts in milliseconds
+        return float(before.elapsed_time(after)) / 1000 / calls  # elapsed_time() is in milliseconds
 
 
 def compare(
@@ -118,13 +118,13 @@ def compare(
     finally:
         gc.enable()
     first = next(iter(taken.values()))
-    found = {}
+    measured = {}
     for name, times in taken.items():
         ratios = sorted(own / base for own, base in zip(times, first))
         tenth = len(ratios) // 10
         ratio = Ratio(ratios[tenth], statistics.median(ratios), ratios[-1 - tenth])
-        found[name] = (statistics.median(times), ratio)
-    return found
+        measured[name] = (statistics.median(times), ratio)
+    return measured
 
 
 def rows(
@@ -152,7 +152,7 @@ def network(width: int, depth: int, device: str) -> nn.Sequential:
     ).to(device)
 
 
-# guard(model, optimizer, what a step computed: input, output and loss)
+# guard(model, optimizer, the input, output and loss of a step)
 Guard = Callable[[nn.Module, Any, list[torch.Tensor]], object]
 
 
@@ -207,7 +207,7 @@ def guarded_step(
     work = f"training step, {size / 1e6:.1f} M parameters, batch {batch}"
     targets = {"numerics.clip_or_skip": (f"at most {limit:.2f}", lambda ratio: ratio <= limit)}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # detect_anomaly warns each time that it is slow
+        warnings.simplefilter("ignore")  # detect_anomaly warns on each use that it is slow
         return rows(clock, work, variants, rounds, targets)
 
 
@@ -242,7 +242,7 @@ def synchronizations(guard: Callable[[Any], object]) -> int:
             step()
         finally:
             torch.cuda.set_sync_debug_mode("default")
-    return sum("called a synchronizing CUDA operation" in str(one.message) for one in seen)
+    return sum("called a synchronizing CUDA operation" in str(warning.message) for warning in seen)
 
 
 def waits() -> dict[str, int]:
@@ -348,12 +348,12 @@ BATCHES = 32
 
 
 def best_overlap(copies: float, computation: float, batches: int) -> float:
-    """The shortest pass: the first copy and the last computation have nothing to run beside."""
+    """The shortest possible pass: the first copy and the last computation cannot overlap."""
     return max(copies + computation / batches, copies / batches + computation)
 
 
 def overlap(clock: Clock, rounds: int) -> list[Row]:
-    """On CUDA: batches whose copy takes as long as their computation, where overlap counts most."""
+    """Times batches on CUDA whose copy takes as long as their computation: overlap helps most."""
     batches = [torch.randn(16, 2**20).pin_memory() for _ in range(BATCHES)]  # 64 MiB each
     resident = [batch.to("cuda") for batch in batches]
     weight = torch.randn(2048, 2048, device="cuda")
@@ -422,7 +422,7 @@ CAP = 512  # MiB that the allocator may take on CUDA
 
 @contextlib.contextmanager
 def capped() -> Iterator[None]:
-    memory.free_memory()  # of the parts before
+    memory.free_memory()  # left over from earlier parts
     total = torch.cuda.get_device_properties("cuda").total_memory
     torch.cuda.set_per_process_memory_fraction(CAP * 2**20 / total)
     try:
@@ -451,7 +451,7 @@ def step_on_cuda() -> Callable[[int], None]:
 
 
 def searches(device: str) -> list[Search]:
-    """Of the sizes up to LARGEST: simulated with 37 that fit, on CUDA a real model under a cap."""
+    """Searches sizes up to LARGEST, under a memory cap on CUDA, else simulated (37 fit)."""
     step = step_on_cuda() if device == "cuda" else simulated
     tried: list[int] = []
 
@@ -464,25 +464,25 @@ def searches(device: str) -> list[Search]:
         "times 0.9, the rule of accelerate": lambda: by_factor(run, LARGEST, 0.9),
         "halving, the rule of toma": lambda: by_factor(run, LARGEST, 0.5),
     }
-    found = []
+    done = []
     with capped() if device == "cuda" else contextlib.nullcontext():
         for name, rule in rules.items():
             tried.clear()
             started = time.perf_counter()
             size = rule()
-            found.append(Search(name, size, len(tried), time.perf_counter() - started))
-    return found
+            done.append(Search(name, size, len(tried), time.perf_counter() - started))
+    return done
 
 
 # ---- measuring, the table ----
 
 
 def measure(device: str, rounds: int, keep: Callable[[Speed], object]) -> Speed:
-    """Keeps what is measured after each part: a part that fails costs no other."""
+    """Measures all parts and calls `keep` after each, so that a failed part costs no other."""
     torch.manual_seed(0)
     clock = Clock(device)
     limit = 1.02 if device == "cpu" else 1.01
-    width = 1024 if device == "cpu" else 4096  # some 9 GB of weights, moments and gradients
+    width = 1024 if device == "cpu" else 4096  # about 9 GB of weights, moments and gradients
     hardware = f"{platform.machine()}, {torch.get_num_threads()} threads"
     if device == "cuda":
         hardware = torch.cuda.get_device_name()
@@ -497,7 +497,7 @@ def measure(device: str, rounds: int, keep: Callable[[Speed], object]) -> Speed:
         lambda: speed.rows.extend(loaders(clock, rounds)),
         lambda: speed.searches.extend(searches(device)),
     ]
-    if device == "cuda":  # first, should the time not do for all
+    if device == "cuda":  # first, in case the time is too short for all
         parts[:0] = [
             lambda: speed.waits.update(waits()),
             lambda: speed.rows.extend(overlap(clock, rounds)),
@@ -515,26 +515,26 @@ def measure(device: str, rounds: int, keep: Callable[[Speed], object]) -> Speed:
 
 
 def problems(speed: Speed) -> list[str]:
-    found = [
+    missed = [
         f"missed: {row.work}: {row.variant}: {row.ratio.median:.3f}, {row.target}"
         for row in speed.rows
         if not row.met
     ]
-    found += [f"failed: {text.splitlines()[-1]}" for text in speed.failures]
-    found += [
+    missed += [f"failed: {text.splitlines()[-1]}" for text in speed.failures]
+    missed += [
         f"missed: {name}: waits {count} times" for name, count in speed.waits.items() if count
     ]
     if not speed.searches:
-        return found
+        return missed
     ours, *others = speed.searches
     if ours.tries > (allowed := math.ceil(math.log2(LARGEST)) + 2):
-        found.append(f"missed: {ours.rule}: {ours.tries} tries, at most {allowed}")
+        missed.append(f"missed: {ours.rule}: {ours.tries} tries, at most {allowed}")
     for other in others:
         if other.size > ours.size:
-            found.append(f"missed: {ours.rule}: found {ours.size}, {other.rule} {other.size}")
+            missed.append(f"missed: {ours.rule}: found {ours.size}, {other.rule} {other.size}")
         elif other.size == ours.size and other.tries < ours.tries:
-            found.append(f"missed: {ours.rule}: {ours.tries} tries, {other.rule} {other.tries}")
-    return found
+            missed.append(f"missed: {ours.rule}: {ours.tries} tries, {other.rule} {other.tries}")
+    return missed
 
 
 def render(speed: Speed) -> str:
@@ -543,9 +543,14 @@ def render(speed: Speed) -> str:
         "",
         f"Written by `{COMMAND.format(device=speed.device)}`:",
         f"torch {torch.__version__}, Python {platform.python_version()}, {speed.hardware}.",
-        "Variants take turns in one run; the ratio is that to the first one of its group within a",
-        "round: the median, and the range of the middle 80 % of the rounds.",
-        *(["Events of the device time them."] if BY_NAME[speed.device].asynchronous else []),
+        "Variants take turns in one run. The ratio is the time of a variant divided by the time of",
+        "the first variant of its group in the same round: the median, and the range of the middle",
+        "80 % of the rounds.",
+        *(
+            ["They are timed by events of the device."]
+            if BY_NAME[speed.device].asynchronous
+            else []
+        ),
         "",
         _rows_table(speed.rows),
     ]
@@ -590,20 +595,21 @@ def _searches_table(speed: Speed) -> str:
     type=click.IntRange(5),
     default=31,
     show_default=True,
-    help="Turns that each variant gets.",
+    help="Turns of each variant.",
 )
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the table goes. Default: docs/speed-DEVICE.md.",
+    help="The file for the table. Default: docs/speed-DEVICE.md.",
 )
 def main(device: str, rounds: int, out: Path | None) -> None:
-    """Measure the fixes and what they replace.
+    """Measure the fixes and the code that they replace.
 
-    Exit status: 0 every target is met, 1 one is missed, 2 usage error, 3 the device cannot be used.
+    Exit status: 0 every target is met, 1 a target is missed, 2 usage error, 3 the device cannot be
+    used.
     """
     use(device)
-    torch.backends.cudnn.allow_tf32 = False  # as without cuDNN: no variant is faster by rounding
+    torch.backends.cudnn.allow_tf32 = False  # so that no variant is faster by lower precision
     path = out or TABLE.with_name(TABLE.name.format(device=device))
     speed = measure(device, rounds, lambda speed: write_whole(path, render(speed)))
     write(path, render(speed))

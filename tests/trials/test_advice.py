@@ -1,4 +1,4 @@
-"""The gate for harm: a run per printed advice here, all of them with `nox -s advice`."""
+"""Runs each printed advice in one setting; `nox -s advice` runs them all in every setting."""
 
 import hashlib
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.trials.advice.pasting import Pasted, Place
 torch = pytest.importorskip("torch")
 
 PLACES = pasting.places()
-BY_ID = {one.id: one for one in catalog.load()}
+BY_ID = {reproducer.id: reproducer for reproducer in catalog.load()}
 VERSION = torch.__version__
 
 
@@ -21,19 +21,27 @@ def unmet(pasted: list[Pasted], folder: Path) -> list[str]:
 
 
 def test_every_advice_has_its_place() -> None:
-    given = {one.id for one in BY_ID.values() if (one.right or one.use) and one.is_current}
+    advised = {
+        reproducer.id
+        for reproducer in BY_ID.values()
+        if (reproducer.right or reproducer.use) and reproducer.is_current
+    }
     placed = {place.id for place in PLACES}
     assert placed <= set(BY_ID)
-    assert sorted(given - placed) == sorted(pasting.NO_PLACE)
+    assert sorted(advised - placed) == sorted(pasting.NO_PLACE)
 
 
 def test_every_reproducer_was_tried_by_a_reader_and_none_is_below_grade_a() -> None:
     read = readings.load()
-    assert set(read) == {one.id for one in BY_ID.values() if one.is_current}
+    assert set(read) == {reproducer.id for reproducer in BY_ID.values() if reproducer.is_current}
     assert [
-        id for id, one in read.items() if one["grade"] not in ("A", "A*") or not one["readers"]
+        id
+        for id, reading in read.items()
+        if reading["grade"] not in ("A", "A*") or not reading["readers"]
     ] == []
-    assert [id for id, one in read.items() if not one["tried"] or not one["reports"]] == []
+    assert [
+        id for id, reading in read.items() if not reading["tried"] or not reading["reports"]
+    ] == []
 
 
 def test_the_page_of_advice_is_current() -> None:
@@ -42,20 +50,22 @@ def test_the_page_of_advice_is_current() -> None:
 
 @pytest.mark.xdist_group("advice")
 def test_what_is_printed_does_what_the_reference_does(tmp_path: Path) -> None:
-    """Each in one of its settings, which its id decides."""
+    """Runs each advice in one of its settings, chosen by its id."""
     sample = []
     for place in PLACES:
         number = int(hashlib.sha256(place.id.encode()).hexdigest(), 16)
         setting = place.settings[number % len(place.settings)]
         printed = pasting.printed(place, BY_ID[place.id], VERSION)
-        sample += [one for one in printed if one.setting == setting and one.key != "wrong"]
+        sample += [lines for lines in printed if lines.setting == setting and lines.key != "wrong"]
     assert sample
     assert unmet(sample, tmp_path) == []
 
 
 @pytest.mark.xdist_group("advice-old")
 def test_advice_that_did_harm_fails_in_its_place(tmp_path: Path) -> None:
-    old = [one for place in PLACES for one in pasting.once_given(place, BY_ID[place.id], VERSION)]
+    old = [
+        lines for place in PLACES for lines in pasting.once_given(place, BY_ID[place.id], VERSION)
+    ]
     assert old
     assert pasting.run_until_each_fails(old, tmp_path) == []
 
@@ -89,7 +99,7 @@ def reference(t):
 FINE = "loss.backward()\noptimizer.step()"
 
 
-HARMS = (  # a line before the right ones -> what is said of it
+HARMS = (  # (a line before the right lines, the message about it)
     ("", ""),
     ("loss = loss * 0.5", "off by"),
     ("model.eval()", "modes: "),
@@ -123,11 +133,11 @@ def test_each_harm_is_found(tmp_path: Path) -> None:
 
 
 def test_floating_tensors_of_two_dtypes_differ() -> None:
-    one = torch.ones(2)
-    assert run.differences([one.half()], [one], 1e-4) == [
+    tensor = torch.ones(2)
+    assert run.differences([tensor.half()], [tensor], 1e-4) == [
         "result[0]: torch.float16 instead of torch.float32"
     ]
-    assert run.differences([one, one.int()], [one.clone(), one], 1e-4) == []
+    assert run.differences([tensor, tensor.int()], [tensor.clone(), tensor], 1e-4) == []
 
 
 def test_lines_that_are_right_must_be_so_in_every_setting_and_others_fail_in_one() -> None:

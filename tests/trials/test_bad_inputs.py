@@ -9,7 +9,7 @@ import torch
 from matrix import catalog
 from tests.trials import bad_inputs
 
-# Public, and not called with anything that a user could get wrong.
+# Public names that take no argument that a user could get wrong.
 NOT_USED = {
     "amp.Precision",  # made by the fixes
     "amp.ScaleCollapsed",

@@ -27,8 +27,8 @@ def test_every_thread_has_a_class_and_something_to_go_by(file: str) -> None:
 
 
 def test_classes_are_answered_by_reproducers_that_exist() -> None:
-    ids = {one.id for one in REPRODUCERS if one.is_current}
-    assert set().union(*(one.answers for one in demand.classes().values())) <= ids
+    ids = {reproducer.id for reproducer in REPRODUCERS if reproducer.is_current}
+    assert set().union(*(class_.answers for class_ in demand.classes().values())) <= ids
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_what_misses_its_share_is_a_problem() -> None:
     good = asked(pasted=(RIGHT, "x"), symptom=(RIGHT, "x"))
     assert demand.problems({"f": good}, [], ["a"] * 5) == []
     bad = asked(pasted=(WRONG, "x"), symptom=(NOTHING, ""))
-    found = demand.problems({"f": bad}, ["a"], ["a"] * 6)
-    assert [line.split(":")[1 if line[0] == "f" else 0].strip() for line in found] == [
+    problems = demand.problems({"f": bad}, ["a"], ["a"] * 6)
+    assert [line.split(":")[1 if line[0] == "f" else 0].strip() for line in problems] == [
         "pasted texts right",
         "pasted texts wrong",
         "symptoms right",
@@ -71,12 +71,15 @@ def test_what_misses_its_share_is_a_problem() -> None:
 
 
 def test_the_table_in_the_docs_is_what_is_answered_now() -> None:
-    known, live = demand.classes(), [one for one in REPRODUCERS if one.is_current]
-    found = {file: demand.measure(file, known, live) for file in demand.SETS}
+    classes, live = (
+        demand.classes(),
+        [reproducer for reproducer in REPRODUCERS if reproducer.is_current],
+    )
+    asked_of = {file: demand.measure(file, classes, live) for file in demand.SETS}
     explained, near = demand.unrelated(live)
     strangers = len((demand.HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
-    table = demand.render(found, known, len(explained), len(near), strangers)
+    table = demand.render(asked_of, classes, len(explained), len(near), strangers)
     assert demand.TABLE.read_text(encoding="utf-8") == table
     readme = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
-    assert demand.figure(found, len(explained), strangers) in readme
-    assert demand.problems(found, explained, near) == []
+    assert demand.figure(asked_of, len(explained), strangers) in readme
+    assert demand.problems(asked_of, explained, near) == []

@@ -27,7 +27,7 @@ REQUIREMENTS = {
     for text in PYPROJECT["dependencies"] + PYPROJECT["optional-dependencies"]["test"]
 }
 Run = Callable[..., tuple[int, list[dict[str, Any]]]]
-THERE = {"numpy", "pygments"}  # the one with torch, the other with pytest and rich
+PRESENT = {"numpy", "pygments"}  # numpy comes with torch, pygments with pytest and rich
 
 IMPORTS = """
 import sys
@@ -49,7 +49,7 @@ main()
 
 def test_the_parts_need_nothing_that_is_compiled() -> None:
     assert set(device.PACKED) <= REQUIREMENTS
-    missing = sorted(REQUIREMENTS - set(device.PACKED) - THERE)
+    missing = sorted(REQUIREMENTS - set(device.PACKED) - PRESENT)
     assert "regex" in missing
     command = [sys.executable, "-c", IMPORTS, *missing]
     done = subprocess.run(command, cwd=catalog.ROOT, capture_output=True, text=True)
@@ -85,9 +85,9 @@ def program(text: str) -> str:
 
 def printed_by(part: str, out: Path, file: str = "output.txt") -> str:
     with tarfile.open(out / f"{part}.tar.gz") as archive:
-        found = archive.extractfile(f"{part}/{file}")
-        assert found
-        return found.read().decode()
+        member = archive.extractfile(f"{part}/{file}")
+        assert member
+        return member.read().decode()
 
 
 INTERRUPTED = """
@@ -101,7 +101,7 @@ except KeyboardInterrupt:
 STUBBORN = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
 
 
-def test_each_part_is_kept_as_it_ends_with_how_it_ended(
+def test_each_part_is_saved_with_its_status_when_it_ends(
     tmp_path: Path,
     run: Run,
     capsys: pytest.CaptureFixture[str],
@@ -120,7 +120,7 @@ def test_each_part_is_kept_as_it_ends_with_how_it_ended(
     assert sorted(path.name for path in out.iterdir()) == [
         *("bad.tar.gz", "good.tar.gz", "long.tar.gz", "missing.tar.gz", "summary.json")
     ]
-    assert [(one["part"], one["status"], one["why"]) for one in summary] == [
+    assert [(part["part"], part["status"], part["why"]) for part in summary] == [
         ("good", 0, ""),
         ("bad", 3, ""),
         ("missing", None, "no-such-program is not installed"),
@@ -167,7 +167,7 @@ open({str(own)!r}, "w").write(str(child.pid))
         if not Path(f"/proc/{child}").exists() or " Z " in Path(f"/proc/{child}/stat").read_text():
             return
         time.sleep(0.1)
-    raise AssertionError("it goes on")
+    raise AssertionError("the child is still running")
 
 
 def test_all_parts_together_have_eight_minutes_however_stubborn_they_are(
@@ -177,23 +177,21 @@ def test_all_parts_together_have_eight_minutes_however_stubborn_they_are(
     monkeypatch.setattr(device, "TOTAL", 5.0)
     begun = time.monotonic()
     status, summary = run([Part(name, 3, program(STUBBORN)) for name in "abc"])
-    assert time.monotonic() - begun < 5 + 0.5 + 5  # the last: this machine may be busy
+    assert time.monotonic() - begun < 5 + 0.5 + 5  # 5 s extra, because the machine may be busy
     assert status == 1
     assert summary[0]["why"] == "interrupted after 3 s, killed after 0.5 s more"
     assert summary[1]["seconds"] < 3
     assert (summary[2]["status"], summary[2]["why"]) == (None, "no time was left")
 
 
-def test_a_part_that_is_named_has_the_time_that_it_is_given(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_named_part_has_its_own_time_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "TOTAL", 0.1)
     parts = [Part("slow", 0.1, program("import time; time.sleep(0.5)"))]
     status, _ = run(parts, "slow=30")
     assert status == 0
 
 
-def test_what_one_call_has_noted_the_next_one_adds_to(
+def test_a_second_call_adds_to_the_summary_of_the_first(
     run: Run,
 ) -> None:
     parts = [Part("one", 30, program("raise SystemExit(3)")), Part("two", 30, program("pass"))]
@@ -201,7 +199,7 @@ def test_what_one_call_has_noted_the_next_one_adds_to(
     parts[0] = Part("one", 30, program("pass"))
     status, summary = run(parts, "one")
     assert status == 0
-    assert [(one["part"], one["status"]) for one in summary] == [("two", 0), ("one", 0)]
+    assert [(part["part"], part["status"]) for part in summary] == [("two", 0), ("one", 0)]
 
 
 WAITS = """
@@ -232,7 +230,7 @@ def test_what_a_part_has_written_is_kept_when_the_program_is_ended(
         command, cwd=catalog.ROOT, env={**os.environ, "TMPDIR": str(tmp_path)}
     )
     try:
-        for _ in range(300):  # it is kept while it runs
+        for _ in range(300):  # the file is saved while the part runs
             with contextlib.suppress(FileNotFoundError, KeyError):
                 assert printed_by("waits", out, "begun") == ""
                 break
@@ -251,7 +249,9 @@ def test_what_a_part_has_written_is_kept_when_the_program_is_ended(
     assert (ended["part"], ended["why"]) == ("waits", "stopped with this program")
 
 
-def test_a_record_goes_on_with_what_is_known_of_the_device(run: Run, tmp_path: Path) -> None:
+def test_the_part_record_resumes_from_the_known_records_of_the_device(
+    run: Run, tmp_path: Path
+) -> None:
     text = "import os; print(sorted(os.listdir('{folder}/records')))"
     run([Part("record", 30, program(text + "; open('{folder}/records/cpu_new.json', 'w')"))])
     known = sorted(path.name for path in catalog.RECORDS.glob("cpu_*.json"))

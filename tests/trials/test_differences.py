@@ -60,9 +60,9 @@ def test_results_are_the_same_up_to_a_part_of_the_largest(
 
 
 def test_the_smallest_example_that_differs_is_found(pair: Pair) -> None:
-    found = smallest(pair, 100)
-    assert found
-    assert (found.example, found.one, found.other) == ({"n": 3}, 3, -3)
+    difference = smallest(pair, 100)
+    assert difference
+    assert (difference.example, difference.one, difference.other) == ({"n": 3}, 3, -3)
 
 
 def test_an_example_that_a_reproducer_explains_is_passed_over(
@@ -70,9 +70,9 @@ def test_an_example_that_a_reproducer_explains_is_passed_over(
 ) -> None:
     known = [("amp/a", lambda example: example["n"] < 5)]
     monkeypatch.setitem(differences.KNOWN, pair.name, known)
-    found = smallest(pair, 100)
-    assert found
-    assert found.example == {"n": 5}
+    difference = smallest(pair, 100)
+    assert difference
+    assert difference.example == {"n": 5}
     known.append(("amp/b", lambda example: True))
     assert smallest(pair, 100) is None
 

@@ -24,7 +24,7 @@ from tests.trials.hosts.measuring import HOLDS, HOSTS, Row, pins
 PYTEST = importlib.metadata.version("pytest")  # stands in for a host that is installed
 
 
-def made(run: Callable[[], None] = lambda: None, host: str = "pytest") -> Case:
+def a_case(run: Callable[[], None] = lambda: None, host: str = "pytest") -> Case:
     return Case(host, "amp.windows", "trains", "does not", run)
 
 
@@ -69,8 +69,8 @@ def test_the_fixes_that_a_case_names_are_public() -> None:
     ],
 )
 def test_the_outcome_of_a_case(run: Callable[[], None], outcome: str) -> None:
-    found, trace = measuring.judge(made(run))
-    assert found == outcome
+    judged, trace = measuring.judge(a_case(run))
+    assert judged == outcome
     assert bool(trace) == (outcome != HOLDS)
 
 
@@ -84,16 +84,16 @@ def test_what_is_not_the_same_differs(found: object) -> None:
 
 @pytest.fixture
 def run_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Runs these as the cases of one host, in a process of its own."""
+    """A function that runs cases of one host in its own process and returns their outcomes."""
     if not Path("/proc/self/stat").is_file():
         pytest.skip("needs fork, for another process to see these cases, and /proc")
     monkeypatch.setattr(measuring, "START", "fork")
 
     def run(*runs: Callable[[], None]) -> list[str]:
-        monkeypatch.setattr(measuring, "CASES", [made(each) for each in runs])
-        found = measuring.measure(["pytest"])
-        assert {row.version for row in found} == {PYTEST}
-        return [row.outcome for row in found]
+        monkeypatch.setattr(measuring, "CASES", [a_case(each) for each in runs])
+        rows = measuring.measure(["pytest"])
+        assert {row.version for row in rows} == {PYTEST}
+        return [row.outcome for row in rows]
 
     return run
 
@@ -101,8 +101,8 @@ def run_here(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
 def test_a_case_that_fails_does_not_stop_the_next(
     run_here: Callable[..., list[str]], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    found = run_here(crashes, noise)
-    assert found == ["crashed: KeyError: 'missing'", "holds"]
+    outcomes = run_here(crashes, noise)
+    assert outcomes == ["crashed: KeyError: 'missing'", "holds"]
     out, err = capfd.readouterr()
     assert "noise" not in out
     assert 'raise KeyError("missing")' in err
@@ -110,8 +110,8 @@ def test_a_case_that_fails_does_not_stop_the_next(
 
 
 def test_a_crash_of_the_process_is_a_row(run_here: Callable[..., list[str]]) -> None:
-    found = run_here(lambda: None, lambda: os._exit(9), lambda: None)
-    assert found == ["holds", "crashed: the process ended with 9", "not run: see the row above"]
+    outcomes = run_here(lambda: None, lambda: os._exit(9), lambda: None)
+    assert outcomes == ["holds", "crashed: the process ended with 9", "not run: see the row above"]
 
 
 def test_a_host_that_hangs_is_a_row_and_its_processes_end_too(
@@ -132,7 +132,7 @@ def test_a_host_that_hangs_is_a_row_and_its_processes_end_too(
 
 
 def running(pid: int) -> bool:
-    """Whether it is there and no zombie, which only its new parent can remove."""
+    """True if the process exists and is not a zombie, which only its new parent can remove."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
@@ -143,32 +143,32 @@ def running(pid: int) -> bool:
 def test_a_host_that_is_missing_or_of_another_version_is_a_row(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(measuring, "CASES", [made(), made(host="no-such-host")])
+    monkeypatch.setattr(measuring, "CASES", [a_case(), a_case(host="no-such-host")])
     monkeypatch.setattr(measuring, "pins", lambda: {"pytest": "0.1"})
-    found = [(row.version, row.outcome) for row in measuring.measure(["pytest", "no-such-host"])]
-    assert found == [
+    rows = [(row.version, row.outcome) for row in measuring.measure(["pytest", "no-such-host"])]
+    assert rows == [
         (PYTEST, "another version than the pinned 0.1"),
         ("-", "not installed: run `nox -s hosts`"),
     ]
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(HOLDS, 0), ("differs: a", 1), ("crashed: a", 1)])
-def test_a_row_that_does_not_hold_turns_the_exit_status(
+def test_a_row_that_does_not_hold_changes_the_exit_status(
     outcome: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [Row(made(), "8.0", HOLDS), Row(made(), "8.0", outcome)]
-    monkeypatch.setattr(hosts, "measure", lambda chosen: found)
+    rows = [Row(a_case(), "8.0", HOLDS), Row(a_case(), "8.0", outcome)]
+    monkeypatch.setattr(hosts, "measure", lambda chosen: rows)
     monkeypatch.setattr(hosts, "TABLE", tmp_path / "hosts.md")
     result = CliRunner().invoke(hosts.main, [])
     assert result.exit_code == status
     assert ("pytest: trains: " in result.output) == bool(status)
-    assert hosts.TABLE.read_text(encoding="utf-8") == hosts.render(found)
+    assert hosts.TABLE.read_text(encoding="utf-8") == hosts.render(rows)
 
 
 def test_a_run_of_some_hosts_prints_their_rows_and_leaves_the_docs_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosts, "measure", lambda chosen: [Row(made(), chosen[0], HOLDS)])
+    monkeypatch.setattr(hosts, "measure", lambda chosen: [Row(a_case(), chosen[0], HOLDS)])
     monkeypatch.setattr(hosts, "TABLE", tmp_path / "hosts.md")
     result = CliRunner().invoke(hosts.main, ["captum"])
     assert result.exit_code == 0
@@ -177,7 +177,7 @@ def test_a_run_of_some_hosts_prints_their_rows_and_leaves_the_docs_alone(
 
 
 def test_what_does_not_hold_stands_out_in_the_table() -> None:
-    text = hosts.render([Row(made(), "8.0", "differs: 1, not 2 | or\nso")])
+    text = hosts.render([Row(a_case(), "8.0", "differs: 1, not 2 | or\nso")])
     row = "| pytest | 8.0 | `amp.windows` | trains | does not | **differs: 1, not 2 \\| or so** |"
     assert text.splitlines()[-1] == row
     assert f"Written by `nox -s hosts` on torch {torch.__version__.split('+')[0]}, Python" in text

@@ -97,10 +97,10 @@ def test_a_run_out_of_time_is_left_to_be_resumed(state: Path) -> None:
 
 def test_the_table_in_the_docs_has_every_family_above_the_minimum_and_every_reason() -> None:
     text = mutants.TABLE.read_text(encoding="utf-8")
-    found = dict(re.findall(r"^\| (\w+) \| \d+ \| \d+ \| ([\d.]+)% \|", text, re.MULTILINE))
+    scores = dict(re.findall(r"^\| (\w+) \| \d+ \| \d+ \| ([\d.]+)% \|", text, re.MULTILINE))
     not_run = re.findall(r"^\| (\w+) \| not run \|", text, re.MULTILINE)
-    assert sorted([*found, *not_run]) == catalog.fixes()
-    assert all(float(value) >= 100 * mutants.MINIMUM_SCORE for value in found.values())
+    assert sorted([*scores, *not_run]) == catalog.fixes()
+    assert all(float(value) >= 100 * mutants.MINIMUM_SCORE for value in scores.values())
     for survivor, reason in mutants.reasons().items():
         assert len(reason) > 10
         assert f"{survivor.change}\n```\n\n{reason}" in text

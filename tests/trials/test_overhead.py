@@ -9,8 +9,8 @@ from tests.trials import overhead, shared
 
 
 def measured(**changes: Any) -> overhead.Overhead:
-    given = {"corpus": 9.0, "overhead": 0.02, "forked": 0.05, "fresh": 5.0, **changes}
-    return overhead.Overhead("2.13.0", 2, **given)
+    figures = {"corpus": 9.0, "overhead": 0.02, "forked": 0.05, "fresh": 5.0, **changes}
+    return overhead.Overhead("2.13.0", 2, **figures)
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,9 @@ def measured(**changes: Any) -> overhead.Overhead:
 def test_a_missed_target_fails_and_shows_in_the_table(
     changed: dict[str, float], problem: list[str]
 ) -> None:
-    found = measured(**changed)
-    assert overhead.problems(found) == problem
-    assert overhead.render(found).count("**missed**") == len(problem)
+    result = measured(**changed)
+    assert overhead.problems(result) == problem
+    assert overhead.render(result).count("**missed**") == len(problem)
 
 
 def test_an_interpreter_that_cannot_be_used_is_neither_met_nor_missed() -> None:

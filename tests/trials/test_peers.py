@@ -59,7 +59,7 @@ def test_a_property_that_only_a_peer_holds_fails(theirs: str, count: int) -> Non
 
 
 def test_the_table_in_the_docs_is_what_the_kept_results_say() -> None:
-    found = peers.load()
-    assert found, f"no results are kept; run `{peers.COMMAND}`"
-    assert peers.TABLE.read_text(encoding="utf-8") == peers.render(found)
-    assert peers.problems(found) == []
+    results = peers.load()
+    assert results, f"no results are kept; run `{peers.COMMAND}`"
+    assert peers.TABLE.read_text(encoding="utf-8") == peers.render(results)
+    assert peers.problems(results) == []

@@ -63,8 +63,8 @@ def problems(tmp_path: Path) -> Problems:
 
     def problems(text: str) -> list[str]:
         (tmp_path / "amp.toml").write_text(text)
-        found = promises.problems("amp", tmp_path, tmp_path, tmp_path)
-        return [problem.split("amp.toml: ", 1)[1] for problem in found]
+        problems = promises.problems("amp", tmp_path, tmp_path, tmp_path)
+        return [problem.split("amp.toml: ", 1)[1] for problem in problems]
 
     return problems
 

@@ -41,18 +41,18 @@ def found(*places: Label) -> dict[tuple[str, str, str], list[scanning.Finding]]:
 
 def test_every_label_is_of_a_rule_a_commit_and_a_known_kind() -> None:
     labels = trial.labels()
-    ids = {one.id for one in RULED}
-    assert [one for one in labels if one.id not in ids] == []
-    assert [one for one in labels if one.label not in trial.KINDS] == []
-    assert [one for one in labels if one.set not in trial.PRECISE] == []
-    assert [one for one in labels if not re.fullmatch("[0-9a-f]{40}", one.commit)] == []
-    assert [one for one in labels if not one.why.strip() or "\n" in one.why] == []
-    assert len({(one.file, one.line, one.id) for one in labels}) == len(labels)
+    ids = {reproducer.id for reproducer in RULED}
+    assert [place for place in labels if place.id not in ids] == []
+    assert [place for place in labels if place.label not in trial.KINDS] == []
+    assert [place for place in labels if place.set not in trial.PRECISE] == []
+    assert [place for place in labels if not re.fullmatch("[0-9a-f]{40}", place.commit)] == []
+    assert [place for place in labels if not place.why.strip() or "\n" in place.why] == []
+    assert len({(place.file, place.line, place.id) for place in labels}) == len(labels)
 
 
 def test_no_repository_of_the_fresh_set_was_tuned_on() -> None:
     by_set = {
-        name: {one.repository for one in trial.labels() if one.set == name}
+        name: {place.repository for place in trial.labels() if place.set == name}
         for name in trial.PRECISE
     }
     assert by_set["tuning"] & by_set["fresh"] == set()
@@ -80,7 +80,7 @@ def test_the_share_of_true_ones_is_of_what_is_found_and_was_read() -> None:
 
 def test_what_is_found_once_is_no_proof_of_two_places() -> None:
     places = [label(FALSE, 5), label(TRUE, 6)]
-    assert [one.label for one in trial.paired(places, found(*places))] == [FALSE]
+    assert [place.label for place in trial.paired(places, found(*places))] == [FALSE]
     counted = trial.count(places, found(*places), {CLIP})
     assert (counted.found, counted.missed, counted.unread) == ({FALSE: 1}, 1, 0)
 
@@ -96,7 +96,7 @@ def test_what_is_not_precise_enough_is_told(kinds: list[str], told: list[str]) -
     places = [label(kind, 5, f"{number}.py") for number, kind in enumerate(kinds)]
     wrong = trial.problems({"fresh": places}, found(*places), RULED)
     assert len(wrong) == len(told)
-    assert all(one.startswith(start) for one, start in zip(wrong, told))
+    assert all(problem.startswith(start) for problem, start in zip(wrong, told))
 
 
 def test_the_tables_name_each_place_and_each_rule() -> None:
@@ -105,7 +105,7 @@ def test_the_tables_name_each_place_and_each_rule() -> None:
     assert (
         "| errors and warnings, fresh | 1 | 2 | 1 | 1 | 0 | 67 % | 33 % | 0 | 100 % | 0 |" in text
     )
-    assert all(f"`{one.id}`" in text for one in RULED)
+    assert all(f"`{reproducer.id}`" in text for reproducer in RULED)
     page = trial.found_in_code(places, found(*places), RULED)
     assert f"[o/n](https://github.com/o/n/blob/{'c' * 40}/a.py#L5)" in page
     assert "b.py" not in page
@@ -114,14 +114,14 @@ def test_the_tables_name_each_place_and_each_rule() -> None:
 
 
 def test_the_readme_says_what_the_fresh_places_were_when_they_were_first_read() -> None:
-    fresh = [one for one in trial.labels() if one.set == "fresh"]
+    fresh = [place for place in trial.labels() if place.set == "fresh"]
     readme = (catalog.ROOT / "README.md").read_text(encoding="utf-8")
     assert trial.figure(fresh) in readme
-    serious = {one.id for one in RULED if one.rule != "note"}
-    read = [one for one in fresh if one.id in serious]
-    true = [one for one in read if one.label == TRUE]
+    serious = {reproducer.id for reproducer in RULED if reproducer.rule != "note"}
+    read = [place for place in fresh if place.id in serious]
+    true = [place for place in read if place.label == TRUE]
     assert (len(read), len(true)) == (trial.FIRST_READ, trial.FIRST_TRUE)
-    assert sum(not one.reached for one in true) == trial.FIRST_DEAD
+    assert sum(not place.reached for place in true) == trial.FIRST_DEAD
 
 
 def test_copies_in_one_repository_are_summed_up() -> None:

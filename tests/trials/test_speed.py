@@ -18,8 +18,8 @@ CPU_TABLE = Path(str(speed.TABLE).format(device="cpu"))
 def measured(**changes: Any) -> speed.Speed:
     row = speed.Row("work", "ours", 0.1, speed.Ratio(0.9, 1.0, 1.1))
     searches = [speed.Search("ours", 37, 11, 0.5), speed.Search("theirs", 36, 32, 1.5)]
-    given = {"rows": [row], "searches": searches, "waits": {}, **changes}
-    return speed.Speed("cpu", "2 threads", **given)
+    parts = {"rows": [row], "searches": searches, "waits": {}, **changes}
+    return speed.Speed("cpu", "2 threads", **parts)
 
 
 def test_variants_are_compared_within_rounds_and_a_missed_target_fails() -> None:
@@ -32,9 +32,9 @@ def test_variants_are_compared_within_rounds_and_a_missed_target_fails() -> None
     assert plain.ratio == (1.0, 1.0, 1.0)
     assert 1.5 < slow.ratio.median < 6
     assert slow.ratio.low <= slow.ratio.median <= slow.ratio.high
-    found = measured(rows=[plain, slow])
-    assert "at most 1.02, **missed** |" in speed.render(found)
-    (problem,) = speed.problems(found)
+    result = measured(rows=[plain, slow])
+    assert "at most 1.02, **missed** |" in speed.render(result)
+    (problem,) = speed.problems(result)
     assert problem.startswith("missed: sleeping: slow: ")
 
 
@@ -75,11 +75,11 @@ def test_a_part_that_fails_is_a_problem_and_costs_no_other(
 ) -> None:
     row, search = measured().rows[0], measured().searches[0]
     for name in ("guarded_step", "snapshots", "loaders"):
-        monkeypatch.setattr(speed, name, lambda *given: [row])
-    monkeypatch.setattr(speed, "input_gradients", lambda *given: 1 / 0)
+        monkeypatch.setattr(speed, name, lambda *arguments: [row])
+    monkeypatch.setattr(speed, "input_gradients", lambda *arguments: 1 / 0)
     monkeypatch.setattr(speed, "searches", lambda device: [search])
     kept: list[int] = []
-    found = speed.measure("cpu", 5, lambda found: kept.append(len(found.rows)))
+    found = speed.measure("cpu", 5, lambda result: kept.append(len(result.rows)))
     assert kept == [1, 2, 2, 3, 4, 4]
     assert found.searches == [search]
     assert speed.problems(found) == ["failed: ZeroDivisionError: division by zero"]

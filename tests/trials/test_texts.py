@@ -29,14 +29,14 @@ def test_a_text_that_is_missing_or_explained_otherwise_is_a_problem() -> None:
     del collected["labels_out_of_range"]
     collected["embedding_index_out_of_range"] = "KeyError: 'xyzzy'"
     assert texts.problems("cpu", collected) == [
-        "labels_out_of_range: no text of it is kept",
+        "labels_out_of_range: it has no text",
         "embedding_index_out_of_range: explain names nothing, "
         "not loss/embedding_index_out_of_range",
     ]
 
 
 def test_every_case_expects_a_reproducer_that_exists() -> None:
-    ids = {one.id for one in catalog.load() if one.is_current}
+    ids = {reproducer.id for reproducer in catalog.load() if reproducer.is_current}
     assert {case.expects for case in texts.cases()} <= ids
     names = [case.name for case in texts.cases()]
     assert len(names) == len(set(names))

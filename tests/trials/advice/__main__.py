@@ -1,9 +1,9 @@
-"""Pastes every printed line of advice into its place, in all settings.
+"""Pastes all printed advice into its places, in all settings.
 
     python -m tests.trials.advice [ID | FAMILY]...        (`nox -s advice`)
 
-Lines under `right` and `use` must do what the reference does and leave all else as it leaves it;
-lines under `wrong`, and those that were once given and did harm, must not.
+Lines under `right` and `use` must match the reference, both in results and in the trainer's state.
+Lines under `wrong`, and earlier advice that did harm, must fail in at least one setting.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from tests.trials.shared import finish, write
 
 @click.command(help=__doc__)
 @click.argument("names", nargs=-1, metavar="[ID | FAMILY]...")
-@click.option("--setting", help="Only this one.")
-@click.option("--verbose", is_flag=True, help="Print what each said.")
+@click.option("--setting", help="Run this setting only.")
+@click.option("--verbose", is_flag=True, help="Print the output of each run.")
 def main(names: tuple[str, ...], setting: str | None, verbose: bool) -> None:
     import torch
 
     version = torch.__version__
-    by_id = {one.id: one for one in catalog.load() if one.is_current}
+    by_id = {reproducer.id: reproducer for reproducer in catalog.load() if reproducer.is_current}
     chosen = [
         place
         for place in pasting.places()
         if not names or place.id in names or place.id.split("/")[0] in names
     ]
     pasted = [
-        one
+        lines
         for place in chosen
-        for one in pasting.printed(place, by_id[place.id], version)
-        if setting in (None, one.setting)
+        for lines in pasting.printed(place, by_id[place.id], version)
+        if setting in (None, lines.setting)
     ]
     pasted += [
-        one
+        lines
         for place in chosen
-        for one in pasting.once_given(place, by_id[place.id], version)
-        if setting in (None, one.setting)
+        for lines in pasting.once_given(place, by_id[place.id], version)
+        if setting in (None, lines.setting)
     ]
     click.echo(f"{len(chosen)} places, {len(pasted)} runs on torch {version}", err=True)
     with tempfile.TemporaryDirectory() as folder:
         ended = pasting.run(pasted, Path(folder))
     if verbose:
-        for one, (status, said) in zip(pasted, ended):
-            click.echo(f"{one}: {'fails' if status else 'fine'}: {said.strip()}")
+        for lines, (status, said) in zip(pasted, ended):
+            click.echo(f"{lines}: {'fails' if status else 'fine'}: {said.strip()}")
     problems = pasting.unmet(pasted, ended)
     if not names and not setting and not problems:
         write(readings.PAGE, readings.page())

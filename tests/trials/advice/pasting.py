@@ -2,12 +2,12 @@
 
 A place is a file, places/FAMILY/NAME.py, with
 
-    SETTINGS = ("plain", "AdamW")     the trainers it is run in, of trainers.SETTINGS
-    def place(t): ...                 code like that of people who meet the failure
-    def reference(t): ...             what it should do, by another way that needs no advice
+    SETTINGS = ("plain", "AdamW")     the names of the trainers to use, from trainers.SETTINGS
+    def place(t): ...                 code like that of people who have the failure
+    def reference(t): ...             computes the right result in a way that needs no advice
 
-The statement `paste` in place(), or anywhere in the file, stands for the lines. Both functions
-return results, which are compared; so is what can be observed of the two trainers.
+The pasted lines replace the statement `paste`, in place() or anywhere else in the file. The results
+of both functions are compared, and so is the observable state of the two trainers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLACES = Path(__file__).with_name("places")
 HARMFUL = Path(__file__).with_name("harmful.toml")
 RUN = Path(__file__).with_name("run.py")
 KEYS = ("wrong", "right", "use")
-NO_PLACE = {  # reproducers whose lines nothing can run on the CPU
+NO_PLACE = {  # reproducers whose lines cannot run on the CPU
     "amp/autocast_mps_rejected": "it concerns MPS",
     "amp/scaler_on_mps_needs_float64": "it concerns MPS",
     "data_loading/nonblocking_to_host_races": "the race is one with CUDA",
@@ -68,7 +68,7 @@ class Place:
         return self.constant("REQUIRES", "")
 
     def pasted(self, lines: str) -> str:
-        """The file with the lines in it. Raises ValueError where it has no mark."""
+        """The file with the lines pasted in. Raises ValueError if it has no mark."""
         code = ast.parse(ast.unparse(self.code))
         paste = _Paste(ast.parse(lines).body)
         code = ast.fix_missing_locations(paste.visit(code))
@@ -90,7 +90,7 @@ class _Paste(ast.NodeTransformer):
 
 @dataclass(frozen=True)
 class Pasted:
-    """Lines in a place in a setting."""
+    """Lines to paste into a place, and the setting to run them in."""
 
     place: Place
     key: str  # one of KEYS, or "harmful"
@@ -106,7 +106,7 @@ def places(folder: Path = PLACES) -> list[Place]:
 
 
 def printed(place: Place, reproducer: Reproducer, version: str) -> Iterator[Pasted]:
-    """What is printed for it and can be run on this torch, in each of its settings."""
+    """The printed lines that can run on this torch, once per setting of the place."""
     if reproducer.unavailable_reason(version, "linux", "cpu") or (
         place.requires and not satisfies(version, place.requires)
     ):
@@ -124,37 +124,37 @@ def printed(place: Place, reproducer: Reproducer, version: str) -> Iterator[Past
 
 
 def harmful(path: Path = HARMFUL) -> list[tuple[str, str]]:
-    """(id, lines) of advice that was once given and did harm."""
+    """(id, lines) of earlier advice that did harm."""
     listed = toml.loads(path.read_text(encoding="utf-8")).get("harmful", [])
-    return [(one["id"], one["lines"]) for one in listed]
+    return [(entry["id"], entry["lines"]) for entry in listed]
 
 
 def once_given(place: Place, reproducer: Reproducer, version: str) -> Iterator[Pasted]:
-    """The advice for it that did harm, in each of its settings, where the failure is there."""
-    if any(one.key == "wrong" for one in printed(place, reproducer, version)):
+    """The earlier advice that did harm, once per setting, if this torch has the failure."""
+    if any(lines.key == "wrong" for lines in printed(place, reproducer, version)):
         for id, lines in harmful():
             for setting in place.settings if id == place.id else ():
                 yield Pasted(place, "harmful", lines, setting)
 
 
 def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list[tuple[int, str]]:
-    """(exit status, what it says) of each."""
+    """(exit status, output) of each run."""
     jobs = []
-    for number, one in enumerate(pasted):
+    for number, lines in enumerate(pasted):
         at = folder / str(number)
         at.mkdir()
         program = at / "program.py"
-        program.write_text(one.place.pasted(one.lines), encoding="utf-8")
-        jobs.append(Job([str(RUN), str(program), one.setting, str(fixes)], str(at), SECONDS))
+        program.write_text(lines.place.pasted(lines.lines), encoding="utf-8")
+        jobs.append(Job([str(RUN), str(program), lines.setting, str(fixes)], str(at), SECONDS))
     _, ended = run_all(jobs)
     return ended
 
 
 def run_until_each_fails(pasted: list[Pasted], folder: Path) -> list[str]:
-    """The lines that fail in none of their settings, which are run one after another."""
+    """The lines that fail in no setting. Runs their settings in turn until each has failed."""
     waiting: dict[tuple[str, str, str], list[Pasted]] = {}
-    for one in pasted:
-        waiting.setdefault((one.place.id, one.key, one.lines), []).append(one)
+    for lines in pasted:
+        waiting.setdefault((lines.place.id, lines.key, lines.lines), []).append(lines)
     problems: list[str] = []
     round = 0
     while waiting:
@@ -172,13 +172,13 @@ def run_until_each_fails(pasted: list[Pasted], folder: Path) -> list[str]:
 
 
 def unmet(pasted: list[Pasted], ended: list[tuple[int, str]]) -> list[str]:
-    """Where right lines differ from the reference, and where wrong or harmful ones never do."""
+    """Right lines that differ from the reference, and wrong or harmful lines that never do."""
     problems, silent = [], dict[tuple[str, str, str], bool]()
-    for one, (status, said) in zip(pasted, ended):
-        if one.key in ("right", "use"):
+    for lines, (status, said) in zip(pasted, ended):
+        if lines.key in ("right", "use"):
             if status:
-                problems.append(f"{one}: {said.strip()}")
+                problems.append(f"{lines}: {said.strip()}")
         else:
-            key = (one.place.id, one.key, one.lines)
+            key = (lines.place.id, lines.key, lines.lines)
             silent[key] = silent.get(key, True) and status == 0
     return problems + [f"{id}, {key}: {NEVER}" for (id, key, _), alike in silent.items() if alike]

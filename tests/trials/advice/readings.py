@@ -1,7 +1,7 @@
-"""What readers tried against each advice, and docs/advice.md, which lists it.
+"""How readers tried to break each advice, and docs/advice.md, which lists it.
 
-readings.jsonl has a line per reproducer: {"id", "grade", "readers": how many tried it who had not written it,
-"tried": [what was run against it, and what came out], "reports": what became of the threads that it cites}.
+readings.jsonl has a line per reproducer: {"id", "grade", "readers": the number of readers, without the author,
+"tried": [the attempts to break it, with their results], "reports": which of the cited threads were read}.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEYS = {"id", "grade", "readers", "tried", "reports"}
 
 
 def load(path: Path = READINGS) -> dict[str, dict[str, Any]]:
-    """Id -> its reading. Raises ValueError for a line that is none."""
+    """Id -> its reading. Raises ValueError for a line with other keys."""
     readings = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         reading = json.loads(line)
@@ -31,27 +31,31 @@ def load(path: Path = READINGS) -> dict[str, dict[str, Any]]:
 
 
 def page() -> str:
-    """docs/advice.md."""
+    """The text of docs/advice.md."""
     readings, old = load(), pasting.harmful()
     places = {place.id: place for place in pasting.places()}
     reproducers = catalog.load()
-    live = [one for one in reproducers if one.is_current]
+    live = [reproducer for reproducer in reproducers if reproducer.is_current]
     rows = []
-    for one in live:
-        place = places.get(one.id)
-        reading = readings[one.id]
+    for reproducer in live:
+        place = places.get(reproducer.id)
+        reading = readings[reproducer.id]
         rows.append(
             (
-                f"`{one.id}`",
+                f"`{reproducer.id}`",
                 reading["grade"],
                 reading["readers"],
-                ", ".join(place.settings) if place else pasting.NO_PLACE.get(one.id, ""),
-                sum(id == one.id for id, _ in old) or "",
+                ", ".join(place.settings) if place else pasting.NO_PLACE.get(reproducer.id, ""),
+                sum(id == reproducer.id for id, _ in old) or "",
                 "; ".join(reading["tried"]).replace("|", "\\|"),
                 reading["reports"].replace("|", "\\|"),
             )
         )
-    retired = [(f"`{one.id}`", one.retired) for one in reproducers if not one.is_current]
+    retired = [
+        (f"`{reproducer.id}`", reproducer.retired)
+        for reproducer in reproducers
+        if not reproducer.is_current
+    ]
     header = (
         "reproducer",
         "grade",
@@ -64,15 +68,17 @@ def page() -> str:
     return f"""\
 # Advice
 
-Written by `python -m tests.trials.advice`, which pastes the lines that are printed under *wrong*, *right* and *with the
-fix* into small trainers, and compares what they do with references that need no advice. The lines under *right* also run,
-word for word, in a role of their reproducer on every release; `torch-repros lint` sees to that.
+Written by `python -m tests.trials.advice`, which pastes the lines printed under *wrong*, *right* and *with the fix* into
+small trainers, and compares their results with references that need no advice. The lines under *right* also run, word for
+word, in a role of their reproducer on every release; `torch-repros lint` enforces that.
 
-*grade*: A where all that it says was run and nothing that was tried against it came out; B where it claims more or less;
-C where it is false or does harm; A* is an A of a device that no run had. *readers*: how many tried to break it who had
-not written it. *settings*: the trainers that the lines are pasted into. *old advice*: lines that were once printed and
-did harm; they have to fail in the same place. *tried against it*: what a reader ran to prove it wrong, and what came out.
-*reports*: which of the threads that it cites were read.
+- *grade*: A if everything that the advice says was run and no attempt to break it succeeded; B if it claims too much or too
+  little; C if it is false or does harm; A* is an A for a device that no run had.
+- *readers*: how many readers, other than the author, tried to break the advice.
+- *settings*: the trainers that the lines are pasted into.
+- *old advice*: the number of earlier printed versions that did harm; they have to fail in the same place.
+- *tried against it*: what a reader ran to break the advice, and the results.
+- *reports*: which of the cited threads were read.
 
 {table(header, rows)}
 

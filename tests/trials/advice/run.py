@@ -2,7 +2,7 @@
 
     python run.py PROGRAM SETTING FIXES      (a forked process of tests/forked.py runs it)
 
-Says what differs from the reference, a line each, and ends with 1; with 0 where nothing does.
+Prints each difference from the reference on a line and exits with 1. Exits with 0 if there is none.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ def main(program: str, setting: str) -> list[str]:
             raise
         return [f"it raises {''.join(traceback.format_exception_only(type(error), error)).strip()}"]
     is_ = trainer.observed()
-    found = [
+    problems = [
         f"{name}: {is_.get(name)!r} instead of {should_be.get(name)!r}"
         for name in {**should_be, **is_}
         if is_.get(name) != should_be.get(name)
     ]
     if "same" in place:
-        found += filter(None, [place["same"](seen, expected)])
+        problems += filter(None, [place["same"](seen, expected)])
     else:
-        found += differences(seen, expected, place.get("TOLERANCE", TOLERANCE))
-    return found
+        problems += differences(seen, expected, place.get("TOLERANCE", TOLERANCE))
+    return problems
 
 
 def differences(seen: Any, expected: Any, tolerance: float, where: str = "result") -> list[str]:
-    """What differs between two results: tensors and numbers in tables and lists."""
+    """The differences between two results: tensors and numbers in dicts and lists."""
     if isinstance(expected, dict) and isinstance(seen, dict) and seen.keys() == expected.keys():
         pairs = [(f"{where}[{key!r}]", seen[key], expected[key]) for key in expected]
     elif isinstance(expected, (list, tuple)) and isinstance(seen, (list, tuple)):
@@ -83,6 +83,6 @@ def differences(seen: Any, expected: Any, tolerance: float, where: str = "result
 
 if __name__ == "__main__":
     sys.path.append(sys.argv[3])
-    found = main(*sys.argv[1:3])
-    print("\n".join(found) or "as the reference")
-    sys.exit(bool(found))
+    problems = main(*sys.argv[1:3])
+    print("\n".join(problems) or "as the reference")
+    sys.exit(bool(problems))

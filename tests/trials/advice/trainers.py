@@ -1,9 +1,9 @@
-"""The trainers that advice is pasted into: small, and with what real ones have.
+"""The small but realistic trainers that advice is pasted into.
 
-A `Trainer` holds one model with two parameter groups, its batches, and what its `Setting` adds. What
-can be observed of it afterwards is compared with the same trainer after the reference: the modes,
-what needs a gradient and got one, the keys and dtypes of the state, the groups of the optimizer, and
-the switches that belong to the whole process.
+A `Trainer` holds one model with two parameter groups, its batches, and the extras of its `Setting`.
+Its state is compared with that of the same trainer after the reference: the modes, the parameters
+that need and got a gradient, the keys and dtypes of the state, the optimizer's groups, and the
+switches of the whole process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class Setting:
-    """What a trainer has beyond the plain one, whose every field is the default."""
+    """How a trainer differs from the plain one, which has all the defaults."""
 
     name: str
     optimizer: str = "SGD"
@@ -32,7 +32,7 @@ class Setting:
     tied: bool = False  # a second head shares its weight with the first
     frozen_norm: bool = False  # BatchNorm in eval mode, without gradients
     dropout: float = 0.0
-    window: int = 1  # batches accumulated for a step; 5 batches leave a short last window
+    window: int = 1  # batches accumulated per step; 5 batches leave a short last window
     dtype: torch.dtype = torch.float32  # of autocast
     workers: int = 0
     ranks: int = 1
@@ -86,7 +86,7 @@ class Net(nn.Module):
 
 
 class Trainer:
-    """One training run, built when it is asked for; the random numbers start from one seed."""
+    """One training run, built on first use; its random numbers always start from the same seed."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
@@ -100,7 +100,7 @@ class Trainer:
             return self.watched(Net(self.setting))
 
     def watched(self, model: Any) -> Any:
-        """Any other model that a place wants observed: assign it to `t.model`."""
+        """Hooks a model's gradients; for another model, write `t.model = t.watched(model)`."""
         for name, parameter in model.named_parameters():
             if parameter.requires_grad:
                 parameter.register_hook(lambda grad, name=name: self.got_gradient.add(name))
@@ -108,7 +108,7 @@ class Trainer:
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """Two, whose rates differ: what looks at the first alone is found out."""
+        """Two groups with different rates, to expose code that reads only the first group."""
         named = [(name, p) for name, p in self.model.named_parameters() if p.requires_grad]
         body = [p for name, p in named if name.startswith("body")]
         rest = [p for name, p in named if not name.startswith("body")]
@@ -122,7 +122,7 @@ class Trainer:
 
     @cached_property
     def batches(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Five of (rows, 6) and of (rows,) class numbers from 0 to 3."""
+        """Five pairs: inputs of shape (rows, 6), and class numbers from 0 to 3 of shape (rows,)."""
         generator = torch.Generator().manual_seed(1)
         rows = [4, 4, 4, 4, self.setting.last_batch]
         return [
@@ -139,7 +139,7 @@ class Trainer:
         return torch.autocast("cpu", dtype=self.setting.dtype)
 
     def observed(self) -> dict[str, Any]:
-        """What must be as after the reference, of what was built."""
+        """The state of everything built so far, which must equal the state after the reference."""
         seen: dict[str, Any] = dict(switches())
         built = vars(self)
         if isinstance(model := built.get("model"), nn.Module):
@@ -174,7 +174,7 @@ def _plain(value: Any) -> Any:
 
 
 def switches() -> Iterator[tuple[str, Any]]:
-    """What belongs to the whole process."""
+    """The settings of the whole process."""
     yield "seed", torch.initial_seed()
     yield "default dtype", torch.get_default_dtype()
     yield "grad mode", torch.is_grad_enabled()
@@ -193,7 +193,7 @@ def switches() -> Iterator[tuple[str, Any]]:
 
 
 def seed() -> None:
-    """The same random numbers for the place and for its reference."""
+    """Seeds every generator, so that the place and its reference draw the same numbers."""
     torch.manual_seed(7)
     random.seed(7)
     with contextlib.suppress(ImportError):
@@ -208,7 +208,7 @@ SECONDS = 60
 
 
 def on_ranks(function: Callable[[int], Any], ranks: int = 2) -> list[Any]:
-    """What the function returns on each rank of a gloo group, each a forked process.
+    """Runs the function in a forked process per rank of a gloo group, and returns the results.
 
     Raises RuntimeError with the traceback of the first rank that raised.
     """
@@ -221,10 +221,10 @@ def on_ranks(function: Callable[[int], Any], ranks: int = 2) -> list[Any]:
         if not os.path.exists(path):
             raise RuntimeError(f"rank {rank} ended with {status}")
         results.append(_load(path))
-    errors = [one["error"] for one in results if "error" in one]
+    errors = [result["error"] for result in results if "error" in result]
     if errors:
         raise RuntimeError(errors[0])
-    return [one["value"] for one in results]
+    return [result["value"] for result in results]
 
 
 def _load(path: str) -> Any:

@@ -1,12 +1,13 @@
-"""How many of the failures that people ask about in public are answered.
+"""Counts how many of the failures that people ask about in public are answered.
 
 nox -s demand        or        python -m tests.trials.demand
 
-threads.jsonl holds a public thread per line: its address, the class of its failure, and what its
-author has to go by: the error text that was `pasted`, or else the `symptom`, in our words. It was
-looked at while messages and keywords were written. fresh.jsonl was written by a reader who had seen
-neither, and keywords by readers who had not seen it. classes.toml has the weight of each class (5: met everywhere, 1: met once)
-and the reproducers that answer it. unrelated.txt holds what nothing here is about.
+threads.jsonl has a public thread per line: its address, the class of its failure, and either the
+error text that its author `pasted` or the `symptom` in our words. These threads were read while
+messages and keywords were written. fresh.jsonl was written by a reader who had seen neither, and
+keywords by readers who had not seen fresh.jsonl. classes.toml has the weight of each class (5: seen
+everywhere, 1: seen once) and the reproducers that answer it. unrelated.txt has texts about other
+subjects.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ FIRST = 3  # results of a search that count
 
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
-# Of each set, in percent; of unrelated.txt, as numbers.
+# Targets: percentages for each set, counts for unrelated.txt.
 PASTED_RIGHT, PASTED_WRONG, SYMPTOMS_RIGHT = 90, 2, 75
 EXPLAINED, FOUND = 0, 5
 
@@ -44,64 +45,74 @@ class Class(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """One thread, and what was answered."""
+    """One thread and its answer."""
 
     of: str  # its class
     pasted: bool
     outcome: str
-    said: str  # what the wrong answer was
+    said: str  # the ids of the answer
 
 
 def classes() -> dict[str, Class]:
     read = toml.loads((HERE / "classes.toml").read_text(encoding="utf-8"))
-    return {name: Class(one["weight"], frozenset(one["answers"])) for name, one in read.items()}
+    return {
+        name: Class(entry["weight"], frozenset(entry["answers"])) for name, entry in read.items()
+    }
 
 
 def ask(
     thread: dict[str, str],
-    known: dict[str, Class],
+    classes_by_name: dict[str, Class],
     reproducers: list[Reproducer],
     index: search.Index,
 ) -> Asked:
-    """What the first answer of explain is, or whether the first results of search hold one."""
-    accepted = known[thread["class"]].answers
+    """Judges the first answer of explain, or the first results of search, for a thread."""
+    accepted = classes_by_name[thread["class"]].answers
     if text := thread.get("pasted"):
         answers = [set(answer.ids) for answer in explain.find(text, reproducers)[:1]]
     else:
-        answers = [set(found.ids) for found in index.search(thread["symptom"])[:FIRST]]
+        answers = [set(result.ids) for result in index.search(thread["symptom"])[:FIRST]]
     said = ", ".join(sorted(set().union(*answers)))
-    outcome = RIGHT if any(one & accepted for one in answers) else WRONG if said else NOTHING
+    outcome = RIGHT if any(ids & accepted for ids in answers) else WRONG if said else NOTHING
     return Asked(thread["class"], bool(text), outcome, said)
 
 
-def measure(file: str, known: dict[str, Class], reproducers: list[Reproducer]) -> list[Asked]:
+def measure(
+    file: str, classes_by_name: dict[str, Class], reproducers: list[Reproducer]
+) -> list[Asked]:
     lines = (HERE / file).read_text(encoding="utf-8").splitlines()
     index = search.Index(reproducers)
-    return [ask(json.loads(line), known, reproducers, index) for line in lines]
+    return [ask(json.loads(line), classes_by_name, reproducers, index) for line in lines]
 
 
 def unrelated(reproducers: list[Reproducer]) -> tuple[list[str], list[str]]:
-    """What explain answers, and what search finds, though it should not."""
+    """The unrelated texts for which explain has an answer, and those for which search has one."""
     lines = (HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines()
     explained = [line for line in lines if explain.find(line, reproducers)]
     index = search.Index(reproducers)
     return explained, [line for line in lines if index.search(line)]
 
 
-def percent(asked: Iterable[Asked], outcome: str, known: dict[str, Class] | None = None) -> float:
+def percent(
+    asked: Iterable[Asked], outcome: str, classes_by_name: dict[str, Class] | None = None
+) -> float:
     """The share with this outcome; with classes, by their weight."""
-    weights = [(one, known[one.of].weight if known else 1) for one in asked]
+    weights = [
+        (thread, classes_by_name[thread.of].weight if classes_by_name else 1) for thread in asked
+    ]
     total = sum(weight for _, weight in weights)
-    return 100 * sum(w for one, w in weights if one.outcome == outcome) / total if total else 0.0
+    return (
+        100 * sum(w for thread, w in weights if thread.outcome == outcome) / total if total else 0.0
+    )
 
 
 def problems(
-    found: dict[str, list[Asked]], explained: Sequence[str], near: Sequence[str]
+    asked_of: dict[str, list[Asked]], explained: Sequence[str], near: Sequence[str]
 ) -> list[str]:
     missed = []
-    for file, asked in found.items():
-        pasted = [one for one in asked if one.pasted]
-        symptoms = [one for one in asked if not one.pasted]
+    for file, asked in asked_of.items():
+        pasted = [thread for thread in asked if thread.pasted]
+        symptoms = [thread for thread in asked if not thread.pasted]
         for what, share, met, bound in (
             ("pasted texts right", percent(pasted, RIGHT), PASTED_RIGHT, "at least"),
             ("pasted texts wrong", percent(pasted, WRONG), PASTED_WRONG, "at most"),
@@ -116,8 +127,8 @@ def problems(
 
 
 def render(
-    found: dict[str, list[Asked]],
-    known: dict[str, Class],
+    asked_of: dict[str, list[Asked]],
+    classes_by_name: dict[str, Class],
     explained: int,
     near: int,
     strangers: int,
@@ -125,82 +136,89 @@ def render(
     lines = [
         "# What people ask, and what is answered",
         "",
-        "Written by `nox -s demand`. Public threads about failures of PyTorch, sampled by what people",
-        "ask. A thread whose author pasted an error text is put to `explain`: its first answer counts,",
-        "and a list of causes is right when it holds the real one. A thread that has only a symptom is",
-        f"put to `search` in a sentence of our own: the first {FIRST} results count. The threads of the first",
-        "rows were looked at while messages and keywords were written. The fresh ones were collected and",
-        "worded by a reader who had not seen those, and most keywords by readers who had not seen these;",
-        "of their symptoms, 49 % were answered before that, and a few synonyms were added since.",
-        "*Weighted* counts a thread by how often its class is met, from 5 (everywhere) to 1.",
+        "Written by `nox -s demand` from a sample of public threads about failures of PyTorch. If the",
+        "author of a thread pasted an error text, `explain` gets the text. Its first answer counts, and a",
+        "list of causes is right if it contains the real one. If a thread has only a symptom, `search` gets",
+        f"the symptom in a sentence of our own, and its first {FIRST} results count. The threads of the first two",
+        "rows were read while messages and keywords were written. The fresh threads were collected and",
+        "worded by a reader who had seen neither. Most keywords were written by readers who had not seen",
+        "the fresh threads. Before that, 49 % of the fresh symptoms were answered; a few synonyms have been",
+        "added since. *Weighted* counts a thread by how common its class is, from 5 (everywhere) to 1.",
         "",
     ]
     rows = []
     for file, name in SETS.items():
-        asked = found.get(file, [])
-        for what, those in (
-            ("error texts", [one for one in asked if one.pasted]),
-            ("symptoms", [one for one in asked if not one.pasted]),
+        asked = asked_of.get(file, [])
+        for what, chosen in (
+            ("error texts", [thread for thread in asked if thread.pasted]),
+            ("symptoms", [thread for thread in asked if not thread.pasted]),
         ):
-            if those:
-                shares = [percent(those, outcome) for outcome in (RIGHT, WRONG, NOTHING)]
+            if chosen:
+                shares = [percent(chosen, outcome) for outcome in (RIGHT, WRONG, NOTHING)]
                 rows.append(
-                    (f"{what}, {name}", len(those))
+                    (f"{what}, {name}", len(chosen))
                     + tuple(f"{share:.0f} %" for share in shares)
-                    + (f"{percent(those, RIGHT, known):.0f} %",)
+                    + (f"{percent(chosen, RIGHT, classes_by_name):.0f} %",)
                 )
     header = ("threads", "number", "right", "wrong", "no answer", "right, weighted")
     lines += [table(header, rows, header[1:]), ""]
     lines += [
-        f"Of {strangers} questions and errors that concern something else (other libraries, installation,",
-        f"drivers, shapes in NumPy), `explain` answers {explained} and `search` finds something for {near}.",
+        f"Of {strangers} questions and errors about other subjects (other libraries, installation, drivers,",
+        f"shapes in NumPy), `explain` answers {explained} and `search` finds something for {near}.",
         "",
         "## By class",
         "",
     ]
     rows = []
-    for name, one in sorted(known.items(), key=lambda item: (-item[1].weight, item[0])):
-        of_class = [asked for each in found.values() for asked in each if asked.of == name]
+    for name, class_ in sorted(
+        classes_by_name.items(), key=lambda item: (-item[1].weight, item[0])
+    ):
+        of_class = [asked for each in asked_of.values() for asked in each if asked.of == name]
         if of_class:
             right = sum(asked.outcome == RIGHT for asked in of_class)
-            answers = ", ".join(f"`{id}`" for id in sorted(one.answers))
-            rows.append((name.replace("_", " "), one.weight, len(of_class), right, answers))
+            answers = ", ".join(f"`{id}`" for id in sorted(class_.answers))
+            rows.append((name.replace("_", " "), class_.weight, len(of_class), right, answers))
     numbers = ("weight", "threads", "right")
     lines.append(table(("class", *numbers, "answered by one of"), rows, numbers))
     return "\n".join(lines) + "\n"
 
 
-def figure(found: dict[str, list[Asked]], explained: int, strangers: int) -> str:
-    """The sentence of README.md: of the threads that nobody tuned on."""
-    asked = found[FRESH]
-    pasted = [one for one in asked if one.pasted]
-    symptoms = [one for one in asked if not one.pasted]
+def figure(asked_of: dict[str, list[Asked]], explained: int, strangers: int) -> str:
+    """The sentence for README.md, about the threads that nobody tuned on."""
+    asked = asked_of[FRESH]
+    pasted = [thread for thread in asked if thread.pasted]
+    symptoms = [thread for thread in asked if not thread.pasted]
     return (
-        f"- Of {len(asked)} public threads that were not looked at while messages were written, `explain` names the cause of "
-        f"{percent(pasted, RIGHT):.0f} % of\n  the {len(pasted)} with an error text, `search` that of "
-        f"{percent(symptoms, RIGHT):.0f} % of the {len(symptoms)} with a symptom alone; of {strangers} texts "
-        f"about something else,\n  `explain` answers {explained} ([docs/demand.md]({PAGE}))."
+        f"- Of {len(asked)} public threads that nobody read while messages were written, `explain` names the cause of "
+        f"{percent(pasted, RIGHT):.0f} % of\n  the {len(pasted)} with an error text, and `search` the cause of "
+        f"{percent(symptoms, RIGHT):.0f} % of the {len(symptoms)} with only a symptom; of {strangers} texts\n"
+        f"  about other subjects, `explain` answers {explained} ([docs/demand.md]({PAGE}))."
     )
 
 
 @click.command(help=__doc__)
-@click.option("--verbose", is_flag=True, help="Print what was not answered, or wrongly.")
+@click.option("--verbose", is_flag=True, help="Print the threads without a right answer.")
 def main(verbose: bool) -> None:
-    reproducers, known = [one for one in catalog.load() if one.is_current], classes()
-    found = {file: measure(file, known, reproducers) for file in SETS if (HERE / file).exists()}
+    reproducers, classes_by_name = (
+        [reproducer for reproducer in catalog.load() if reproducer.is_current],
+        classes(),
+    )
+    asked_of = {
+        file: measure(file, classes_by_name, reproducers) for file in SETS if (HERE / file).exists()
+    }
     explained, near = unrelated(reproducers)
     if verbose:
-        for file, asked in found.items():
+        for file, asked in asked_of.items():
             lines = (HERE / file).read_text(encoding="utf-8").splitlines()
-            for line, one in zip(lines, asked):
-                if one.outcome != RIGHT:
+            for line, answer in zip(lines, asked):
+                if answer.outcome != RIGHT:
                     thread = json.loads(line)
                     text = thread.get("pasted") or thread["symptom"]
-                    click.echo(f"{one.outcome} {one.of}: {text}\n    said: {one.said}")
+                    click.echo(f"{answer.outcome} {answer.of}: {text}\n    said: {answer.said}")
     strangers = len((HERE / "unrelated.txt").read_text(encoding="utf-8").splitlines())
-    write(TABLE, render(found, known, len(explained), len(near), strangers))
-    write_figure("demand", figure(found, len(explained), strangers))
-    sys.exit(finish(problems(found, explained, near)))
+    write(TABLE, render(asked_of, classes_by_name, len(explained), len(near), strangers))
+    write_figure("demand", figure(asked_of, len(explained), strangers))
+    sys.exit(finish(problems(asked_of, explained, near)))
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The reference fixes inside released trainers: what each computes is compared with the host."""
+"""Runs the reference fixes inside released trainers and compares their results with the host's."""

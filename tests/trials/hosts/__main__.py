@@ -1,4 +1,4 @@
-"""What the fixes do inside released trainers, compared with what each host computes for itself.
+"""Runs the fixes inside released trainers and compares the results with each host's own.
 
 nox -s hosts        or        python -m tests.trials.hosts [HOST ...]
 """
@@ -19,23 +19,23 @@ from tests.trials.shared import DOCS, finish, table, write
 TABLE = DOCS / "hosts.md"
 
 
-def render(found: Sequence[Row]) -> str:
+def render(results: Sequence[Row]) -> str:
     today = datetime.datetime.now(datetime.timezone.utc).date()
     lines = [
         "# The fixes inside other trainers",
         "",
         f"Written by `{COMMAND}` on torch {torch.__version__.split('+')[0]}, Python",
-        f"{platform.python_version()}, CPU, on {today}. Small models train in the idiom of each host,",
-        "with the fixes in its loop, hooks or callbacks, and the result is compared with the host's",
-        "own, with plain torch, or with one process. What a host does without the fixes is checked",
-        "in the same run; where that column is empty, nothing was.",
+        f"{platform.python_version()}, CPU, on {today}. Small models train in the usual style of each",
+        "host, with the fixes in its loop, hooks or callbacks. The result is compared with the host's",
+        "own, with plain torch, or with one process. The same run checks what the host does without",
+        "the fixes; an empty column means that this was not checked.",
         "",
-        rows(found),
+        rows(results),
     ]
     return "\n".join(lines) + "\n"
 
 
-def rows(found: Iterable[Row]) -> str:
+def rows(results: Iterable[Row]) -> str:
     cells = [
         (
             row.case.host,
@@ -45,7 +45,7 @@ def rows(found: Iterable[Row]) -> str:
             row.case.alone,
             _outcome(row.outcome),
         )
-        for row in found
+        for row in results
     ]
     return table(("host", "version", "fixes", "promise", "the host alone", "outcome"), cells)
 
@@ -63,21 +63,21 @@ def main(hosts: tuple[str, ...]) -> None:
 
     \b
     python -m tests.trials.hosts                    all hosts; writes docs/hosts.md
-    python -m tests.trials.hosts captum accelerate  these alone; prints their rows
+    python -m tests.trials.hosts captum accelerate  only these two; prints their rows
 
     HOST is one of lightning, accelerate, transformers, peft, torch (DistributedDataParallel, FSDP2,
     torch.compile), torchrl, stable-baselines3, tensordict and captum. Each has to be installed in
-    the version of tests/trials/hosts/requirements.txt; nox -s hosts sees to that.
+    the version of tests/trials/hosts/requirements.txt, as nox -s hosts does.
 
     Exit status: 0 every promise holds, and every host alone does what the table says; 1 one does
     not, or a host is missing, crashed or hung; 2 usage error.
     """
-    found = measure(hosts or HOSTS)
+    results = measure(hosts or HOSTS)
     if hosts:
-        click.echo(rows(found))
+        click.echo(rows(results))
     else:
-        write(TABLE, render(found))
-    sys.exit(finish(problems(found)))
+        write(TABLE, render(results))
+    sys.exit(finish(problems(results)))
 
 
 if __name__ == "__main__":

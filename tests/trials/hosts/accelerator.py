@@ -32,7 +32,7 @@ def prepare(rows: list[Any], optimizer: Any = sgd, **options: Any) -> tuple[Any,
     import accelerate
     from accelerate.state import AcceleratorState
 
-    AcceleratorState._reset_state(True)  # it is one per process
+    AcceleratorState._reset_state(True)  # the state is shared by the whole process
     accelerator = accelerate.Accelerator(cpu=True, **options)
     model = network()
     loader = DataLoader(rows, batch_size=None)
@@ -129,7 +129,7 @@ def accelerate_float16() -> None:
     same("weights", weights(model), plain(batches()[:1] * 2), tolerance=1e-2)
     accelerator, model, _, _ = prepare(batches(), mixed_precision="fp16")
     seen = []
-    model[0].register_forward_hook(lambda module, given, output: seen.append(output.dtype))
+    model[0].register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
     with accelerator.autocast():
         model(batches()[0][0])
     expect(seen == [torch.float32], f"alone: computes in {seen}")

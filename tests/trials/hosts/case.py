@@ -1,4 +1,4 @@
-"""What a case is, and the small training that most of them run: five batches in windows of two."""
+"""Defines a case, and the small training that most cases run: five batches in windows of two."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import nn
 
-SIZE, MAX_NORM = 2, 0.5  # batches per step, and the norm that most of these gradients exceed
+SIZE, MAX_NORM = 2, 0.5  # batches per step, and a norm that most gradients here exceed
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 class Differs(Exception):
-    """What a case found is not what it promises."""
+    """The result of a case is not the promised one."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Case:
     host: str
     fixes: str  # "amp.windows, amp.optimizer_step"
     promise: str
-    alone: str  # what the host does without the fixes, checked too; "" where that is not
+    alone: str  # what the host does without the fixes, also checked; "" if not checked
     run: Callable[[], None]
 
 
@@ -34,7 +34,7 @@ CASES: list[Case] = []
 def case(
     host: str, fixes: str, promise: str, alone: str = ""
 ) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Adds the function to CASES. It imports its host itself, and raises Differs."""
+    """Adds the function to CASES. The function imports its host and may raise Differs."""
 
     def add(run: Callable[[], None]) -> Callable[[], None]:
         CASES.append(Case(host, fixes, promise, alone, run))
@@ -49,7 +49,7 @@ def expect(fact: Any, otherwise: str) -> None:
 
 
 def same(what: str, found: Any, expected: Any, tolerance: float = 1e-5) -> None:
-    """The tensors, or structures of them, are equal but for rounding."""
+    """Raises Differs unless the tensors, or structures of them, are equal up to rounding."""
     try:
         torch.testing.assert_close(
             found, expected, atol=tolerance, rtol=tolerance, check_dtype=False
@@ -59,7 +59,7 @@ def same(what: str, found: Any, expected: Any, tolerance: float = 1e-5) -> None:
 
 
 def raised(function: Callable[[], object]) -> str:
-    """The type and text of what it raises, or ""."""
+    """The type and text of the exception that the function raises, or ""."""
     try:
         function()
     except Exception as error:
@@ -76,7 +76,7 @@ def network() -> nn.Sequential:
 
 
 class Reader(nn.Module):
-    """An LSTM with dropout and a linear head: what differs between train and eval mode."""
+    """An LSTM with dropout and a linear head, whose output differs between train and eval mode."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,15 +106,15 @@ def sgd(model: nn.Module) -> torch.optim.Optimizer:
 
 
 def batches(bad: int | None = None) -> list[Batch]:
-    """Five batches of three rows; an inf in the one with the number `bad`."""
+    """Five batches of three rows; batch number `bad` has an inf."""
     generator = torch.Generator().manual_seed(1)
-    made = [
+    rows = [
         (torch.randn(3, 4, generator=generator), torch.randn(3, 1, generator=generator))
         for _ in range(5)
     ]
     if bad is not None:
-        made[bad][0][0, 0] = torch.inf
-    return made
+        rows[bad][0][0, 0] = torch.inf
+    return rows
 
 
 def mean_loss(model: nn.Module, batch: Batch) -> torch.Tensor:
@@ -123,7 +123,7 @@ def mean_loss(model: nn.Module, batch: Batch) -> torch.Tensor:
 
 def weights(model: nn.Module) -> torch.Tensor:
     values = [parameter.detach() for parameter in model.parameters()]
-    # FSDP2's are spread over the ranks
+    # FSDP2 spreads parameters over the ranks
     whole = [value.full_tensor() if hasattr(value, "full_tensor") else value for value in values]
     return torch.cat([value.flatten() for value in whole])
 
@@ -133,10 +133,10 @@ def modes(model: nn.Module) -> list[bool]:
 
 
 def plain(
-    given: Iterable[Batch], size: int = 1, max_norm: float = MAX_NORM, make: Any = sgd
+    batches: Iterable[Batch], size: int = 1, max_norm: float = MAX_NORM, make: Any = sgd
 ) -> torch.Tensor:
-    """The weights after an epoch in torch alone: all rows of a window are one batch."""
-    model, rest = network(), iter(given)
+    """The weights after an epoch in plain torch, with all rows of a window as one batch."""
+    model, rest = network(), iter(batches)
     optimizer = make(model)
     while window := list(islice(rest, size)):
         x, y = (torch.cat(parts) for parts in zip(*window))

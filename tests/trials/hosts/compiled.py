@@ -156,7 +156,7 @@ def compiled_diagnosis() -> None:
         net = network()
         model, optimizer = compile(net, backend), sgd(net)
         with torch.no_grad():
-            model(x)  # its graph knows of no hooks
+            model(x)  # compiles a graph before any hooks exist
         good, before = numerics.Snapshot(model, optimizer), weights(net)
         with memory.scratch_gradients(model):
             mean_loss(model, batches()[0]).backward()

@@ -26,7 +26,7 @@ class Critic(nn.Module):
 
 
 def ddpg() -> tuple[Any, Any]:
-    """DDPGLoss with a recurrent critic, and a batch for it."""
+    """A DDPGLoss with a recurrent critic, and a batch for it."""
     from tensordict import TensorDict
     from torchrl.data import Bounded
     from torchrl.modules.tensordict_module.actors import Actor, ValueOperator
@@ -128,11 +128,11 @@ def pendulum(bad: bool = False) -> Any:
     import gymnasium
 
     class Rewards(gymnasium.RewardWrapper):  # type: ignore[type-arg]
-        given = 0
+        rewards = 0
 
         def reward(self, reward: Any) -> float:
-            self.given += 1
-            return float("inf") if bad and self.given == 20 else float(reward)
+            self.rewards += 1
+            return float("inf") if bad and self.rewards == 20 else float(reward)
 
     return Rewards(gymnasium.make("Pendulum-v1"))
 

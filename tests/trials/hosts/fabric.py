@@ -1,4 +1,4 @@
-"""Lightning Fabric: the fixes in a loop whose model, optimizer and loader it has set up."""
+"""Lightning Fabric: the fixes in a loop whose model, optimizer and loader Fabric has set up."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def fabric_float16() -> None:
             loss = mean_loss(model, batches()[0])
             expect(model(batches()[0][0]).dtype == torch.float16, "not computed in float16")
         before = weights(model)
-        scaler.scale(loss).backward()  # not fabric.backward(): that belongs to its own precision
+        scaler.scale(loss).backward()  # fabric.backward() would apply Fabric's own precision
         applied.append(amp.optimizer_step(optimizer, scaler, max_norm=MAX_NORM))
         expect(applied[-1] or weights(model).equal(before), "a skipped step moved the weights")
     expect(sum(applied) == 2 and not applied[0], f"steps applied: {applied}")
@@ -134,10 +134,10 @@ def fabric_snapshot() -> None:
         fabric.backward(mean_loss(model, batch))
         amp.optimizer_step(optimizer, max_norm=MAX_NORM)
     good = numerics.Snapshot(model, optimizer)
-    kept = moments(optimizer.optimizer)
+    momentum = moments(optimizer.optimizer)
     fabric.backward(mean_loss(model, batches(bad=2)[2]))
     optimizer.step()
     expect(weights(model).isnan().any(), "alone: the weights are finite")
     good.restore()
     same("weights", weights(model), plain(batches()))
-    same("momentum", moments(optimizer.optimizer), kept)
+    same("momentum", moments(optimizer.optimizer), momentum)

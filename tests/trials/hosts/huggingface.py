@@ -27,7 +27,7 @@ def adapted() -> Any:
     model = get_peft_model(gpt2(), config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            if "lora_B" in name:  # zero at first, so the adapters would change nothing
+            if "lora_B" in name:  # zero at first, so that the adapters would have no effect
                 parameter.normal_()
     return model
 
@@ -79,25 +79,25 @@ def callback(**hooks: Any) -> Any:
 def lora_modes() -> None:
     from peft.tuners.lora import LoraLayer
 
-    given = batch()["input_ids"]
+    ids = batch()["input_ids"]
     for merged in (False, True):
         model = adapted()
         if merged:
             model.merge_adapter()
-        model.base_model.model.transformer.h[0].eval()  # a part that is frozen
+        model.base_model.model.transformer.h[0].eval()  # a frozen part
         layers = [module for module in model.modules() if isinstance(module, LoraLayer)]
         expect(len(layers) == 2, f"{len(layers)} LoRA layers")
         before = modes(model), weights(model)
         with rnn.no_grad_eval(model):
             expect(not any(modes(model)), "not in eval mode")
-            output = model(given).logits
+            output = model(ids).logits
         with rnn.restore_modes(model):
             model.eval()
         expect(modes(model) == before[0], "modes changed")
         expect(weights(model).equal(before[1]), "weights changed")
         expect(all(layer.merged == merged for layer in layers), "merged or unmerged")
         expect(not output.requires_grad, "the output has a graph")
-        same("output", output, model.eval()(given).logits.detach())
+        same("output", output, model.eval()(ids).logits.detach())
 
 
 @case(
@@ -152,9 +152,9 @@ def lora_check_gradients() -> None:
 )
 def trainer_check_gradients() -> None:
     def model() -> Any:
-        made = adapted()
-        made.base_model.model.unused = torch.nn.Linear(1, 1)
-        return made
+        adapter = adapted()
+        adapter.base_model.model.unused = torch.nn.Linear(1, 1)
+        return adapter
 
     def on_pre_optimizer_step(self: Any, *_: Any, model: Any, **others: Any) -> None:
         loss.check_gradients(model)

@@ -1,4 +1,4 @@
-"""Every case of every host, each host in a process of its own: a crash or a hang is a row."""
+"""Runs every case of every host, each host in its own process: a crash or a hang is a row."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.trials.hosts.case import CASES, Case, Differs
 
 COMMAND = "nox -s hosts"
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-SECONDS = 300  # that one host may take
+SECONDS = 300  # time limit of one host
 START = "spawn"
 HOLDS = "holds"
 
-# Importing one adds its cases; no host is imported before one of its cases runs.
+# Importing a module adds its cases. A host is only imported when one of its cases runs.
 for _name in (
     "fabric",
     "trainer",
@@ -56,8 +56,8 @@ def pins() -> dict[str, str]:
 
 
 def measure(hosts: Sequence[str]) -> list[Row]:
-    """Every case of these hosts, with a line of progress for each host."""
-    found = []
+    """Runs every case of these hosts, and prints a line of progress for each host."""
+    results = []
     for host in hosts:
         start = time.monotonic()
         rows = measure_host(host)
@@ -66,8 +66,8 @@ def measure(hosts: Sequence[str]) -> list[Row]:
         click.echo(
             f"{host} {rows[0].version}: {held} of {len(rows)} hold, {seconds:.0f} s", err=True
         )
-        found += rows
-    return found
+        results += rows
+    return results
 
 
 def measure_host(host: str) -> list[Row]:
@@ -100,16 +100,16 @@ def measure_host(host: str) -> list[Row]:
         end = f"crashed: the process ended with {process.exitcode}"
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # and the processes that it has started
+            os.killpg(process.pid, signal.SIGKILL)  # including the processes that it started
         process.kill()
         process.join()
-    # The first one that is missing did it; the others have not run.
+    # The first case without an outcome ended the process; the cases after it have not run.
     outcomes += [end, *["not run: see the row above"] * len(cases)]
     return [Row(case, version, outcome) for case, outcome in zip(cases, outcomes)]
 
 
 def _judge_all(host: str, sender: Any) -> None:
-    """In the process of the host: sends (outcome, traceback) for each of its cases."""
+    """Runs in the host's process and sends (outcome, traceback) for each case."""
     os.setsid()
     silent = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):  # hosts greet, warn and draw progress bars
@@ -122,7 +122,7 @@ def _judge_all(host: str, sender: Any) -> None:
 
 
 def judge(case: Case) -> tuple[str, str]:
-    """The outcome, and the traceback where it is not that the promise holds."""
+    """The outcome, and the traceback if the promise does not hold."""
     try:
         case.run()
     except Differs as error:
@@ -132,9 +132,9 @@ def judge(case: Case) -> tuple[str, str]:
     return HOLDS, ""
 
 
-def problems(found: Iterable[Row]) -> list[str]:
+def problems(rows: Iterable[Row]) -> list[str]:
     return [
         f"{row.case.host}: {row.case.promise}: {row.outcome}"
-        for row in found
+        for row in rows
         if row.outcome != HOLDS
     ]

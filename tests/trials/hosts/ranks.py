@@ -1,7 +1,7 @@
-"""DistributedDataParallel and FSDP2 on two processes (gloo), against one process.
+"""DistributedDataParallel and FSDP2 on two processes (gloo), compared with one process.
 
-Rank 0 has the batches 0, 2, ... and rank 1 the others; with one process the two of a pair are one
-batch. Each process runs a case's part as a function (rank, model, optimizer) -> None.
+Rank 0 has the batches 0, 2, ... and rank 1 the others. One process trains on both batches of a pair
+as one batch. Each process runs a case's part as a function (rank, model, optimizer) -> None.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from tests.trials.hosts.case import (
     weights,
 )
 
-RANKS, SECONDS = 2, 240  # processes, and how long all of them may take
+RANKS, SECONDS = 2, 240  # processes, and the time limit for all of them
 HOSTS = {"DDP": "DistributedDataParallel", "FSDP2": "FSDP2"}
 
 Part = Callable[[int, Any, Any], None]
 
 
 def pairs(bad: int | None = None) -> list[list[Batch]]:
-    """Three steps' worth of batches for each rank; an inf in one of rank 1's alone."""
-    made = batches() + batches()[:1]
+    """Three batches for each rank; with `bad`, one batch of rank 1 has an inf."""
+    steps = batches() + batches()[:1]
     if bad is not None:
-        made[2 * bad + 1][0][0, 0] = torch.inf
-    return [made[rank::RANKS] for rank in range(RANKS)]
+        steps[2 * bad + 1][0][0, 0] = torch.inf
+    return [steps[rank::RANKS] for rank in range(RANKS)]
 
 
 def together(bad: int | None = None) -> list[Batch]:
-    """What one process trains on in place of both ranks."""
+    """The batches of one process that replaces both ranks."""
     return [
         (torch.cat([x for x, _ in pair]), torch.cat([y for _, y in pair]))
         for pair in zip(*pairs(bad))
@@ -72,7 +72,7 @@ def wrap(host: str) -> tuple[Any, Any]:
 
 
 def synchronize(model: Any, last: bool) -> Any:
-    """The block for a backward; between the last of a window and its others the hosts differ."""
+    """The context for a backward pass, which synchronizes gradients if the batch is the last."""
     if hasattr(model, "set_requires_gradient_sync"):
         model.set_requires_gradient_sync(last)
         return contextlib.nullcontext()
@@ -81,9 +81,9 @@ def synchronize(model: Any, last: bool) -> Any:
 
 @cache
 def outcomes() -> dict[tuple[str, str, int], str]:
-    """What every part raised on every rank, or "", by host, part and rank.
+    """(host, part, rank) -> the error that the part raised on that rank, or "".
 
-    All in one start of the processes, most of whose time is the import of torch.
+    The processes are started once for all parts, because importing torch takes most of their time.
     """
     otherwise = f"did not finish in {SECONDS} seconds"
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def outcomes() -> dict[tuple[str, str, int], str]:
         limit = time.monotonic() + SECONDS
         try:
             while time.monotonic() < limit and not context.join(limit - time.monotonic()):
-                pass  # one of them has ended
+                pass  # one of the processes has ended
         except mp.ProcessException as error:
             otherwise = str(error).strip().splitlines()[-1]
         finally:
@@ -109,10 +109,10 @@ def outcomes() -> dict[tuple[str, str, int], str]:
 def _rank(rank: int, folder: str) -> None:
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    wait = datetime.timedelta(seconds=20)  # of one rank for another that has failed
+    wait = datetime.timedelta(seconds=20)  # for another rank, which may have failed
     for host in HOSTS:
         for part in PARTS:
-            # A group for each: one that lost a rank is of no use to the next.
+            # Each part has its own group, because a group that lost a rank cannot be used again.
             store = dist.FileStore(str(Path(folder, f"{host} {part.__name__} store")), RANKS)
             dist.init_process_group("gloo", store=store, rank=rank, world_size=RANKS, timeout=wait)
             text = raised(partial(_run, part, rank, host))
@@ -195,7 +195,7 @@ PARTS: list[Part] = [accumulate, skip, skip_by_step, alone, go_back]
 
 
 def add(host: str, name: str) -> None:
-    """The cases of one of the two."""
+    """Adds the cases of one host, DDP or FSDP2."""
 
     @case(
         "torch",

@@ -1,4 +1,4 @@
-"""tensordict: TensorDict batches, and modules that take them."""
+"""tensordict: TensorDict batches, and modules that accept them."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def model() -> Any:
     "a TensorDict, with one inside, stays one, with its batch size; the original is left alone",
 )
 def containers() -> None:
-    given = batch()
-    kind = type(given)
+    original = batch()
+    kind = type(original)
     for name, found, factor in (
-        ("map_tensors", data_loading.map_tensors(lambda tensor: tensor * 2, given), 2),
-        ("to_device", data_loading.to_device(given, "cpu"), 1),
-        ("map_tensors of a pair", data_loading.map_tensors(torch.clone, (given, 0))[0], 1),
+        ("map_tensors", data_loading.map_tensors(lambda tensor: tensor * 2, original), 2),
+        ("to_device", data_loading.to_device(original, "cpu"), 1),
+        ("map_tensors of a pair", data_loading.map_tensors(torch.clone, (original, 0))[0], 1),
     ):
         expect(type(found) is kind, f"{name}: became {type(found).__name__}")
         expect(found.batch_size == torch.Size([3]), f"{name}: batch size {found.batch_size}")
         for key in ("x", ("inner", "ids")):
             same(f"{name}: {key}", found[key], batch()[key] * factor)
-            same(f"{name}: {key} of the original", given[key], batch()[key])
+            same(f"{name}: {key} of the original", original[key], batch()[key])
 
 
 @case(
@@ -67,16 +67,16 @@ def training() -> None:
 
     rows = [batch(number) for number in range(5)]
     loader = torch.utils.data.DataLoader(rows, batch_size=None, collate_fn=lambda row: row)
-    made = model()
-    optimizer = sgd(made)
-    for given in data_loading.Prefetcher(loader, "cpu"):
+    module = model()
+    optimizer = sgd(module)
+    for row in data_loading.Prefetcher(loader, "cpu"):
         optimizer.zero_grad()
-        predictions, targets = made(given.select("x")), given.select("price")
+        predictions, targets = module(row.select("x")), row.select("price")
         pairs = loss.match_by_name(predictions, targets)
         torch.nn.functional.mse_loss(*pairs["price"]).backward()
-        loss.check_gradients(made)
+        loss.check_gradients(module)
         amp.optimizer_step(optimizer, max_norm=MAX_NORM)
-    same("weights", weights(made), plain(batches()))
+    same("weights", weights(module), plain(batches()))
     nested = TensorDict({"heads": predictions}, batch_size=[3])
     error = raised(lambda: loss.match_by_name(nested, targets))
     expect("predictions['heads'] has ['price']" in error, f"match_by_name: {error}")
@@ -88,16 +88,16 @@ def training() -> None:
     "a TensorDict with an inf is named, and is not written to; a TensorDictModule goes back",
 )
 def diagnosis() -> None:
-    made, given = model(), batch(2, bad=2)
-    found = numerics.find_nonfinite(made, given)
+    module, data = model(), batch(2, bad=2)
+    found = numerics.find_nonfinite(module, data)
     expect(found == "input 0['x']: 1 of 12 values are inf", f"find_nonfinite: {found}")
-    good, before, given = numerics.Snapshot(made), weights(made), batch()
-    target = given["price"].clone()
-    expect(numerics.find_nonfinite(made, given) is None, "find_nonfinite: finite values are named")
-    expect(given["price"].equal(target), "find_nonfinite wrote to the batch")
-    torch.nn.init.constant_(made.module[2].bias, torch.finfo(torch.float32).max)
-    torch.nn.init.constant_(made.module[2].weight, torch.finfo(torch.float32).max)
-    found = numerics.find_nonfinite(made, given)
+    good, before, data = numerics.Snapshot(module), weights(module), batch()
+    target = data["price"].clone()
+    expect(numerics.find_nonfinite(module, data) is None, "find_nonfinite: finite values are named")
+    expect(data["price"].equal(target), "find_nonfinite wrote to the batch")
+    torch.nn.init.constant_(module.module[2].bias, torch.finfo(torch.float32).max)
+    torch.nn.init.constant_(module.module[2].weight, torch.finfo(torch.float32).max)
+    found = numerics.find_nonfinite(module, data)
     expect(str(found).startswith("output of module 'module.2' (Linear)"), f"{found}")
     good.restore()
-    expect(weights(made).equal(before), "the weights did not return")
+    expect(weights(module).equal(before), "the weights did not return")

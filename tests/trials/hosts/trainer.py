@@ -35,7 +35,7 @@ HOST = "lightning"
 
 
 def module(**methods: Any) -> Any:
-    """A LightningModule around network(), with these methods in place of its own."""
+    """A LightningModule around network(), with these methods replacing its own."""
     import lightning
 
     class Module(lightning.LightningModule):
@@ -65,7 +65,7 @@ def fit(model: Any, loader: Iterable[Any], *callbacks: Any, **options: Any) -> A
         enable_model_summary=False,
         **options,
     )
-    # a list would be several loaders
+    # Lightning would take a list for several loaders
     trainer.fit(model, DataLoader(loader, batch_size=None) if isinstance(loader, list) else loader)
     return trainer
 
@@ -244,7 +244,7 @@ def trainer_workers() -> None:
             seen.extend(batch.tolist())
 
         lightning.seed_everything(0, workers=True)
-        # "fork": in a process that was spawned the workers would be too, and each import Lightning
+        # "fork", because spawned workers would each import Lightning
         loader = DataLoader(dataset, num_workers=2, multiprocessing_context="fork", **options)
         with contextlib.redirect_stderr(None):
             fit(module(training_step=training_step), loader)

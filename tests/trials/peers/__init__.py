@@ -1,1 +1,1 @@
-"""What people use today, put under the properties of the reference fixes."""
+"""Tests what people use today for the properties of the reference fixes."""

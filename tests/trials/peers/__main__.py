@@ -1,4 +1,4 @@
-"""What peers hold: the installed ones are judged and kept; docs/peers.md shows all that was kept.
+"""Judges the installed peers, saves the results, and writes all saved results to docs/peers.md.
 
 nox -s peers        or        python -m tests.trials.peers GROUP
 """
@@ -28,7 +28,7 @@ TABLE = DOCS / "peers.md"
 COMMAND = "nox -s peers"
 RESULTS = Path(__file__).with_name("results")
 
-# By its name: mypy would otherwise ask a test module for annotations.
+# Imported by name, because mypy would otherwise ask a test module for annotations.
 MESSAGES: Any = importlib.import_module("tests.fixes.test_memory")
 OOM_TEXTS: list[str] = MESSAGES.TEXTS
 OTHER_TEXTS: list[str] = MESSAGES.OTHERS
@@ -58,14 +58,14 @@ def installed(peer: type[Peer]) -> bool:
 
 
 def measure(peers: list[type[Peer]], keep: Callable[[str, dict[str, Any]], None]) -> Found:
-    """Every peer under every property; each one is kept as soon as it is judged."""
-    found = {}
+    """Judges every peer by every property, and keeps the results of a peer at once."""
+    results = {}
     total = len(peers) * len(PROPERTIES)
     with click.progressbar(length=total, label="peers", file=sys.stderr) as bar:
         for peer in peers:
-            found[peer.name] = measure_peer(peer(), lambda: bar.update(1))
-            keep(peer.name, found[peer.name])
-    return found
+            results[peer.name] = measure_peer(peer(), lambda: bar.update(1))
+            keep(peer.name, results[peer.name])
+    return results
 
 
 def measure_peer(peer: Peer, advance: Callable[[], None]) -> dict[str, Any]:
@@ -85,85 +85,87 @@ def measure_peer(peer: Peer, advance: Callable[[], None]) -> dict[str, Any]:
 
 
 def recognised(peer: Peer) -> dict[str, bool]:
-    """Which of the messages the peer takes for being out of memory."""
+    """Message -> True if the peer takes it for an out-of-memory error."""
     return {text: bool(peer.recognises(_error(text))) for text in OOM_TEXTS + OTHER_TEXTS}
 
 
 def _error(text: str) -> RuntimeError:
-    # torch raises its own type for what its allocator refuses
+    # torch raises its own type if its allocator refuses
     if re.match(r"(CUDA|HIP|XPU) out of memory", text):
         return torch.cuda.OutOfMemoryError(text)
     return RuntimeError(text)
 
 
 def searches(peer: Peer) -> list[tuple[int, int, int]]:
-    """(largest, size found, tries) for each of SEARCHES; size -1 where it raised."""
+    """(largest, size found, tries) for each of SEARCHES; the size is -1 if the search raised."""
     rows = []
     for largest, limit in SEARCHES:
         step = Step(limit, OOM)
         with quiet():
             try:
-                found = peer.search(step, largest)
+                size = peer.search(step, largest)
             except Exception:
-                found = -1
-        rows.append((largest, found, len(step.sizes)))
+                size = -1
+        rows.append((largest, size, len(step.sizes)))
     return rows
 
 
 def load() -> Found:
-    """All that was kept, in the order of PEERS."""
-    kept: Found = {}
+    """All saved results, in the order of PEERS."""
+    saved: Found = {}
     for path in sorted(RESULTS.glob("*.json")):
-        kept.update(json.loads(path.read_text(encoding="utf-8")))
-    return {peer.name: kept[peer.name] for peer in PEERS if peer.name in kept}
+        saved.update(json.loads(path.read_text(encoding="utf-8")))
+    return {peer.name: saved[peer.name] for peer in PEERS if peer.name in saved}
 
 
-def problems(found: Found) -> list[str]:
-    """The properties that some peer holds and the reference fixes do not."""
-    ours = found.get(Ours.name, {"properties": {}})["properties"]
+def problems(results: Found) -> list[str]:
+    """The properties that a peer has and the reference fixes do not."""
+    ours = results.get(Ours.name, {"properties": {}})["properties"]
     return [
         f"a peer holds this and the reference fixes do not: {name}"
         for name, (state, _) in ours.items()
-        if state != "pass" and any(peer["properties"][name][0] == "pass" for peer in found.values())
+        if state != "pass"
+        and any(peer["properties"][name][0] == "pass" for peer in results.values())
     ]
 
 
 # ---- the tables ----
 
 
-def render(found: Found) -> str:
+def render(results: Found) -> str:
     lines = [
         "# Other libraries under the same properties",
         "",
         f"Written by `{COMMAND}`. The reference fixes, torch itself, released libraries and five",
-        "published write-ups of such fixes, tested against the same properties with generated",
-        "examples, on the CPU. Where a peer fails, the table shows the smallest failing example",
-        "and its outcome. A peer that is not in a table offers nothing of the kind.",
+        "published write-ups of such fixes are tested for the same properties with generated",
+        "examples, on the CPU. If a peer fails, the table shows the smallest failing example and",
+        "its outcome. A peer that is missing from a table has no comparable function.",
         "",
-        _versions(found),
+        _versions(results),
         "",
         "## Which handler recognises which out-of-memory message",
         "",
-        _messages(found),
+        _messages(results),
         "",
-        "## Batch size found, in how many tries",
+        "## Batch size found, and number of tries",
         "",
-        _searches(found),
+        _searches(results),
     ]
     for part, title in PARTS.items():
-        lines += ["", f"## {title}", "", _promises(found, part)]
+        lines += ["", f"## {title}", "", _promises(results, part)]
     return "\n".join(lines) + "\n"
 
 
-def _versions(found: Found) -> str:
+def _versions(results: Found) -> str:
     rows = [
-        (name, peer["version"] or "-", peer["torch"], peer["date"]) for name, peer in found.items()
+        (name, peer["version"] or "-", peer["torch"], peer["date"])
+        for name, peer in results.items()
     ]
     return table(("peer", "version", "torch", "date"), rows)
 
 
-def _messages(found: Found) -> str:
-    judges = {name: peer["recognised"] for name, peer in found.items() if peer["recognised"]}
+def _messages(results: Found) -> str:
+    judges = {name: peer["recognised"] for name, peer in results.items() if peer["recognised"]}
     rows = []
     for text in OOM_TEXTS:
         first = text.splitlines()[0]
@@ -172,26 +174,26 @@ def _messages(found: Found) -> str:
         rows.append([f"`{short}`", *answers])
     wrong = [sum(seen[text] for text in OTHER_TEXTS) for seen in judges.values()]
     last = [f"{count or 'none'} taken for one" for count in wrong]
-    rows.append([f"{len(OTHER_TEXTS)} errors that are none", *last])
+    rows.append([f"{len(OTHER_TEXTS)} other errors", *last])
     return table(("message", *judges), rows)
 
 
-def _searches(found: Found) -> str:
-    searchers = {name: peer["searches"] for name, peer in found.items() if peer["searches"]}
+def _searches(results_of: Found) -> str:
+    searchers = {name: peer["searches"] for name, peer in results_of.items() if peer["searches"]}
     rows = []
     for position, (largest, limit) in enumerate(SEARCHES):
         best = f"{limit} in {math.ceil(math.log2(largest)) + 1}"
         answers = [results[position] for results in searchers.values()]
         cells = [f"{size if size >= 0 else 'raises'} in {tries}" for _, size, tries in answers]
         rows.append([f"{largest}, {limit}", best, *cells])
-    return table(("up to, of which fit", "at best, in at most", *searchers), rows)
+    return table(("largest size, size that fits", "best size, in at most", *searchers), rows)
 
 
-def _promises(found: Found, part: str) -> str:
+def _promises(results_of: Found, part: str) -> str:
     properties = [property for property in PROPERTIES if property.part == part]
     peers = {
         name: peer["properties"]
-        for name, peer in found.items()
+        for name, peer in results_of.items()
         if any(peer["properties"][property.name][0] != "none" for property in properties)
     }
     rows = []
@@ -215,7 +217,7 @@ def main(group: str, only: tuple[str, ...]) -> None:
     Saves the results as results/GROUP.json and writes docs/peers.md. Exit status: 0 the reference
     fixes hold every property that a peer holds, 1 they do not, 2 usage error.
     """
-    # What needs torch alone is judged once, on the newest torch.
+    # Peers that need only torch are judged once, on the newest torch.
     chosen = [
         peer
         for peer in PEERS
@@ -226,18 +228,18 @@ def main(group: str, only: tuple[str, ...]) -> None:
     if not chosen:
         raise click.UsageError(f"none of these peers is installed here; run `{COMMAND}`")
     path = RESULTS / f"{group}.json"
-    kept: Found = {}
+    saved: Found = {}
     if only and path.is_file():
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        saved = json.loads(path.read_text(encoding="utf-8"))
 
     def keep(name: str, outcome: dict[str, Any]) -> None:
-        kept[name] = outcome
-        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        saved[name] = outcome
+        path.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
     measure(chosen, keep)
-    found = load()
-    write(TABLE, render(found))
-    sys.exit(finish(problems(found)))
+    results = load()
+    write(TABLE, render(results))
+    sys.exit(finish(problems(results)))
 
 
 if __name__ == "__main__":

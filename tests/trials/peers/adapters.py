@@ -1,8 +1,8 @@
-"""Thin adapters: how each peer does one of the parts, in its own calls and nothing around them.
+"""Thin adapters that do each part with a peer's own calls and nothing else.
 
-A part that a peer does not have is left out. Libraries are imported where they are used, so this
-file can be imported without any of them. The write-ups are five published fixes of such failures,
-repeated here in the fewest lines that keep what they advise.
+A peer leaves out the parts that it does not have. Functions import the libraries that they use, so
+this file can be imported without them. The write-ups are five published fixes of such failures,
+reduced here to the fewest lines that follow their advice.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ LossFn = Callable[[nn.Module, Any], Any]
 
 class Peer:
     name = ""
-    package = ""  # whose version is stated; "" for what needs torch alone
-    max_examples = 40  # fewer where a whole trainer runs for each
+    package = ""  # whose version is stated; "" if the peer needs only torch
+    max_examples = 40  # fewer if each example runs a whole trainer
 
-    # The parts, each None where the peer has no such part:
+    # The parts, each None if the peer has no such part:
     # recognises(error) -> bool
     recognises: Any = None
     # search(run, largest) -> size; run(size) raises an out-of-memory error above some size
@@ -165,15 +165,15 @@ class Accelerate(Peer):
     def search(self, run: Run, largest: int) -> int:
         from accelerate.utils import find_executable_batch_size
 
-        found = []
+        fitting = []
 
         @find_executable_batch_size(starting_batch_size=largest)
         def inner(batch_size: int) -> None:
             run(batch_size)
-            found.append(batch_size)
+            fitting.append(batch_size)
 
         inner()
-        return found[-1]
+        return fitting[-1]
 
     def accelerator(self, **options: Any) -> Any:
         from accelerate import Accelerator
@@ -312,10 +312,10 @@ class Lightning(Peer):
         )
         with tempfile.TemporaryDirectory() as folder:
             trainer = self.trainer(default_root_dir=folder)
-            found = Tuner(trainer).scale_batch_size(
+            size = Tuner(trainer).scale_batch_size(
                 module, mode="binsearch", init_val=1, steps_per_trial=1, max_val=largest, margin=0.0
             )
-        return found
+        return size
 
     def epoch(self, model: nn.Module, rows: Rows, loss_fn: LossFn, accumulate: int) -> float | None:
         module = self.module(model, lambda module, row: loss_fn(model, row))
@@ -407,14 +407,14 @@ class Toma(Peer):
     def execute(self, run: Run, largest: int, **options: Any) -> int:
         from toma import toma
 
-        found = []
+        fitting = []
 
         @toma.execute.batch(initial_batchsize=largest, **options)
         def inner(batchsize: int) -> None:
             run(batchsize)
-            found.append(batchsize)
+            fitting.append(batchsize)
 
-        return found[-1]
+        return fitting[-1]
 
 
 class TomaCached(Toma):
@@ -448,7 +448,7 @@ class Composer(Peer):
 
 
 class WriteUpRNN(Peer):
-    """Predict under inference_mode; flip to training mode for input gradients."""
+    """Predicts under inference_mode, and switches to training mode for input gradients."""
 
     name = "write-up: cuDNN RNN"
 
@@ -500,7 +500,7 @@ class WriteUpAMP(Peer):
 
 
 class WriteUpZeroLoss(Peer):
-    """Unwraps outputs["predictions"] by guess, and the loss skips what does not match."""
+    """Guesses that outputs["predictions"] exists, and skips targets without a prediction."""
 
     name = "write-up: zero loss"
 
@@ -510,14 +510,14 @@ class WriteUpZeroLoss(Peer):
             if isinstance(predictions, dict) and "predictions" in predictions
             else predictions
         )
-        found = [
+        losses = [
             (outputs[name] - targets[name]).square().mean() for name in targets if name in outputs
         ]
-        return sum(found) if found else torch.zeros((), requires_grad=True)
+        return sum(losses) if losses else torch.zeros((), requires_grad=True)
 
 
 class WriteUpPinning(Peer):
-    """Every tensor is moved by hand, non_blocking."""
+    """Moves every tensor by hand, with non_blocking=True."""
 
     name = "write-up: pinning"
 
@@ -527,7 +527,7 @@ class WriteUpPinning(Peer):
 
 
 class WriteUpNaN(Peer):
-    """Clip, and stop when the output or the loss is NaN."""
+    """Clips, and stops if the output or the loss is NaN."""
 
     name = "write-up: NaN"
 
@@ -557,6 +557,6 @@ PEERS: list[type[Peer]] = [
 
 
 def product_dtype(device: str) -> torch.dtype:
-    """The dtype in which a matrix product comes out here."""
+    """The dtype of a matrix product in the current context."""
     ones = torch.ones(2, 2, device=device)
     return (ones @ ones).dtype

@@ -1,8 +1,8 @@
-"""The properties that the reference fixes promise, each tried on a peer.
+"""The properties that the reference fixes promise, to be tried on a peer.
 
-A property is a strategy, and what is wrong with one example of it (or None). `hypothesis.find`
-gives the smallest example that a peer fails on. Examples are small: a peer that trains with a whole
-trainer takes half a second for each.
+A property has a strategy, and a function that says what is wrong with an example (or None).
+`hypothesis.find` gives the smallest example on which a peer fails. Examples are small, because a
+peer that runs a whole trainer takes half a second for each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Property(NamedTuple):
     promise: str
     strategy: st.SearchStrategy[Any]
     wrong: Callable[[Peer, Any], str | None]
-    upstream: str  # what upstream already knows
+    upstream: str  # an upstream report of the fault, or ""
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
 
 
 def judge(peer: Peer, property: Property) -> Outcome:
-    """Whether the peer holds the property; with the smallest counter-example where it does not."""
+    """The outcome of the property on the peer; a failure has the smallest counter-example."""
     if getattr(peer, property.part) is None:
         return Outcome("none")
 
@@ -71,8 +71,8 @@ def judge(peer: Peer, property: Property) -> Outcome:
             seen.append(f"{example!r}: {wrong}")
         return wrong is not None
 
-    # What is imported by now is not looked at again: with a large library each collection would
-    # take half a second.
+    # Keep later collections from visiting everything imported so far, which would take half a
+    # second each with a large library.
     gc.collect()
     gc.freeze()
     settings = hypothesis.settings(
@@ -124,7 +124,7 @@ OOM = "CUDA out of memory. Tried to allocate 2.00 MiB"
 
 
 class Step:
-    """run(size) that fits up to a limit."""
+    """A run(size) that fits up to a limit."""
 
     def __init__(self, limit: int, text: str = OOM, cycle: bool = False) -> None:
         self.limit, self.text, self.cycle = limit, text, cycle
@@ -262,7 +262,7 @@ def stepped(
     nn.init.zeros_(model.weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=momentum)
     model.weight.grad = torch.tensor([gradient])
-    # that a guard raises is as good as that it skips
+    # a guard may also raise instead of skipping the step
     with contextlib.suppress(RuntimeError):
         peer.step(model, optimizer, max_norm)
     return model, optimizer

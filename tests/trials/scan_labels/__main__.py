@@ -1,16 +1,16 @@
-"""How many of the places that scan finds in public code are true.
+"""Counts how many of the places that scan finds in public code are true.
 
 nox -s scan-labels        or        python -m tests.trials.scan_labels --mirrors DIR
 
-labels.jsonl holds a place per line: repository, commit, path, line, id, and what a reader said of it:
-true (the code as written can show the failure, under the rule's condition), harmless (something
-around it prevents that) or false (misread). "reached": false says of a true place that nothing in its
-repository runs it: dead code, or another fault stops the program first. The places of the set
-"tuning" were read while the rules were written; those of "fresh" lie in repositories that nobody
-looked at before the rules were done.
+labels.jsonl has a place per line: repository, commit, path, line, id, and a reader's label: true (the
+code as written can show the failure, under the rule's condition), harmless (the code around it
+prevents that) or false (the rule misread the code). `"reached": false` marks a true place that never
+runs in its repository, because the code is dead or the program stops earlier with another error. The
+places of the set "tuning" were read while the rules were written. The places of "fresh" are in
+repositories that nobody looked at before the rules were done.
 
-The files are fetched from GitHub at their commits (some 30 MB, kept in --cache), or read from --mirrors: a
-folder of bare clones named owner+name. They are read as text; nothing of them is run.
+The files are fetched from GitHub at their commits (some 30 MB, kept in --cache), or read from
+--mirrors, a folder of bare clones named owner+name. They are read as text and never run.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ CACHE = Path.home() / ".cache" / "torch-repros" / "labelled"
 
 TRUE, HARMLESS, FALSE = KINDS = ("true", "harmless", "false")
 SHOWN = 3  # places of one repository and rule on the page: the others are mostly copies
-PER_REPOSITORY = 3  # fresh places of a rule: more are copies
+PER_REPOSITORY = 3  # fresh places per rule and repository: more are mostly copies
 NEAR = 3  # lines: a reader may name the next line of a statement
-# Errors and warnings of the fresh set when they were first read; what they taught is in since.
+# Errors and warnings of the fresh set when they were first read. The rules have changed since.
 FIRST_READ, FIRST_TRUE, FIRST_DEAD = 132, 119, 22
-PRECISE = {"tuning": 90, "fresh": 85}  # percent true of what is no note
+PRECISE = {"tuning": 90, "fresh": 85}  # percent of the errors and warnings that must be true
 
 
 class Label(NamedTuple):
@@ -67,10 +67,10 @@ class Label(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Of one rule, or of several, in one set."""
+    """The counts of one rule or several rules in one set."""
 
     found: Counter[str]  # label -> how many were found
-    dead: int  # of the true ones: nothing in the repository runs them
+    dead: int  # true findings that nothing in the repository runs
     missed: int  # labelled true, reached, and not found
     unread: int  # found in a labelled file, without a label
 
@@ -81,7 +81,7 @@ class Counted(NamedTuple):
 
     @property
     def precision_where_run(self) -> float | None:
-        """The same, where what nothing runs counts as harmless."""
+        """The precision if dead places count as harmless."""
         total = self.found.total()
         return 100 * (self.found[TRUE] - self.dead) / total if total else None
 
@@ -99,12 +99,12 @@ def labels() -> list[Label]:
 def source(file: tuple[str, str, str], mirrors: Path | None, cache: Path) -> str:
     """The text of a file at its commit. Raises NotMeasured."""
     repository, commit, path = file
-    kept = cache / repository.replace("/", "+") / commit / path
-    if not kept.is_file():
+    cached = cache / repository.replace("/", "+") / commit / path
+    if not cached.is_file():
         data = _from_mirror(mirrors, repository, commit, path) if mirrors else _fetched(file, cache)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(data)
-    return kept.read_text(encoding="utf-8", errors="replace")
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        cached.write_bytes(data)
+    return cached.read_text(encoding="utf-8", errors="replace")
 
 
 def _from_mirror(mirrors: Path, repository: str, commit: str, path: str) -> bytes:
@@ -117,7 +117,7 @@ def _from_mirror(mirrors: Path, repository: str, commit: str, path: str) -> byte
 
 
 def _fetched(file: tuple[str, str, str], cache: Path) -> bytes:
-    """Of GitHub, commit and file alone."""
+    """The file from GitHub, without fetching more than the commit and this file."""
     repository, commit, path = file
     git = cache / f"{repository.replace('/', '+')}.git"
     if not git.is_dir():
@@ -142,38 +142,38 @@ def _git(*arguments: str) -> bytes:
 def scanned(
     places: Iterable[Label], rules: list[scanning.Rule], mirrors: Path | None, cache: Path
 ) -> dict[tuple[str, str, str], list[Finding]]:
-    """File -> what is found in it now."""
+    """File -> the current findings in it."""
     files = list(dict.fromkeys(label.file for label in places))
-    found = {}
+    findings = {}
     with click.progressbar(files, label="reading files", file=sys.stderr) as bar:
         for file in bar:
-            found[file] = scanning.scan_text(source(file, mirrors, cache), rules, Path(file[2]))
-    return found
+            findings[file] = scanning.scan_text(source(file, mirrors, cache), rules, Path(file[2]))
+    return findings
 
 
 def paired(
     places: Iterable[Label], found: dict[tuple[str, str, str], list[Finding]]
 ) -> dict[Label, Finding]:
-    """What is found at the place of a label, the nearest first; nothing is found at two places."""
+    """Label -> the nearest finding at its place. Each finding is paired with one label at most."""
     pairs = sorted(
-        (abs(one.line - label.line), label, one)
+        (abs(finding.line - label.line), label, finding)
         for label in places
-        for one in found[label.file]
-        if one.id == label.id and abs(one.line - label.line) <= NEAR
+        for finding in found[label.file]
+        if finding.id == label.id and abs(finding.line - label.line) <= NEAR
     )
     at: dict[Label, Finding] = {}
     taken = set()
-    for _, label, one in pairs:
-        if label not in at and (label.file, one) not in taken:
-            at[label] = one
-            taken.add((label.file, one))
+    for _, label, finding in pairs:
+        if label not in at and (label.file, finding) not in taken:
+            at[label] = finding
+            taken.add((label.file, finding))
     return at
 
 
 def count(
     places: list[Label], found: dict[tuple[str, str, str], list[Finding]], ids: set[str]
 ) -> Counted:
-    """Of these rules."""
+    """The counts of these rules."""
     kinds: Counter[str] = Counter()
     dead, missed = 0, 0
     at = paired(places, found)
@@ -185,7 +185,7 @@ def count(
             elif label.label == TRUE and label.reached:
                 missed += 1
     files = {label.file for label in places}
-    every = sum(one.id in ids for file in files for one in found[file])
+    every = sum(finding.id in ids for file in files for finding in found[file])
     return Counted(kinds, dead, missed, every - kinds.total())
 
 
@@ -194,19 +194,21 @@ def problems(
     found: dict[tuple[str, str, str], list[Finding]],
     reproducers: Sequence[Reproducer],
 ) -> list[str]:
-    """Rules and sets that are less precise than they may be."""
+    """Rules and sets whose precision is below the minimum."""
     wrong = []
-    serious = {one.id for one in reproducers if one.rule != "note"}
+    serious = {reproducer.id for reproducer in reproducers if reproducer.rule != "note"}
     for name, places in sets.items():
         all_of_them = count(places, found, serious).precision
         if all_of_them is not None and all_of_them < PRECISE[name]:
             wrong.append(f"{name}: {all_of_them:.0f} % true, at least {PRECISE[name]} %")
     every = [label for places in sets.values() for label in places]
-    for one in reproducers:
-        precision = count(every, found, {one.id}).precision
-        least = 70 if one.rule == "note" else 85
+    for reproducer in reproducers:
+        precision = count(every, found, {reproducer.id}).precision
+        least = 70 if reproducer.rule == "note" else 85
         if precision is not None and precision < least:
-            wrong.append(f"{one.id} ({one.rule}): {precision:.0f} % true, at least {least} %")
+            wrong.append(
+                f"{reproducer.id} ({reproducer.rule}): {precision:.0f} % true, at least {least} %"
+            )
     return wrong
 
 
@@ -218,23 +220,27 @@ def render(
     lines = [
         "# What scan finds in public code, and how much of it is true",
         "",
-        "Written by `nox -s scan-labels`. Each place was read by one person: *true* means that the code",
-        "as written can show the failure under the rule's condition; *harmless*, that something around",
-        "it prevents that; *false*, that the rule misread it. *Dead* counts the true places that nothing",
-        "in their repository runs: no call, or another fault stops the program first. Precision is the",
-        "share of true ones among the places that are found and were read; *where run* is the same",
-        "share, with the dead ones counted as harmless. Recall is the share of the true ones that are",
-        "found (of those that anybody has seen: nobody knows all of them). *Tuning*: repositories that",
-        "were looked at while the rules were written. *Fresh*: repositories that were fetched after the",
-        f"rules were done; at most {PER_REPOSITORY} places of a rule and a repository were read. When they were",
-        f"first read, {FIRST_TRUE} of their {FIRST_READ} errors and warnings were true "
-        f"({_share(FIRST_TRUE):.0f} %; where run {_share(FIRST_TRUE - FIRST_DEAD):.0f} %); the rules",
-        "have learnt from the others since. Of two earlier fresh sets, which belong to tuning now, 56 % and",
-        "75 % were, with the dead ones counted as harmless.",
+        "Written by `nox -s scan-labels`. Each place was read by one person:",
+        "",
+        "- *true*: the code as written can show the failure under the rule's condition.",
+        "- *harmless*: the code around the place prevents the failure.",
+        "- *false*: the rule misread the code.",
+        "- *dead*: the true places that never run in their repository, because nothing calls the code or",
+        "  the program stops earlier with another error.",
+        "- *precision*: the share of true places among those that were found and read; *where run* is the",
+        "  same share with dead places counted as harmless.",
+        "- *recall*: the share of the known true places that are found. Nobody knows all true places.",
+        "- *tuning*: repositories that were read while the rules were written.",
+        "- *fresh*: repositories that were fetched after the rules were done. At most "
+        f"{PER_REPOSITORY} places per rule and",
+        f"  repository were read. At first reading, {FIRST_TRUE} of their {FIRST_READ} errors and warnings were true "
+        f"({_share(FIRST_TRUE):.0f} %;",
+        f"  where run {_share(FIRST_TRUE - FIRST_DEAD):.0f} %); the rules have been corrected since. Two earlier fresh sets, now part of",
+        "  tuning, had 56 % and 75 %, with dead places counted as harmless.",
         "",
     ]
-    serious = {one.id for one in reproducers if one.rule != "note"}
-    notes = {one.id for one in reproducers} - serious
+    serious = {reproducer.id for reproducer in reproducers if reproducer.rule != "note"}
+    notes = {reproducer.id for reproducer in reproducers} - serious
     rows = []
     for name, places in sets.items():
         repositories = len({label.repository for label in places})
@@ -248,14 +254,15 @@ def render(
     lines += ["## By rule", "", "Both sets together.", ""]
     every = [label for places in sets.values() for label in places]
     rows = [
-        (f"`{one.id}`", one.rule, *_numbers(count(every, found, {one.id}))) for one in reproducers
+        (f"`{reproducer.id}`", reproducer.rule, *_numbers(count(every, found, {reproducer.id})))
+        for reproducer in reproducers
     ]
     return "\n".join([*lines, table(("rule", "level", *numbers), rows, numbers)]) + "\n"
 
 
 def _numbers(counted: Counted) -> tuple[object, ...]:
     shares = (counted.precision, counted.precision_where_run, counted.recall)
-    precision, where_run, recall = ("" if one is None else f"{one:.0f} %" for one in shares)
+    precision, where_run, recall = ("" if share is None else f"{share:.0f} %" for share in shares)
     true, harmless, false = (counted.found[kind] for kind in KINDS)
     kinds = (true, counted.dead, harmless, false)
     return (*kinds, precision, where_run, counted.missed, recall, counted.unread)
@@ -266,7 +273,7 @@ def _share(true: int) -> float:
 
 
 def figure(places: list[Label]) -> str:
-    """The sentence of README.md: of the places that nobody tuned on, as they were first read."""
+    """The sentence for README.md, about the first reading of places that nobody tuned on."""
     repositories = len({label.repository for label in places})
     return (
         f"- Of {FIRST_READ} errors and warnings of `scan` in {repositories} public repositories that its rules "
@@ -280,28 +287,28 @@ def found_in_code(
     found: dict[tuple[str, str, str], list[Finding]],
     reproducers: Sequence[Reproducer],
 ) -> str:
-    """The page of the true places that are no note."""
+    """The text of docs/found.md: the true places of errors and warnings."""
     lines = [
         "# Found in real code",
         "",
-        "Written by `nox -s scan-labels`: places in public repositories, at the commit named, whose code",
-        "can show a failure of this corpus under the condition given. Each was read by one person; the",
-        "reproducer beside it has been run, the repository's own code has not. Nothing here says that",
-        "anyone has been harmed by it, and much of it may be changed by now. Nothing was filed anywhere.",
+        "Written by `nox -s scan-labels`: places in public repositories, at the linked commit, whose code",
+        "can show a failure of this corpus under the stated condition. One person read each place. The",
+        "reproducers have been run, but the code of the repositories has not. The list does not mean that",
+        "anyone was harmed, and much of the code may have changed since. No reports have been filed.",
     ]
     places = list(places)
     at = paired(places, found)
-    by_id = {one.id: one for one in reproducers}
+    by_id = {reproducer.id: reproducer for reproducer in reproducers}
     for id in sorted(by_id):
         true = [
             label for label in places if label.id == id and label.label == TRUE and label.reached
         ]
         rows: list[tuple[str, str, str]] = []
-        for repository, those in groupby(sorted(true), key=lambda label: label.repository):
-            seen = [(label, at[label]) for label in those if label in at]
+        for repository, places_in_it in groupby(sorted(true), key=lambda label: label.repository):
+            seen = [(label, at[label]) for label in places_in_it if label in at]
             rows += [
-                (f"[{repository}]({label.address})", f"`{label.path}:{label.line}`", one.what)
-                for label, one in seen[:SHOWN]
+                (f"[{repository}]({label.address})", f"`{label.path}:{label.line}`", finding.what)
+                for label, finding in seen[:SHOWN]
             ]
             if len(seen) > SHOWN:
                 rows.append((repository, f"{len(seen) - SHOWN} more like these", ""))
@@ -321,19 +328,23 @@ def summary(reproducer: Reproducer) -> str:
 @click.option(
     "--mirrors",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="A folder of bare clones, to read files from instead of GitHub.",
+    help="A folder of bare clones, used instead of GitHub.",
 )
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
     default=CACHE,
     show_default=True,
-    help="Where files that were fetched are kept.",
+    help="The folder for fetched files.",
 )
-@click.option("--verbose", is_flag=True, help="Print what is wrong, missed or was not read.")
+@click.option(
+    "--verbose", is_flag=True, help="Print the places that are wrong, missed or not read."
+)
 def main(mirrors: Path | None, cache: Path, verbose: bool) -> None:
     reproducers = catalog.ruled(catalog.load())
-    every = [label for label in labels() if label.id in {one.id for one in reproducers}]
+    every = [
+        label for label in labels() if label.id in {reproducer.id for reproducer in reproducers}
+    ]
     found = scanned(every, scanning.rules(reproducers), mirrors, cache)
     sets = {name: [label for label in every if label.set == name] for name in PRECISE}
     if verbose:
@@ -350,11 +361,11 @@ def _explain(places: list[Label], found: dict[tuple[str, str, str], list[Finding
         if (label in at) != (label.label == TRUE):
             said = "found" if label in at else "not found"
             click.echo(f"{label.label}, {said}: {label.id} {label.address} {label.why}")
-    read = {(label.file, one) for label, one in at.items()}
+    read = {(label.file, finding) for label, finding in at.items()}
     for file, findings in found.items():
-        for one in findings:
-            if (file, one) not in read:
-                click.echo(f"not read: {one.id} {'/'.join(file)}:{one.line} {one.what}")
+        for finding in findings:
+            if (file, finding) not in read:
+                click.echo(f"not read: {finding.id} {'/'.join(file)}:{finding.line} {finding.what}")
 
 
 if __name__ == "__main__":

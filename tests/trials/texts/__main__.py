@@ -1,11 +1,11 @@
-"""Makes programs fail on a device, keeps what they print, and asks `explain` for the cause.
+"""Makes programs fail on a device, saves their output, and asks `explain` for the cause.
 
     nox -s texts -- --device cuda        or        python -m tests.trials.texts --device cuda
 
-The programs and what explain has to name are in cases.toml; what they printed is kept in DEVICE.json
-beside it, where the tests of every machine read it. With --collect it is only kept, so that a
-machine needs no more than torch, click and packaging. Let no other program use the device
-meanwhile: one of them fills its memory, alone and last.
+cases.toml has the programs and the reproducer that `explain` has to name. Their output is saved in
+DEVICE.json beside it, where tests on every machine read it. With --collect it is only saved, so
+that the machine needs only torch, click and packaging. No other program should use the device
+meanwhile, because the last program fills its memory.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Case:
     devices: tuple[str, ...]
     expects: str
     program: str
-    alone: bool = False  # no other one can run beside it
+    alone: bool = False  # True if no other program can run beside it
 
 
 @cache
@@ -53,7 +53,7 @@ def cases() -> list[Case]:
 
 
 def collect(device: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """The build, the device, and the text of each of its cases; kept after each of them."""
+    """The build, the device, and the text of each of its cases. Calls `keep` after each case."""
     import torch
 
     state = probe(device)
@@ -79,40 +79,44 @@ def collect(device: str, keep: Callable[[dict[str, Any]], object]) -> dict[str, 
         together = pool.imap_unordered(text_of, [case for case in listed if not case.alone])
         for case, text in chain(together, map(text_of, [case for case in listed if case.alone])):
             texts[case.name] = text
-            collected["texts"] = {one.name: texts[one.name] for one in listed if one.name in texts}
+            collected["texts"] = {
+                listed_case.name: texts[listed_case.name]
+                for listed_case in listed
+                if listed_case.name in texts
+            }
             keep(collected)
             bar.update(1)
     return collected
 
 
 def problems(device: str, texts: dict[str, str]) -> list[str]:
-    """The cases whose text is missing, or whose cause is not the first answer of explain."""
+    """The cases that have no text, or whose cause is not the first answer of explain."""
     from matrix.explain import explain
 
-    reproducers, found = catalog.select(catalog.load(), ()), []
+    reproducers, wrong = catalog.select(catalog.load(), ()), []
     for case in cases():
         if device not in case.devices:
             continue
         if case.name not in texts:
-            found.append(f"{case.name}: no text of it is kept")
+            wrong.append(f"{case.name}: it has no text")
             continue
         answers = explain.find(texts[case.name], reproducers)
         if case.expects not in (answers[0].ids if answers else ()):
             named = ", ".join(answers[0].ids) if answers else "nothing"
-            found.append(f"{case.name}: explain names {named}, not {case.expects}")
-    return found
+            wrong.append(f"{case.name}: explain names {named}, not {case.expects}")
+    return wrong
 
 
 @click.command()
 @click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True)
-@click.option("--collect", "only", is_flag=True, help="Keep the texts, and do not explain them.")
+@click.option("--collect", "only", is_flag=True, help="Save the texts without explaining them.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where the texts go. Default: tests/trials/texts/DEVICE.json.",
 )
 def main(device: str, only: bool, out: Path | None) -> None:
-    """Collect what failures print on a device, and see whether explain knows them.
+    """Collect the messages of failures on a device, and check that explain knows their causes.
 
     Exit status: 0 all are explained, 1 some are not, 2 usage error, 3 the device cannot be used.
     """
