@@ -216,28 +216,13 @@ def _defaults(role: ast.FunctionDef) -> list[str]:
 
 def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) -> list[str]:
     """The lines of a role, which print what it would return."""
-    label, lines = LABELS[role.name], text.encode().splitlines(keepends=True)  # columns are bytes
-    opening = role.body[0]
-    first = min(node.lineno for node in (opening, *getattr(opening, "decorator_list", ())))
-    end = role.end_lineno or 0
+    label = LABELS[role.name]
     returns = [node for node in _own(role) if isinstance(node, ast.Return)]
     last = [node for node, _ in _ends(role.body)]
     if any(node not in last for node in returns):  # inlined, the lines after it would run
-        function = b"".join(lines[role.lineno - 1 : end]).decode().splitlines()
-        name = FUNCTIONS[role.name]
-        function[0] = function[0].replace(f"def {role.name}(", f"def {name}(", 1)
-        call = f'{name}("{device}")'
-        return [*function, "", "", f'print("{label}:", {call} or "{FINE}")']
+        return _as_function(text, role, device)
     falls_through = bool(returns) and not all(returned for _, returned in _ends(role.body))
-    edits: list[tuple[int, int, int, str]] = []  # line, column, bytes removed, replacement
-    nodes = [node for statement in role.body for node in ast.walk(statement)]
-    names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "device"]
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    passed = [value for call in calls for value in (*call.args, *(k.value for k in call.keywords))]
-    texts = [node for node in nodes if isinstance(node, ast.JoinedStr)]
-    quoted = [node for text in texts for node in ast.walk(text)]  # no room for quotation marks
-    if all(name in passed and name not in quoted for name in names):
-        edits += [(name.lineno, name.col_offset, len("device"), f'"{device}"') for name in names]
+    edits = _device_named(role, device)
     for node in returns:
         removed = len("return ") if node.value else len("return")
         before, after = _printed(text, node, label, silent)
@@ -245,14 +230,47 @@ def _inlined(text: str, role: ast.FunctionDef, device: str, silent: set[str]) ->
             before, after = f"{label} = {'' if node.value else 'None'}", ""
         edits.append((node.lineno, node.col_offset, removed, before))
         edits.append((node.end_lineno or 0, node.end_col_offset or 0, 0, after))
-    for line, column, removed, new in sorted(edits, reverse=True):
-        old = lines[line - 1]
-        lines[line - 1] = old[:column] + new.encode() + old[column + removed :]
-    body = b"".join(lines[first - 1 : end]).decode().splitlines()
-    body = _dedented(body, _inside_strings(role, first))
+    body = _body(text, role, edits)
     if falls_through:
         return [f"{label} = None", *body, f'print("{label}:", {label} or "{FINE}")']
     return body + ([] if returns else [f'print("{label}: {FINE}")'])
+
+
+def _as_function(text: str, role: ast.FunctionDef, device: str) -> list[str]:
+    """The role under another name, and a call that prints what it returns."""
+    name = FUNCTIONS[role.name]
+    function = text.splitlines()[role.lineno - 1 : role.end_lineno]
+    function[0] = function[0].replace(f"def {role.name}(", f"def {name}(", 1)
+    call = f'{name}("{device}")'
+    return [*function, "", "", f'print("{LABELS[role.name]}:", {call} or "{FINE}")']
+
+
+Edit = tuple[int, int, int, str]  # line, column in bytes, bytes removed, replacement
+
+
+def _device_named(role: ast.FunctionDef, device: str) -> list[Edit]:
+    """Its parameter `device` replaced by the device's name, if it is only passed on."""
+    nodes = [node for statement in role.body for node in ast.walk(statement)]
+    names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "device"]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    passed = [value for call in calls for value in (*call.args, *(k.value for k in call.keywords))]
+    texts = [node for node in nodes if isinstance(node, ast.JoinedStr)]
+    quoted = [node for text in texts for node in ast.walk(text)]  # no room for quotation marks
+    if not all(name in passed and name not in quoted for name in names):
+        return []
+    return [(name.lineno, name.col_offset, len("device"), f'"{device}"') for name in names]
+
+
+def _body(text: str, role: ast.FunctionDef, edits: list[Edit]) -> list[str]:
+    """The lines of the role below its `def`, edited, at the margin."""
+    lines = text.encode().splitlines(keepends=True)  # columns are bytes
+    opening = role.body[0]
+    first = min(node.lineno for node in (opening, *getattr(opening, "decorator_list", ())))
+    for line, column, removed, new in sorted(edits, reverse=True):
+        old = lines[line - 1]
+        lines[line - 1] = old[:column] + new.encode() + old[column + removed :]
+    body = b"".join(lines[first - 1 : role.end_lineno]).decode().splitlines()
+    return _dedented(body, _inside_strings(role, first))
 
 
 def _ends(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:

@@ -22,6 +22,9 @@ from ..torches import minor
 from . import options
 
 if TYPE_CHECKING:
+    from ..catalog import Reproducer
+    from ..evidence.observation import Observation
+    from ..evidence.schema import Record
     from ..explain import execution
 
 PIPED = "`python train.py 2>&1 | torch-repros explain`"
@@ -370,7 +373,7 @@ def cite(
     Exit status: 0 the report is on standard output, its title on standard error; 1 there is nothing
     to report; 3 the device or interpreter cannot be used.
     """
-    from ..run import observe, runner
+    from ..run import runner
 
     measured = text.Measured.load(records := options.records())
     if id is None:
@@ -383,6 +386,28 @@ def cite(
             )
         _list_unreported(measured)
         return
+    if python and not run_it:
+        raise click.UsageError("--python goes with --run")
+    if version and run_it:
+        raise click.UsageError("--torch quotes a record; --run measures the torch of --python")
+    reproducer = _reportable(id, device)
+    try:
+        observation = _observation(reproducer, records, run_it, python, device, version)
+        written = report.report(reproducer, observation, measured, venue, upstream)
+    except runner.RunnerError as error:
+        options.say(f"Error: {error}", err=True)
+        sys.exit(options.UNUSABLE)
+    except report.ReportError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"Title: {reproducer.title}", err=True)
+    if observation.record:
+        click.echo("Quoted from a record: --run measures it on this machine.", err=True)
+    click.echo(err=True)
+    click.echo(written, nl=False)
+
+
+def _reportable(id: str, device: str | None) -> Reproducer:
+    """The reproducer of a report. Raises a ClickException if nobody can report it."""
     reproducer = options.select_one(id)
     if not reproducer.is_current:
         raise click.ClickException(f"{reproducer.id} is retired: {reproducer.retired}")
@@ -391,25 +416,23 @@ def cite(
         raise click.BadParameter(
             f"{id} does not concern {device}; it concerns {concerns}", param_hint="--device"
         )
-    if python and not run_it:
-        raise click.UsageError("--python goes with --run")
-    if version and run_it:
-        raise click.UsageError("--torch quotes a record; --run measures the torch of --python")
-    try:
-        seen = (
-            observe.measured_here(reproducer, python or sys.executable, device)
-            if run_it
-            else report.from_records(reproducer, records, device, version and minor(version))
-        )
-        written = report.report(reproducer, seen, measured, venue, upstream)
-        hint = "\nQuoted from a record: --run measures it on this machine." if seen.record else ""
-        click.echo(f"Title: {reproducer.title}{hint}\n", err=True)
-        click.echo(written, nl=False)
-    except runner.RunnerError as error:
-        options.say(f"Error: {error}", err=True)
-        sys.exit(options.UNUSABLE)
-    except report.ReportError as error:
-        raise click.ClickException(str(error)) from None
+    return reproducer
+
+
+def _observation(
+    reproducer: Reproducer,
+    records: list[Record],
+    run_it: bool,
+    python: str | None,
+    device: str | None,
+    version: str | None,
+) -> Observation:
+    """What the report quotes: a run on this machine, or a record."""
+    from ..run import observe
+
+    if run_it:
+        return observe.measured_here(reproducer, python or sys.executable, device)
+    return report.from_records(reproducer, records, device, version and minor(version))
 
 
 def _list_unreported(measured: text.Measured) -> None:

@@ -130,11 +130,9 @@ def scan(
     reproducers = options.load()
     try:
         own = settings.load(Path.cwd())
-        chosen = list(files.find(list(paths) or [Path()], (*exclude, *own.exclude), own.folder))
-        folders = {path if path.is_dir() else path.parent for path in paths or (Path(),)}
-        branches = None if base is None else changed.since(base, folders)
         rules = _rules(reproducers, select or own.select, (*ignore, *own.ignore), level)
-        findings, passed = _scan(chosen, branches, rules, jobs or 0)
+        chosen = list(files.find(list(paths) or [Path()], (*exclude, *own.exclude), own.folder))
+        findings, passed = _scan(chosen, _branches(base, paths), rules, jobs or 0)
     except settings.SettingsError as error:
         raise click.UsageError(str(error)) from None
     except changed.GitError as error:
@@ -145,12 +143,24 @@ def scan(
         findings = _fix(findings, rules, write)
     by_id = {reproducer.id: reproducer for reproducer in reproducers}
     _show(findings, passed, by_id, form, version, folder)
-    status = options.UNREAD if passed else options.OK
-    if any(finding.level != "note" for finding in findings):
-        status = options.FINDINGS
+    status = _status(findings, passed)
     if running and findings:
         status = _run(context, sorted({finding.id for finding in findings}), python) or status
     sys.exit(status)
+
+
+def _branches(base: str | None, paths: tuple[Path, ...]) -> list[changed.Branch] | None:
+    """What has changed since `base` in the repositories of the paths; None without --diff."""
+    if base is None:
+        return None
+    folders = {path if path.is_dir() else path.parent for path in paths or (Path(),)}
+    return changed.since(base, folders)
+
+
+def _status(findings: list[Finding], passed: list[PassedOver]) -> int:
+    if any(finding.level != "note" for finding in findings):
+        return options.FINDINGS
+    return options.UNREAD if passed else options.OK
 
 
 def _rules(

@@ -86,20 +86,49 @@ def pages(
     reproducers: list[Reproducer], records: list[Record], url: str = ""
 ) -> Iterator[tuple[str, str]]:
     """(name, text) of every file of the site."""
-    url = f"{url.rstrip('/')}/" if url else ""
-    measured = Measured.load(records)
-    by_id = {reproducer.id: reproducer for reproducer in reproducers}
-    groups = [Group(group, by_id) for group in causes.load()]
-    groups = [group for group in groups if group.reproducers]
-    failures = [Failure(reproducer, measured, groups) for reproducer in reproducers]
-    shown = [failure for failure in failures if failure.reproducer.is_current]  # the others keep their pages
-    environment = _environment(failures, measured.minors, records, url)
-    written: list[str] = []
+    return Site(reproducers, records, url).files()
 
-    def page(template: str, name: str, title: str, description: str, **values: Any) -> str:
-        address = url + ("" if name == "index.html" else name)
-        written.append(address)
-        return environment.get_template(template).render(
+
+class Site:
+    """What the files of the site are made from, and a method for each kind of file."""
+
+    def __init__(self, reproducers: list[Reproducer], records: list[Record], url: str) -> None:
+        self.reproducers = reproducers
+        self.url = f"{url.rstrip('/')}/" if url else ""
+        self.measured = Measured.load(records)
+        by_id = {reproducer.id: reproducer for reproducer in reproducers}
+        groups = [Group(group, by_id) for group in causes.load()]
+        self.groups = [group for group in groups if group.reproducers]
+        self.failures = [Failure(reproducer, self.measured, groups) for reproducer in reproducers]
+        # the others keep their pages
+        self.shown = [failure for failure in self.failures if failure.reproducer.is_current]
+        self.measurements = _by_id(records)
+        self.environment = _environment(self.failures, self.measured.minors, records, self.url)
+        self.draw = _drawer(self.environment, self.measured.minors)
+        self.addresses: list[str] = []  # of the pages made so far
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """(name, text) of each. The site map comes last: it has the addresses of all pages."""
+        yield self.index()
+        yield "data.js", f"const DATA = {_json(data(self.shown, self.groups))};\n"
+        for failure in self.failures:
+            yield from self.files_of(failure)
+        for group in self.groups:
+            yield self.message(group)
+        for module in sorted({failure.module for failure in self.failures} - {""}):
+            yield f"fixes/{module}.py", fix_source(module)
+        for name in ("style.css", "page.js"):
+            yield name, (TEMPLATES / name).read_text(encoding="utf-8")
+        yield from self.exports()
+        yield from self.site_map()
+
+    def page(
+        self, template: str, name: str, title: str, description: str, **values: Any
+    ) -> tuple[str, str]:
+        """A page, whose address goes into the site map."""
+        address = self.url + ("" if name == "index.html" else name)
+        self.addresses.append(address)
+        text = self.environment.get_template(template).render(
             root="../" * name.count("/"),
             title=title,
             description=" ".join(description.split())[:DESCRIPTION],
@@ -107,75 +136,69 @@ def pages(
             wrong_answer=_wrong_answer(values.get("failure")),
             **values,
         )
+        return name, text
 
-    yield (
-        "index.html",
-        page(
+    def index(self) -> tuple[str, str]:
+        minors, shown = self.measured.minors, self.shown
+        return self.page(
             "index.html",
             "index.html",
             "Why does my PyTorch training fail? - torch-repros",
             "Paste a PyTorch traceback and get its cause, its fix, and the releases of torch that "
-            f"have it: {len(shown)} failures of training, from torch {measured.minors[0]} to "
-            f"{measured.minors[-1]}.",
+            f"have it: {len(shown)} failures of training, from torch {minors[0]} to {minors[-1]}.",
             failures=shown,
             families=list(dict.fromkeys(failure.family for failure in shown)),
             kinds=[kind for kind in KINDS if any(failure.kind == kind for failure in shown)],
-            groups=groups,
-            ranged=_ranged(environment),
-        ),
-    )
-    yield "data.js", f"const DATA = {_json(data(shown, groups))};\n"
-    measurements = _by_id(records)
-    draw = _drawer(environment, measured.minors)
-    for failure in failures:
-        pairs = measurements.get(failure.id, [])
+            groups=self.groups,
+            ranged=_ranged(self.environment),
+        )
+
+    def files_of(self, failure: Failure) -> Iterator[tuple[str, str]]:
+        """The page of a failure, its program and its data."""
+        pairs = self.measurements.get(failure.id, [])
         texts = [message for message in failure.messages if len(message) < DESCRIPTION]
-        yield (
+        description = f"{' / '.join([*texts, failure.title])}. {' '.join(failure.why)}"
+        yield self.page(
+            "failure.html",
             f"bugs/{failure.id}.html",
-            page(
-                "failure.html",
-                f"bugs/{failure.id}.html",
-                f"{failure.title.replace('`', '')} - torch-repros",
-                f"{' / '.join([*texts, failure.title])}. {' '.join(failure.why)}".replace("`", ""),
-                failure=failure,
-                draw=draw,
-                related=related(failure, shown),
-                left=failure.left(pairs),
-                **evidence(failure.reproducer, pairs),
-            ),
+            f"{failure.title.replace('`', '')} - torch-repros",
+            description.replace("`", ""),
+            failure=failure,
+            draw=self.draw,
+            related=related(failure, self.shown),
+            left=failure.left(pairs),
+            **evidence(failure.reproducer, pairs),
         )
         yield f"bugs/{failure.id}.py", failure.reproducer.source
-        yield (
-            f"bugs/{failure.id}.json",
-            _json(exports.failure(failure.reproducer, measured, failure.ranges)) + "\n",
-        )
-    failure_of = {failure.id: failure for failure in failures}
-    for group in groups:
-        yield (
+        verdicts = exports.failure(failure.reproducer, self.measured, failure.ranges)
+        yield f"bugs/{failure.id}.json", _json(verdicts) + "\n"
+
+    def message(self, group: Group) -> tuple[str, str]:
+        """The page of a message with several causes."""
+        return self.page(
+            "message.html",
             f"messages/{group.slug}.html",
-            page(
-                "message.html",
-                f"messages/{group.slug}.html",
-                f"{group.title} - torch-repros",
-                f"{group.title}: {len(group.causes)} possible causes, each with a check. "
-                + "; ".join(cause.cause for cause in group.causes),
-                group=group,
-                by_id=failure_of,
-            ),
+            f"{group.title} - torch-repros",
+            f"{group.title}: {len(group.causes)} possible causes, each with a check. "
+            + "; ".join(cause.cause for cause in group.causes),
+            group=group,
+            by_id={failure.id: failure for failure in self.failures},
         )
-    for module in sorted({failure.module for failure in failures} - {""}):
-        yield f"fixes/{module}.py", fix_source(module)
-    for name in ("style.css", "page.js"):
-        yield name, (TEMPLATES / name).read_text(encoding="utf-8")
-    yield "grid.json", _json(exports.grid(reproducers, measured)) + "\n"
-    yield "schema.json", json.dumps(exports.schema(), indent=1) + "\n"
-    yield (
-        "changes.xml",
-        _feed(environment, exports.changes([failure.reproducer for failure in shown], measured)),
-    )
-    if url:
-        yield "sitemap.xml", environment.get_template("sitemap.xml").render(addresses=written)
-        yield "robots.txt", f"User-agent: *\nAllow: /\nSitemap: {url}sitemap.xml\n"
+
+    def exports(self) -> Iterator[tuple[str, str]]:
+        """The data of all failures for other programs, and the feed."""
+        yield "grid.json", _json(exports.grid(self.reproducers, self.measured)) + "\n"
+        yield "schema.json", json.dumps(exports.schema(), indent=1) + "\n"
+        current = [failure.reproducer for failure in self.shown]
+        yield "changes.xml", _feed(self.environment, exports.changes(current, self.measured))
+
+    def site_map(self) -> Iterator[tuple[str, str]]:
+        """What search engines read, if the site's address is known."""
+        if self.url:
+            text = self.environment.get_template("sitemap.xml").render(addresses=self.addresses)
+            yield "sitemap.xml", text
+            robots = f"User-agent: *\nAllow: /\nSitemap: {self.url}sitemap.xml\n"
+            yield "robots.txt", robots
 
 
 def _by_id(records: list[Record]) -> dict[str, list[tuple[Record, Measurement]]]:
