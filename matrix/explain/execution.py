@@ -190,13 +190,8 @@ def _changed(settings: Settings, before: Settings, after: Settings) -> Settings:
         (current & ~(old ^ new)) | (new & (old ^ new))
         for current, old, new in zip(settings[:4], before, after)
     ]
-    speeds = [new if new != old else current for current, old, new in zip(settings, before, after)][
-        4:6
-    ]
-    keys = [
-        new if new != old else current
-        for current, old, new in zip(settings[6], before[6], after[6])
-    ]
+    speeds = [new if new != old else now for now, old, new in zip(settings, before, after)][4:6]
+    keys = [new if new != old else now for now, old, new in zip(settings[6], before[6], after[6])]
     return [*flags, *speeds, keys]
 
 
