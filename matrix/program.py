@@ -63,7 +63,7 @@ def shows(output: str, symptom: str) -> bool:
 
 
 def ending(output: str, status: int) -> str:
-    """A line that names the signal that ended a program (status below 0), and the function."""
+    """A line with the signal that ended a program (status below 0), and the function."""
     frame = re.search(r'File "[^"\n]+", line \d+ in (\w+)', output)  # of faulthandler
     name = signal.Signals(-status).name
     return f"killed by {name}{f' in {frame[1]}' if frame else ''}\n"

@@ -83,7 +83,7 @@ class Stream:
         self.looking.start()
 
     def finish(self, deadline: float) -> explain.Scan:
-        """The matches that were found by the deadline. A daemon may keep the other end open for ever."""
+        """The matches found by the deadline. A daemon may keep the other end open for ever."""
         while self.passing.is_alive() and (self.busy or time.monotonic() < deadline):
             self.passing.join(0.05)
         if pty is not None:
