@@ -134,9 +134,8 @@ class Reproducer:
     # device -> the torch that has the API on this device, if that differs from `requires`
     requires_on: dict[str, str] = key(_table, default_factory=dict)
     affected: dict[str, str] = key(_table)  # device -> PEP 440 specifier of torch, or "never"
-    stand_in: dict[str, str] = key(
-        _table, default_factory=dict
-    )  # device -> what is used in its place
+    # device -> what is used in its place
+    stand_in: dict[str, str] = key(_table, default_factory=dict)
     platform: str = key(string, default="")  # the sys.platform that it needs; "" for any
     timeout: float = key(_between(0.001, MAX_TIMEOUT, "seconds"), default=30.0)  # per run
     # MiB that a run may use in addition to what `import torch` uses

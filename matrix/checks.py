@@ -102,7 +102,7 @@ def lint(
 
 
 def device_problems(rows: Iterable[devices.Device], root: Path = catalog.ROOT) -> list[str]:
-    """What other files lack about a device of devices.py, at the line that has it for CUDA."""
+    """Entries for a device of devices.py that other files lack, at the line that names CUDA."""
     problems = []
     for row in rows:
         places = [] if row.name == "cpu" else list(PLACES_OF_DEVICES)
@@ -228,7 +228,7 @@ def _not_filled_in(path: Path) -> list[str]:
 
 
 def not_run(reproducer: Reproducer, code: ast.Module) -> list[str]:
-    """What the lines under `wrong` do that the code does not."""
+    """Calls, attributes, arguments and operators of `wrong` that the code does not have."""
     used = _uses(ast.Module(code.body[:-1], []))  # without its end, MAIN
     return sorted(_does(ast.parse(reproducer.wrong)) - used)
 
@@ -385,7 +385,7 @@ def _public_names(fixes: Path, names: Path) -> list[str]:
 def _releases(
     torches_listed: list[torches.Torch], measured: list[Record], releases: Path, page: Path
 ) -> list[str]:
-    """What entries of torches.toml still lack: records, and a column in the grid."""
+    """Releases in torches.toml that have no records, or no column in the grid."""
     recorded = {record.minor for record in measured}
     header = page.read_text(encoding="utf-8").partition("| affected |")[0]
     problems = []

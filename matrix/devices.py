@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Device:
-    """What the harness has to know about a device.
+    """Everything that the harness has to know about a device.
 
     No field has a default, so that a new device states them all.
     """

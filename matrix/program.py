@@ -51,7 +51,7 @@ def flat(code: str, kind: str, device: str) -> str:
 
 
 def seen(output: str) -> str:
-    """What a program printed about the failure; "" if its control did not pass."""
+    """The output of a program about the failure; "" if its control did not pass."""
     passed, _, rest = output.partition(f"{LABELS['control']}: {FINE}\n")
     return "" if passed.startswith(LABELS["control"]) else rest.removeprefix("seen: ")
 
@@ -63,7 +63,7 @@ def shows(output: str, symptom: str) -> bool:
 
 
 def ending(output: str, status: int) -> str:
-    """What ended a program (status below 0: a signal), and in which function."""
+    """A line with the signal that ended a program (status below 0), and the function."""
     frame = re.search(r'File "[^"\n]+", line \d+ in (\w+)', output)  # of faulthandler
     name = signal.Signals(-status).name
     return f"killed by {name}{f' in {frame[1]}' if frame else ''}\n"

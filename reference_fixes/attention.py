@@ -179,9 +179,7 @@ def _held_off(model: torch.nn.Module) -> Iterator[None]:
     finally:
         for module, name, value in saved:
             if name == "__class__" and "_twin_of" in vars(type(module)):
-                value = type(module)._twin_of(
-                    value
-                )  # freeze() of modules.py was called in the block
+                value = type(module)._twin_of(value)  # freeze() of modules.py ran in the block
             setattr(module, name, value)
 
 

@@ -142,9 +142,7 @@ def _walk(
     if isinstance(batch, tuple):
         values = [walk(value) for value in batch]
         try:
-            result = tuple.__new__(
-                type(batch), values
-            )  # a named tuple's own __new__ takes its fields
+            result = tuple.__new__(type(batch), values)  # a named tuple's __new__ takes fields
         except TypeError:  # torch.Size and torch.return_types need their own
             return type(batch)(values)
         getattr(result, "__dict__", {}).update(getattr(batch, "__dict__", {}))

@@ -133,9 +133,7 @@ def unfreeze(module: torch.nn.Module) -> None:
             parameter.requires_grad_(True)
     try:
         for part, training in modes.items():
-            if (
-                part.training != training
-            ):  # calls train(), because LoRA layers unmerge weights there
+            if part.training != training:  # calls train(): LoRA layers unmerge weights there
                 part.train(training)
     finally:
         for part, training in modes.items():

@@ -63,9 +63,7 @@ def restore_modes(model: torch.nn.Module) -> Iterator[None]:
         )
     modes = {module: module.training for module in model.modules()}
     frozen = {module for module in modes if _frozen(module)}
-    with (
-        contextlib.ExitStack() as stack
-    ):  # continues after a train() that raises; the last is first
+    with contextlib.ExitStack() as stack:  # continues after a train() that raises; last is first
         # For a train() that does not set the flags, or that freezes something itself.
         for module in modes:
             stack.callback(_restore_flag, module, modes)

@@ -260,9 +260,8 @@ class Looks:
                 verdicts_of.setdefault(record.minor, set()).add(measurement.verdict)
                 dates[record.minor] = measurement.date
         verdicts = {
-            torch.minor: "/".join(
-                sorted(verdicts_of[torch.minor])
-            )  # "absent/reproduced" decides nothing
+            # "absent/reproduced" decides nothing
+            torch.minor: "/".join(sorted(verdicts_of[torch.minor]))
             for torch in releases
             if torch.minor in verdicts_of
         }

@@ -34,7 +34,7 @@ EXPECTED = {"reproduced": "affected", "absent": "not affected", "unavailable": "
 
 
 class Standing(NamedTuple):  # each cell has one, and a dataclass takes twice the time
-    """What is known about a reproducer on a device and release."""
+    """The measured state of a reproducer on a device and release, and the expected one."""
 
     state: str  # one of BY_NAME
     date: str  # of the newest measurement that counts, "" if there is none

@@ -83,7 +83,7 @@ class Stream:
         self.looking.start()
 
     def finish(self, deadline: float) -> explain.Scan:
-        """What was found by the deadline. A daemon may keep the other end open for ever."""
+        """The matches found by the deadline. A daemon may keep the other end open for ever."""
         while self.passing.is_alive() and (self.busy or time.monotonic() < deadline):
             self.passing.join(0.05)
         if pty is not None:
@@ -190,13 +190,8 @@ def _changed(settings: Settings, before: Settings, after: Settings) -> Settings:
         (current & ~(old ^ new)) | (new & (old ^ new))
         for current, old, new in zip(settings[:4], before, after)
     ]
-    speeds = [new if new != old else current for current, old, new in zip(settings, before, after)][
-        4:6
-    ]
-    keys = [
-        new if new != old else current
-        for current, old, new in zip(settings[6], before[6], after[6])
-    ]
+    speeds = [new if new != old else now for now, old, new in zip(settings, before, after)][4:6]
+    keys = [new if new != old else now for now, old, new in zip(settings[6], before[6], after[6])]
     return [*flags, *speeds, keys]
 
 

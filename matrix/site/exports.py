@@ -133,7 +133,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Change:
-    """What a release broke and fixed, as measured on it and on the release before."""
+    """The failures that a release brought and fixed, as measured on it and the release before."""
 
     before: str
     torch: str

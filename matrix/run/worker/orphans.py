@@ -37,9 +37,8 @@ class Orphans:
 
     def _find(self, since: int, suspects: set[int], running_pids: set[int]) -> None:
         for pid in _children(since) - running_pids - self.suspects.keys():
-            self.suspects[pid] = {
-                child for child in suspects if child < pid
-            }  # an orphan is younger
+            # an orphan is younger than the child that left it
+            self.suspects[pid] = {child for child in suspects if child < pid}
 
     def _kill(self, running_pids: set[int]) -> None:
         while alone := [pid for pid, suspects in self.suspects.items() if not suspects]:
