@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model with a ReLU behind its last layer predicts zero for every input from many of its starts"
+# title = "A model with a ReLU after its last layer often predicts zero for every input"
 # kind = "silent"
 # symptom = "starts of 256 give 0 for every input"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "exponential_() gives the very same random tensor again"
+# title = "exponential_() gives exactly the same random tensor again"
 # kind = "silent"
 # symptom = "two generators in different states gave the same 1000 numbers"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A SequentialLR inside of a SequentialLR has other learning rates than on its own"
+# title = "A SequentialLR inside a SequentialLR has other learning rates than on its own"
 # kind = "silent"
 # symptom = "learning rates are \\[(0\\.5, 0\\.2|1\\.0, 1\\.0), 0\\.2"
 # messages = [

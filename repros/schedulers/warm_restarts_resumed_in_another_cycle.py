@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingWarmRestarts resumed by last_epoch in its second cycle starts that again"
+# title = "CosineAnnealingWarmRestarts resumed by last_epoch in its second cycle restarts that cycle"
 # kind = "silent"
 # symptom = "resumed with learning rate 1\\.0, stopped with 0\\.5"
 # origin = "torch"
