@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Linear layers that ran under no_grad earlier in an autocast block get no gradient, silently"
+# title = "Linear layers that first ran under no_grad in an autocast block silently get no gradient"
 # kind = "silent"
 # symptom = "of 4 parameters have no gradient"
 # origin = "torch"

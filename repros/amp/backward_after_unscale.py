@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A backward() after unscale_() adds gradients with the scale still in them, 65536 at first"
+# title = "A backward() after unscale_() adds gradients that are still scaled, by 65536 at first"
 # kind = "silent"
 # symptom = "step is .* long instead of 1"
 # origin = "usage"

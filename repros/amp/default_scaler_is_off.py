@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.amp.GradScaler() without a device does nothing where there is no CUDA"
+# title = "torch.amp.GradScaler() without a device does nothing on a machine without CUDA"
 # kind = "silent"
 # symptom = "the loss is multiplied by 1"
 # messages = ["GradScaler is enabled, but CUDA is not available"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused SGD takes uninitialised memory for momentum after a skipped first step"
+# title = "Fused SGD uses uninitialised memory as momentum after a skipped first step"
 # kind = "silent"
 # symptom = "weight is nan after one skipped and one clean step"
 # origin = "torch"

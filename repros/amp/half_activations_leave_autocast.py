@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A float32 Linear outside of autocast raises for what a Linear inside of it returned"
+# title = "A float32 Linear outside autocast raises for the output of a Linear inside it"
 # kind = "error"
 # symptom = "same dtype"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler.step() raises where no parameter of the optimizer has a gradient"
+# title = "GradScaler.step() raises if no parameter of the optimizer has a gradient"
 # kind = "error"
 # symptom = "No inf checks were recorded for this optimizer"
 # messages = ["No inf checks were recorded for this optimizer"]

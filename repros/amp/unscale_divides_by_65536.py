@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second loss without scaler.scale() counts too little, by the scale of 65536 at first"
+# title = "A second loss without scaler.scale() counts too little, at first by a factor of 65536"
 # kind = "silent"
 # symptom = "the weight went the way of the first loss"
 # origin = "usage"

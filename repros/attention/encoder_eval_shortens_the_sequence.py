@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoder in eval mode under no_grad() cuts off positions that are padding in every sample"
+# title = "TransformerEncoder in eval mode under no_grad() cuts off positions that are all padding"
 # kind = "silent"
 # symptom = "5 positions in, 3 out"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention of several heads refuses one mask per sample, and mask.repeat(num_heads, 1, 1) masks other samples"
+# title = "MultiheadAttention with several heads rejects one mask per sample; repeat() mixes them up"
 # kind = "error"
 # symptom = "The shape of the 3D attn_mask is"
 # messages = ["The shape of the 3D attn_mask is torch\\.Size"]

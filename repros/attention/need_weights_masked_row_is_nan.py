@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention has NaN gradients where one sequence is fully masked"
+# title = "MultiheadAttention has NaN gradients if one sequence is fully masked"
 # kind = "silent"
 # symptom = "the loss is finite, in_proj_weight\\.grad is nan"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss of the class numbers that argmax() returns has no gradient"
+# title = "A loss computed from the class numbers of argmax() has no gradient"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second term of the loss that goes through argmax() has no gradient, whatever its weight"
+# title = "A second term of the loss that uses argmax() has no gradient, whatever its weight"
 # kind = "silent"
 # symptom = "the gradient is the same with the term as without it"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.atan2 at (0, 0) makes the gradient NaN even where the result is masked out"
+# title = "torch.atan2 at (0, 0) makes the gradient NaN even if the result is masked out"
 # kind = "silent"
 # symptom = "gradient through atan2 is \\[.*nan"
 # messages = ["Atan2Backward0.{1,2} returned nan values in its \\d{1,2}th output"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() of one loss per sample or per GPU raises, and with ones_like() the gradient is that of the sum"
+# title = "backward() of one loss per sample or per GPU raises; ones_like() gives the sum's gradient"
 # kind = "error"
 # symptom = "grad can be implicitly created only for scalar outputs"
 # messages = ["grad can be implicitly created only for scalar outputs"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of det() comes out as zero where the LU factorisation of the matrix has an exact zero"
+# title = "The gradient of det() is zero if the LU factorisation of the matrix has an exact zero"
 # kind = "silent"
 # symptom = "gradient of det is \\[\\[-?0.0, -?0.0\\], \\[-?0.0, -?0.0\\]\\], not \\[\\[4"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() fails in the second step because something was computed once, before the training loop"
+# title = "backward() fails in the second step because a tensor was computed before the training loop"
 # kind = "error"
 # symptom = "Trying to backward through the graph a second time"
 # messages = ["Trying to backward through the graph a second time"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() of a custom autograd Function has to return one gradient per argument of forward()"
+# title = "backward() of a custom Function has to return one gradient per argument of forward()"
 # kind = "error"
 # symptom = "returned an incorrect number of gradients"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An RNN raises in the second backward(): its hidden state carries the graph of the batch before"
+# title = "The second backward() of an RNN raises: its hidden state has the previous batch's graph"
 # kind = "error"
 # symptom = "Trying to backward through the graph a second time"
 # messages = ["Trying to backward through the graph a second time"]

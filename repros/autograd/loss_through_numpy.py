@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "numpy() on an output that requires grad raises, and so does backward() of a loss made by detach().numpy()"
+# title = "numpy() raises if the output requires grad, and with detach() the loss has no backward()"
 # kind = "error"
 # symptom = "numpy\\(\\) on Tensor that requires grad"
 # messages = ["Can.{1,3}t call numpy\\(\\) on Tensor that requires grad"]

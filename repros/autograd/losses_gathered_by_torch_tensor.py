@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Losses that are gathered into torch.tensor([...]) have lost their graph"
+# title = "Losses gathered into torch.tensor([...]) have lost their graph"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.sgn of a real leaf gives it a gradient without memory, which cannot be accumulated, clipped or saved"
+# title = "torch.sgn of a real leaf gives a gradient that cannot be accumulated, clipped or saved"
 # kind = "error"
 # symptom = "ZeroTensors are immutable"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A GAN raises in the second backward() because optimizer.step() changed the weights in between"
+# title = "The second backward() of a GAN raises because optimizer.step() has changed the weights"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict(assign=True) makes every later load of the same state_dict() assign, too"
+# title = "After load_state_dict(assign=True), every later load of the same state_dict() assigns too"
 # kind = "silent"
 # symptom = "the optimizer's step leaves the loaded model as it was"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict() of a whole checkpoint, such as {epoch, state_dict}, misses every key of the model"
+# title = "load_state_dict() of a whole checkpoint with epoch and state_dict misses every key"
 # kind = "error"
 # symptom = "Unexpected key\\(s\\) in state_dict: \"epoch\", \"state_dict\""
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A checkpoint of torch.compile(model) does not load into the model: every key begins with _orig_mod."
+# title = "The keys in a checkpoint of torch.compile(model) begin with _orig_mod. and do not load"
 # kind = "error"
 # symptom = "_orig_mod\\."
 # messages = [

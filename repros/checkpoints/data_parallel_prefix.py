@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A checkpoint of a DataParallel model does not load into the model itself: every key begins with module."
+# title = "The keys in a checkpoint of a DataParallel model begin with module. and do not load"
 # kind = "error"
 # symptom = "Missing key\\(s\\) in state_dict"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load of a Git LFS pointer or a web page reports a load key or an operand"
+# title = "torch.load of a Git LFS pointer or a web page complains about a load key or an operand"
 # kind = "error"
 # symptom = "invalid load key, 'v'|Unsupported operand 118"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An interrupted torch.save to the path of the last checkpoint leaves neither the new one nor the old one"
+# title = "An interrupted torch.save over the last checkpoint loses both the new one and the old one"
 # kind = "error"
 # symptom = "the last checkpoint cannot be loaded any more"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A resumed optimizer refuses its state after layers were frozen and left out of it"
+# title = "A resumed optimizer rejects its state after layers were frozen and left out"
 # kind = "error"
 # symptom = "parameter group that doesn't match the size of optimizer's group"
 # messages = [

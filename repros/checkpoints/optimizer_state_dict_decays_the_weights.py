@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "get_optimizer_state_dict() of an optimizer that has not stepped yet applies its weight decay to the weights"
+# title = "get_optimizer_state_dict() before the first step applies weight decay to the weights"
 # kind = "silent"
 # symptom = "weight went from 1.00 to 0.95"
 # origin = "torch"

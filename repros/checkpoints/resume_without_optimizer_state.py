@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Training that resumes from the weights alone takes long first steps with Adam where gradients cancel"
+# title = "Adam resumed without its state takes first steps that are too long if gradients cancel"
 # kind = "silent"
 # symptom = "times as long as it would have been"
 # origin = "usage"

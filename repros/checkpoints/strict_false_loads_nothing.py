@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict(strict=False) loads no weight at all where the keys have another prefix"
+# title = "load_state_dict(strict=False) loads nothing if the keys have another prefix"
 # kind = "silent"
 # symptom = "no weight was loaded, and nobody said so"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A download that was cut off stays on the disk, and torch.load fails to find the central directory"
+# title = "After an interrupted download, torch.load fails to find the central directory of the file"
 # kind = "error"
 # symptom = "failed finding central directory"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.load of torch 2.6 refuses a checkpoint that holds more than tensors and plain types"
+# title = "torch.load of torch 2.6 rejects a checkpoint with more than tensors and plain types"
 # kind = "error"
 # symptom = "argparse\\.Namespace was not an allowed global"
 # messages = [

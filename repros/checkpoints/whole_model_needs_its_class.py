@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model that was saved as a whole cannot be loaded where its class is not found"
+# title = "A model that was saved as a whole cannot be loaded if its class is not found"
 # kind = "error"
 # symptom = "Can't get attribute 'Net' on <module 'train'"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A compiled function that is given parameters is compiled again for every shape of them, up to the limit"
+# title = "A compiled function of parameters is recompiled for each of their shapes, up to the limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 12 shapes"
 # messages = [

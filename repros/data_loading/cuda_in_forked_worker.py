@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A dataset that uses CUDA fails in a forked DataLoader worker once the main process has used CUDA"
+# title = "A dataset that uses CUDA fails in a forked worker after the main process used CUDA"
 # kind = "error"
 # symptom = "Cannot re-initialize CUDA in forked subprocess"
 # elsewhere = ["Cannot re-initialize CUDA in forked subprocess"]

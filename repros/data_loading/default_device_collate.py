@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the GPU as default device, default_collate makes batches that cannot be pinned"
+# title = "With the GPU as default device, default_collate creates batches that cannot be pinned"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = ["cannot pin '[^']{0,200}' only dense CPU tensors can be pinned"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.Parameter(...).to(device) on another device is no parameter any more"
+# title = "nn.Parameter(...).to(device) on another device is no longer a parameter"
 # kind = "silent"
 # symptom = "the model has 0 parameters"
 # messages = ["can.t optimize a non-leaf Tensor"]

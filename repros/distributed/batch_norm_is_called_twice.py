@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Two forwards of a model with BatchNorm before one backward raise under DDP, which broadcasts its buffers"
+# title = "Two forwards of a model with BatchNorm before one backward raise under DDP"
 # kind = "error"
 # symptom = "modified by an inplace operation"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "destroy_process_group() may never return: it keeps the GIL, and gloo's thread waits for it"
+# title = "destroy_process_group() may never return: it keeps the GIL that gloo's thread waits for"
 # kind = "hang"
 # symptom = "destroy_process_group\\(\\) does not return"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A training step through model.module alone synchronizes no gradient"
+# title = "A training step that calls model.module synchronizes no gradient"
 # kind = "silent"
 # symptom = "0 reductions in 2 steps"
 # origin = "design"

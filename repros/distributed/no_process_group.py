@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DistributedSampler or DistributedDataParallel in a script that runs as one process: no default process group"
+# title = "DistributedSampler or DistributedDataParallel in a single process raises: no process group"
 # kind = "error"
 # symptom = "Default process group has not been initialized"
 # messages = ["Default process group has not been initialized"]

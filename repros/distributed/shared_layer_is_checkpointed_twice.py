@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DDP raises for a layer that one forward uses twice, under a reentrant checkpoint: marked ready twice"
+# title = "DDP raises for a layer that one forward uses twice under a reentrant checkpoint"
 # kind = "error"
 # symptom = "Expected to mark a variable ready only once"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The second step under DDP raises: a layer that the forward never calls waits for its gradient"
+# title = "The second step under DDP raises: it waits for the gradient of a layer never called"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Validation with DistributedSampler counts some samples twice if their number is not a multiple of the ranks"
+# title = "Validation with DistributedSampler counts some samples twice unless the ranks divide them"
 # kind = "silent"
 # symptom = "12 predictions for 9 samples"
 # origin = "design"

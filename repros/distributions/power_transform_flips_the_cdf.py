@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The cdf of a distribution behind PowerTransform with a negative exponent is one minus the cdf"
+# title = "PowerTransform with a negative exponent gives one minus the cdf"
 # kind = "silent"
 # symptom = "cdf falls from 0.86 to 0.22"
 # origin = "torch"

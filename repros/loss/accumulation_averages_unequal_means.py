@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Gradient accumulation over loss / steps differs from the large batch where the batches hold unequal numbers of tokens"
+# title = "Gradient accumulation over loss / steps is wrong if batches have unequal numbers of tokens"
 # kind = "silent"
 # symptom = "gradient differs from that of the large batch"
 # origin = "usage"

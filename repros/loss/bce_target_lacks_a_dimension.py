@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "binary_cross_entropy raises for predictions [N, 1] and targets [N], and squeeze() raises for a last batch of one"
+# title = "binary_cross_entropy raises for predictions [N, 1] and targets [N]"
 # kind = "error"
 # symptom = "Target size .{1,30} must be the same as input size"
 # messages = [

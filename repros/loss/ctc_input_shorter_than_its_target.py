@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CTC loss is inf where the input has too few frames for its target"
+# title = "CTC loss is inf if the input has too few frames for its target"
 # kind = "silent"
 # symptom = "the loss is inf"
 # origin = "design"

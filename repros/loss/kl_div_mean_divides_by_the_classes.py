@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "kl_div with reduction 'mean' is the divergence of two distributions divided by the number of classes"
+# title = "kl_div with reduction 'mean' also divides the divergence by the number of classes"
 # kind = "silent"
 # symptom = "of the divergence"
 # messages = ["reduction: .mean. divides the total loss by both the batch size and the support size"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy with label_smoothing is inf for float16 logits of a large vocabulary or batch"
+# title = "cross_entropy with label_smoothing is inf for float16 logits of a large vocabulary"
 # kind = "silent"
 # symptom = "the loss is inf, not 10.37"
 # origin = "torch"

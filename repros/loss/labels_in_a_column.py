@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises 'multi-target not supported' for labels [N, 1], and squeeze() raises for a last batch of one"
+# title = "cross_entropy raises 'multi-target not supported' for labels of shape [N, 1]"
 # kind = "error"
 # symptom = "multi-target not supported"
 # messages = [

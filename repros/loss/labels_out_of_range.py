@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises, or asserts on the device, where a label is not below the number of classes"
+# title = "cross_entropy raises, or asserts on the device, for a label that is too large or negative"
 # kind = "error"
 # symptom = "Target 3 is out of bounds"
 # messages = ["Target -?\\d{1,20} is out of bounds"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loss that matches no name and falls back to a zero with requires_grad=True trains nothing, silently"
+# title = "A loss that finds no target and returns a zero with requires_grad=True trains nothing"
 # kind = "silent"
 # symptom = "no parameter has a gradient"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "huber_loss and binary_cross_entropy, before torch 2.12 also mse_loss, raise where target and prediction differ in dtype"
+# title = "huber_loss, binary_cross_entropy and, before torch 2.12, mse_loss raise for another dtype"
 # kind = "error"
 # symptom = "Found dtype Double but expected Float"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy takes one-hot labels for class probabilities, and raises because they are integers"
+# title = "cross_entropy reads one-hot labels as class probabilities and raises: they are integers"
 # kind = "error"
 # symptom = "Expected floating point type for target with class probabilities, got Long"
 # messages = ["Expected floating point type for target with class probabilities, got \\w{3,10}"]

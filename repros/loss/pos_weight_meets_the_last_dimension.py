@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pos_weight of one number per class is applied to the columns of an image, not to its channels"
+# title = "pos_weight with one number per class is applied to image columns, not to channels"
 # kind = "silent"
 # symptom = "columns are weighted"
 # origin = "design"

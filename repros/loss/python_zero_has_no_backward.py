@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A sum over no losses is the number 0, which has no backward()"
+# title = "A sum of no losses is the number 0, which has no backward()"
 # kind = "error"
 # symptom = "'int' object has no attribute 'backward'"
 # messages = ["'(?:int|float)' object has no attribute 'backward'"]

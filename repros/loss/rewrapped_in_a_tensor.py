@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "loss = torch.tensor(loss, requires_grad=True) trains nothing, and backward() does not object"
+# title = "loss = torch.tensor(loss, requires_grad=True) trains nothing, and nothing raises"
 # kind = "silent"
 # symptom = "passed without a gradient"
 # origin = "design"

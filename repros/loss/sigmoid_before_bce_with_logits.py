@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With a sigmoid before binary_cross_entropy_with_logits the loss of a negative sample stays above 0.69"
+# title = "A sigmoid before binary_cross_entropy_with_logits keeps the loss of negatives above 0.69"
 # kind = "silent"
 # symptom = "loss stays above 0\\.6"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With a softmax before cross_entropy the loss of a perfect model does not fall below a floor"
+# title = "A softmax before cross_entropy keeps even a perfect model's loss above a floor"
 # kind = "silent"
 # symptom = "loss stays above 0\\.7"
 # origin = "usage"

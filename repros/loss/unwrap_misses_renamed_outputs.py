@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Unwrapping one name leaves outputs under other names at a silent zero loss"
+# title = "Unwrapping one output name gives a silent zero loss if the outputs have other names"
 # kind = "silent"
 # symptom = "silent zero for nested, renamed, UserDict"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With AdamW a loss that is weighted with 0 still moves the weights of its branch"
+# title = "With AdamW, a loss that is weighted with 0 still moves the weights of its branch"
 # kind = "silent"
 # symptom = "the weights of the branch moved"
 # origin = "design"

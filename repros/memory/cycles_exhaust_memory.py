@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Dropped models that refer to themselves, say by a hook, stay in memory until the collector runs"
+# title = "Deleted models that refer to themselves stay in memory until the garbage collector runs"
 # kind = "leak"
 # symptom = "dropped models are still in memory"
 # messages = ["DefaultCPUAllocator: can.t allocate memory"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "empty_cache() before gc.collect() gives nothing back that the collector frees"
+# title = "empty_cache() before gc.collect() does not release the memory that the collector frees"
 # kind = "leak"
 # symptom = "MiB still reserved"
 # origin = "design"

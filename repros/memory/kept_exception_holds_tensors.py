@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An exception kept for the log keeps the failed step's tensors"
+# title = "An exception that is kept for the log keeps the failed step's tensors"
 # kind = "leak"
 # symptom = "kept exception holds the activations"
 # origin = "design"

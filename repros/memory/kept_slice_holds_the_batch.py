@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Collecting one slice of each output, to keep it, keeps the whole outputs in memory"
+# title = "Collecting a slice of each output keeps the whole outputs in memory"
 # kind = "leak"
 # symptom = "5 kept tokens of 100 hold 500 tokens"
 # origin = "design"

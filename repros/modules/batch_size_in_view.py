@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "view() by a fixed batch size raises in the last batch, and before that gives one row for all samples"
+# title = "view() with a fixed batch size raises in the last batch"
 # kind = "error"
 # symptom = "shape '\\[-1, 32\\]' is invalid for input of size 24"
 # messages = ["shape .\\[.{1,60}?\\]. is invalid for input of size"]

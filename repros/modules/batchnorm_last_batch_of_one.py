@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm1d of rows raises in the last batch of an epoch, which holds one sample"
+# title = "BatchNorm1d of rows raises if the last batch of an epoch has one sample"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = ["Expected more than 1 value per channel when training"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm with momentum=0 never learns its statistics: fine in training, useless in eval mode"
+# title = "BatchNorm with momentum=0 never learns its statistics and is useless in eval mode"
 # kind = "silent"
 # symptom = "eval output is \\d{2} where training saw 1"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An average of the parameters alone evaluates with the BatchNorm statistics that it was copied with"
+# title = "An average of only the parameters evaluates with old BatchNorm statistics"
 # kind = "silent"
 # symptom = "eval output of the average is off"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "model.forward(x) skips the hooks of the model itself, not those of its layers"
+# title = "model.forward(x) skips the hooks of the model itself, but not those of its layers"
 # kind = "silent"
 # symptom = "the hook has not run"
 # origin = "design"

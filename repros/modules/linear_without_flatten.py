@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A Linear after convolutions raises when nothing flattens the features"
+# title = "A Linear after convolutions raises if nothing flattens the features"
 # kind = "error"
 # symptom = "shapes cannot be multiplied"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A Linear with a ReLU behind it predicts zero for all positive inputs from many of its starts"
+# title = "A ReLU after the last Linear predicts zero for all positive inputs in many initializations"
 # kind = "silent"
 # symptom = "starts of 256 give 0 for every input"
 # origin = "usage"

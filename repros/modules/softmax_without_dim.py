@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "softmax() without dim works on the batch dimension of a three-dimensional input"
+# title = "softmax() without dim uses the batch dimension of a three-dimensional input"
 # kind = "silent"
 # symptom = "implicit dimension 0 mixes the samples"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "detect_anomaly() says nothing about an infinite gradient"
+# title = "detect_anomaly() does not report an infinite gradient"
 # kind = "silent"
 # symptom = "detect_anomaly was silent about a gradient of \\[inf, 0.25\\]"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "clip_grad_norm_ clips nothing when its iterator of parameters was used before"
+# title = "clip_grad_norm_ clips nothing if its iterator of parameters is already used up"
 # kind = "silent"
 # symptom = "nothing was clipped: the gradient is 2000 long"
 # origin = "usage"

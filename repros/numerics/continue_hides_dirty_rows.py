@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Skipping every batch that holds a NaN can skip nearly all of them for 3 % bad rows"
+# title = "Skipping every batch with a NaN can skip nearly all batches for 3 % bad rows"
 # kind = "silent"
 # symptom = "of 100 batches were skipped for 3 % bad rows"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused SGD on the CPU leaves most of a bfloat16 or float16 parameter as it was"
+# title = "Fused SGD on the CPU leaves most of a bfloat16 or float16 parameter unchanged"
 # kind = "silent"
 # symptom = "64 weights of 65 did not move"
 # origin = "torch"

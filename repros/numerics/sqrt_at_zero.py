@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of a Euclidean distance written with sqrt() is NaN where the distance is zero"
+# title = "The gradient of a Euclidean distance written with sqrt() is NaN if the distance is zero"
 # kind = "silent"
 # symptom = "distance 0 is finite, gradient nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]

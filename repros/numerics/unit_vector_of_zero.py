@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Dividing vectors by their norm gives nan where a vector is zero"
+# title = "Dividing vectors by their norm gives nan for a vector of zeros"
 # kind = "silent"
 # symptom = "the unit vector of zeros is nan"
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Adagrad raises KeyError for parameters that were added with add_param_group"
+# title = "Adagrad raises KeyError for parameters added with add_param_group"
 # kind = "error"
 # symptom = "KeyError\\('sum'\\)"
 # messages = ["state_sums\\.append\\(.{0,200}?KeyError: 'sum'"]

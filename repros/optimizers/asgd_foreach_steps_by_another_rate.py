@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ASGD with foreach decays its step size by another formula"
+# title = "ASGD with foreach decays its step size by a different formula"
 # kind = "silent"
 # symptom = "weight is -?\\d.*, not -?\\d"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A parameter frozen with requires_grad_(False) goes on moving with momentum after zero_grad(set_to_none=False)"
+# title = "A parameter frozen with requires_grad_(False) keeps moving with momentum after zero_grad(set_to_none=False)"
 # kind = "silent"
 # symptom = "the frozen weight moved from -1\\.0 to -"
 # origin = "design"

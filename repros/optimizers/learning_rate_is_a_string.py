@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A learning rate of 1e-4 in a YAML file is a string, and the optimizer cannot compare it"
+# title = "A learning rate of 1e-4 in a YAML file is a string that the optimizer cannot compare"
 # kind = "error"
 # symptom = "'<=' not supported between instances of 'float' and 'str'"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An optimizer that loads the state of another one shares its momentum from then on"
+# title = "An optimizer that loads the state of another one then shares its momentum"
 # kind = "silent"
 # symptom = "momentum of the source is \\d+\\.\\d after a step of the copy, not 1.0"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An optimizer with a group per layer refuses a model whose layers share a weight"
+# title = "An optimizer with a group per layer rejects a model whose layers share a weight"
 # kind = "error"
 # symptom = "some parameters appear in more than one parameter group"
 # messages = ["some parameters appear in more than one parameter group"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "zero_grad() inside the accumulation loop leaves the gradient of the last micro-batch alone"
+# title = "zero_grad() inside the accumulation loop keeps only the gradient of the last micro-batch"
 # kind = "silent"
 # symptom = "1 of 4 micro-batches reached the weight"
 # origin = "usage"

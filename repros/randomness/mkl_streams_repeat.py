@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "exponential_() can give the same numbers out of two states of the generator"
+# title = "exponential_() can give the same numbers from two states of the generator"
 # kind = "silent"
 # symptom = "two generators in different states gave the same 1000 numbers"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the same seed a model of another size gets the training rows in another order"
+# title = "With the same seed, a model of another size gets the training rows in another order"
 # kind = "silent"
 # symptom = "the two models see the rows in different orders"
 # origin = "design"

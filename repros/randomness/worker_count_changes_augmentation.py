@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the same seed another num_workers gives other augmentations"
+# title = "With the same seed, another num_workers gives other augmentations"
 # kind = "silent"
 # symptom = "1 and 2 workers augment differently"
 # origin = "design"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cudnn.flags(deterministic=True) switches cuDNN off, and resets what else was set"
+# title = "cudnn.flags(deterministic=True) switches cuDNN off and resets its other settings"
 # kind = "silent"
 # symptom = "cuDNN is off inside the block"
 # origin = "design"

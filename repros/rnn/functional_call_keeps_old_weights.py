@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "functional_call on an LSTM ignores the weights it is given"
+# title = "functional_call on an LSTM ignores the weights that it gets"
 # kind = "silent"
 # symptom = "zero weights give an output that is not zero"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pack_padded_sequence() raises when the lengths are on a GPU"
+# title = "pack_padded_sequence() raises if the lengths are on a GPU"
 # kind = "error"
 # symptom = "lengths. argument should be a 1D CPU int64 tensor"
 # messages = ["lengths. argument should be a 1D CPU int64 tensor, but got 1D (?!cpu)\\w{3,4}"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pack_padded_sequence() raises on unsorted lengths; sorting the lengths alone mixes them up"
+# title = "pack_padded_sequence() raises on unsorted lengths; sorting only the lengths mixes them up"
 # kind = "error"
 # symptom = "array must be sorted in decreasing order when"
 # messages = ["lengths. array must be sorted in decreasing order when .enforce_sorted. is True"]

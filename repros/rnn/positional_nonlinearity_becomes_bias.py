@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.RNN takes a nonlinearity given by position for the bias flag, and forward raises"
+# title = "nn.RNN takes a nonlinearity given by position as the bias flag, and forward raises"
 # kind = "error"
 # symptom = "invalid combination of arguments"
 # messages = ["rnn_tanh\\(\\) received an invalid combination of arguments - got \\(.{1,40}?list, str, int"]

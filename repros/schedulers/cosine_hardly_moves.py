@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingLR with T_max in batches keeps the learning rate when stepped once per epoch"
+# title = "CosineAnnealingLR with T_max in batches hardly moves when stepped once per epoch"
 # kind = "silent"
 # symptom = "the learning rate ended at 0\\.9\\d, eta_min is 0"
 # origin = "usage"

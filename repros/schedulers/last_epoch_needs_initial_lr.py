@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A scheduler built with last_epoch for a new optimizer raises KeyError: 'initial_lr' is not specified"
+# title = "A scheduler with last_epoch raises KeyError for a new optimizer: no initial_lr"
 # kind = "error"
 # symptom = "param 'initial_lr' is not specified in param_groups"
 # messages = ["param .initial_lr. is not specified in param_groups"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A SequentialLR that starts with a SequentialLR has other learning rates than that on its own"
+# title = "A SequentialLR whose first part is a SequentialLR has other learning rates than that part alone"
 # kind = "silent"
 # symptom = "learning rates are \\[(0\\.5, 0\\.2|1\\.0, 1\\.0), 0\\.2"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "OneCycleLR raises in the middle of training: it was stepped more often than total_steps"
+# title = "OneCycleLR raises during training: it was stepped more often than total_steps"
 # kind = "error"
 # symptom = "Tried to step \\d times. The specified number of total steps is 2"
 # messages = ["Tried to step \\d{1,12} times\\. The specified number of total steps is \\d{1,12}"]

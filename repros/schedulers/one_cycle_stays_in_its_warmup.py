@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "OneCycleLR with total_steps in batches never leaves its warm-up when stepped once per epoch"
+# title = "OneCycleLR with total_steps in batches never leaves warm-up when stepped once per epoch"
 # kind = "silent"
 # symptom = "the highest learning rate was 0\\.\\d\\d, max_lr is 1"
 # origin = "usage"

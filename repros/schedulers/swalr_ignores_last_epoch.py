@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SWALR built with last_epoch begins its annealing again"
+# title = "SWALR built with last_epoch starts its annealing again"
 # kind = "silent"
 # symptom = "the learning rate after 10 epochs is 0.325, not 0.1"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SequentialLR with a tensor learning rate keeps the scale of its warmup for ever"
+# title = "SequentialLR with a tensor learning rate keeps the scale of its warmup forever"
 # kind = "silent"
 # symptom = "learning rates are \\[0\\.1, 0\\.1, 0\\.1, 0\\.05"
 # origin = "torch"

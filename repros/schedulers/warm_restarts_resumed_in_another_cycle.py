@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingWarmRestarts(T_mult=2) resumed by last_epoch in its second cycle starts that again"
+# title = "CosineAnnealingWarmRestarts(T_mult=2) resumed by last_epoch in its second cycle starts that cycle again"
 # kind = "silent"
 # symptom = "resumed with learning rate 1\\.0, stopped with 0\\.5"
 # origin = "torch"

@@ -1,4 +1,4 @@
-"""A pass without gradients whose result conditions the next, each with a block of its own or not."""
+"""A pass without gradients whose result is an input of the next pass, in one block or two."""
 
 import torch
 

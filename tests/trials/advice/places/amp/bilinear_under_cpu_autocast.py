@@ -1,4 +1,4 @@
-"""Two towers that meet in a Bilinear, trained, against float32."""
+"""Two towers joined by a Bilinear, trained, compared with float32."""
 
 import torch
 

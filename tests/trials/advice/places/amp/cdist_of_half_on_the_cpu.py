@@ -1,4 +1,4 @@
-"""Nearest neighbours of 16-bit embeddings, against the distances in float64."""
+"""Nearest neighbours of 16-bit embeddings, compared with the distances in float64."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A loop with two parameter groups, against the same without a scaler."""
+"""A loop with two parameter groups, compared with the same without a scaler."""
 
 import torch
 

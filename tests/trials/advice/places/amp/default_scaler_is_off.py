@@ -1,4 +1,4 @@
-"""Gradients that are too small for float16 on their way, against float32."""
+"""Gradients that are too small for float16 on the way back, compared with float32."""
 
 import torch
 

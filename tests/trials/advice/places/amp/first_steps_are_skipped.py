@@ -1,4 +1,4 @@
-"""Gradients that pass through float16, of a loss that is summed over the batch, and one of 2e-11,
+"""Gradients that pass through float16, from a loss that is summed over the batch, and one of 2e-11,
 against a scale that is halved by hand.
 """
 

@@ -1,4 +1,4 @@
-"""A backbone in autocast and a head in float32, trained, against all in float32.
+"""A backbone in autocast and a head in float32, trained, compared with all in float32.
 
 The backbone has to have computed in 16 bits.
 """

@@ -1,4 +1,4 @@
-"""A checkpoint in float16, evaluated on the CPU, against the same weights in float64."""
+"""A checkpoint in float16, evaluated on the CPU, compared with the same weights in float64."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""A network with PReLU, trained, against float32."""
+"""A network with PReLU, trained, compared with float32."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Attention over short sequences, against each sample on its own."""
+"""Attention over short sequences, compared with each sample on its own."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Causal attention over short sequences, against each token and those before it."""
+"""Causal attention over short sequences, compared with each token and those before it."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Evaluation over padded batches, against each sequence without its padding."""
+"""Evaluation over padded batches, compared with each sequence without its padding."""
 
 import torch
 

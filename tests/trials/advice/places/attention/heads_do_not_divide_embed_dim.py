@@ -1,4 +1,4 @@
-"""A transformer layer, against its attention written out for every head."""
+"""A transformer layer, compared with its attention written out for every head."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Attention over batches of which some sequences are empty, against the batches without them.
+"""Attention over batches some of whose sequences are empty, compared with the batches without them.
 
 Two batches are padded on the right, one on the left. What comes out for an empty one is used, too.
 """

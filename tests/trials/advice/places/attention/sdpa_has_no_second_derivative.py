@@ -1,4 +1,4 @@
-"""A critic with attention and a gradient penalty, against attention by hand."""
+"""A critic with attention and a gradient penalty, compared with attention by hand."""
 
 import torch
 

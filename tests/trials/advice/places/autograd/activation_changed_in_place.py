@@ -1,4 +1,4 @@
-"""A residual block, against its derivative written out."""
+"""A residual block, compared with its derivative written out."""
 
 import torch
 

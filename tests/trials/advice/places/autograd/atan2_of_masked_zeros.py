@@ -1,4 +1,4 @@
-"""Headings of objects, some of them padding, against the derivative written out."""
+"""Headings of objects, some of them padding, compared with the derivative written out."""
 
 import torch  # noqa: F401 (what is pasted uses it)
 

@@ -1,4 +1,4 @@
-"""A classifier whose loss has no reduction, against the built-in mean."""
+"""A classifier whose loss has no reduction, compared with the built-in mean."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""An attack on normalized images and on scaled rows, against a loop that stacks new ones."""
+"""An attack on normalized images and on scaled rows, against a loop that stacks new channels."""
 
 import torch
 

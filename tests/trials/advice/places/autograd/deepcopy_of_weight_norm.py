@@ -1,4 +1,4 @@
-"""A weight-normalized layer of which an average is kept, against the norm written out."""
+"""A weight-normalized layer whose average is kept, compared with the norm written out."""
 
 import copy
 import warnings

@@ -1,4 +1,4 @@
-"""Ascent on a determinant from matrices of rank 1 to 3, against the cofactors."""
+"""Ascent on a determinant from matrices of rank 1 to 3, compared with the cofactors."""
 
 import torch
 

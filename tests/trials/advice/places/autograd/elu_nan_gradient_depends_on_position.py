@@ -1,4 +1,4 @@
-"""Activations of which a few are NaN or infinite, against each element on its own."""
+"""Activations, a few of which are NaN or infinite, compared with each element on its own."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Fine-tuning of a head, against a model whose other layers run under no_grad()."""
+"""Fine-tuning of a head, compared with a model whose other layers run under no_grad()."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""An encoder with BatchNorm and Dropout that is trained with its head, against one model."""
+"""An encoder with BatchNorm and Dropout that is trained with its head, compared with one model."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A model with a scaling Function, against a multiplication."""
+"""A model with a scaling Function, compared with a multiplication."""
 
 import torch  # noqa: F401 (what is pasted uses it)
 

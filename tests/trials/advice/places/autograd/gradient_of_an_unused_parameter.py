@@ -1,4 +1,4 @@
-"""The inner loop of MAML on a model with an unused layer, against one without it."""
+"""The inner loop of MAML on a model with an unused layer, compared with one without it."""
 
 import torch
 

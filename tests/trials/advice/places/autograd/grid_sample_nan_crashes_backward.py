@@ -1,4 +1,4 @@
-"""A learned warp whose flow is NaN at some points, against the same with those points at -1.
+"""A learned warp whose flow is NaN at some points, compared with the same with those points at -1.
 
 Others are infinite, and belong to the edge that they lie beyond.
 """

@@ -1,5 +1,5 @@
 """A stateful LSTM over pieces of one long sequence, with a loss of the outputs or of the last
-state, against a cell whose states are copied numbers.
+state, compared with a cell whose states are copied numbers.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""A hook that doubles the gradient of a slice, against a change out of place."""
+"""A hook that doubles the gradient of a slice, compared with a change out of place."""
 
 import torch
 

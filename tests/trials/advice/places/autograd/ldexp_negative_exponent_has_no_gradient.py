@@ -1,4 +1,4 @@
-"""Weights scaled by powers of two in four dtypes, against a multiplication."""
+"""Weights scaled by powers of two in four dtypes, compared with a multiplication."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Regression, against the built-in loss."""
+"""Regression, compared with the built-in loss."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Two tasks and a term that is sometimes a plain 0.0, against gradients that are added by hand."""
+"""Two tasks and a term that is sometimes a plain 0.0, compared with gradients added by hand."""
 
 import torch
 

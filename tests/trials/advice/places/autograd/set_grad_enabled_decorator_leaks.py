@@ -1,4 +1,4 @@
-"""Training with a validation after each batch, against no_grad() as a context manager."""
+"""Training with a validation after each batch, compared with no_grad() as a context manager."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The sign of weights whose gradients are accumulated, clipped and saved, against zeros."""
+"""The sign of weights whose gradients are accumulated, clipped and saved, compared with zeros."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Pretrained vectors in an embedding that is trained on, against from_pretrained()."""
+"""Pretrained vectors in an embedding that is trained further, compared with from_pretrained()."""
 
 import torch
 

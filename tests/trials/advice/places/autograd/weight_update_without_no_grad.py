@@ -1,4 +1,4 @@
-"""Linear regression by hand, against the gradient in closed form and the solution."""
+"""Linear regression by hand, compared with the gradient in closed form and the solution."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A run that is resumed with its first layer frozen, against one that freezes it and goes on.
+"""A resumed run that freezes its first layer, compared with one that freezes it without a break.
 
 Gradients are set to zero, as was the default before torch 2.0.
 """

@@ -1,4 +1,4 @@
-"""A run with each of eight schedulers that is interrupted, against one that is not."""
+"""A run with each of eight schedulers that is interrupted, compared with one that is not."""
 
 import torch
 from torch.optim import lr_scheduler

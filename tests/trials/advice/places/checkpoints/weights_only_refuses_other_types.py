@@ -1,4 +1,4 @@
-"""A run that saves its options, a path among them, and goes on from the file."""
+"""A run that saves its options, including a path, and resumes from the file."""
 
 import argparse
 import pathlib

@@ -1,4 +1,4 @@
-"""A regression on doubles in a buffer, against the same numbers as float32 from the start."""
+"""A regression on doubles in a buffer, compared with the same numbers as float32 from the start."""
 
 from array import array
 

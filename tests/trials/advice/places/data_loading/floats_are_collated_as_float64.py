@@ -1,4 +1,4 @@
-"""A regression on six prices a row, against the same numbers as float32 from the start;
+"""A regression on six prices a row, compared with the same numbers as float32 from the start;
 and what they are where another dtype is the default."""
 
 import torch

@@ -1,4 +1,4 @@
-"""Images of which some cannot be read, with noise added when they are: two epochs.
+"""Images, some of which cannot be read, with noise added when they are: two epochs.
 
 The first that is read opens the file, and a forked worker has to open its own.
 """

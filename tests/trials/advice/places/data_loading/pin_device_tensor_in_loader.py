@@ -1,4 +1,4 @@
-"""Batches of rows on a device, where a meta tensor plays the GPU's and the loader is told of one."""
+"""Batches of rows on a GPU, which a meta tensor and a loader with a fake device stand for."""
 
 from contextlib import ExitStack
 from unittest import mock

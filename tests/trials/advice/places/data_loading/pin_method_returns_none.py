@@ -1,4 +1,4 @@
-"""A batch of one's own in a loader that is told of an accelerator."""
+"""A custom batch class in a loader that sees an accelerator."""
 
 from unittest import mock
 

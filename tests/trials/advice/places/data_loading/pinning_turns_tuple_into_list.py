@@ -1,4 +1,4 @@
-"""Tuples of names in a loader that is told of an accelerator."""
+"""Tuples of names in a loader that sees an accelerator."""
 
 from unittest import mock
 

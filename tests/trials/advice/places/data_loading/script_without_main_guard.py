@@ -1,4 +1,4 @@
-"""A script as the program that is started, and as a spawned worker imports it."""
+"""A script that is started as a program, and that a spawned worker imports."""
 
 from multiprocessing import current_process
 

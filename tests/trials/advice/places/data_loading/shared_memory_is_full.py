@@ -1,4 +1,4 @@
-"""Batches of 8 MB where a file may hold 1 MB."""
+"""Batches of 8 MB under a file size limit of 1 MB."""
 
 import resource
 import signal

@@ -1,4 +1,4 @@
-"""A dataset with a row missing, and a training that goes on with the next epoch after an error."""
+"""A dataset with a missing row, and a training that skips to the next epoch after an error."""
 
 import sys  # noqa: F401
 import time

@@ -1,4 +1,4 @@
-"""A loop that moves a batch only if it is not there: on the CPU, and on two GPUs that are pretended."""
+"""A loop that moves a batch only if necessary: on the CPU, and on two simulated GPUs."""
 
 from types import SimpleNamespace
 from unittest.mock import patch

@@ -1,4 +1,4 @@
-"""A trainer written on a machine with two GPUs, on one without; what it asks for of one and of two."""
+"""A trainer written for two GPUs, on a machine with none, one or two."""
 
 from unittest.mock import Mock, patch
 

@@ -1,4 +1,4 @@
-"""A contrastive loss on two ranks under DDP, against the whole batch in one process."""
+"""A contrastive loss on two ranks under DDP, compared with the whole batch in one process."""
 
 import torch
 import torch.distributed as dist

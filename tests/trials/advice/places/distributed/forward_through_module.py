@@ -1,4 +1,4 @@
-"""Steps on two ranks, each with half of a batch, against one process with all of it."""
+"""Steps on two ranks, each with half of a batch, compared with one process and the whole batch."""
 
 import torch
 from torch.nn.parallel import DistributedDataParallel

@@ -1,4 +1,4 @@
-"""A trained backbone that is frozen for some steps and thawed again, against one process."""
+"""A trained backbone that is frozen for some steps and thawed again, compared with one process."""
 
 from collections import OrderedDict
 

@@ -1,4 +1,4 @@
-"""Two heads, of which each rank trains one or both, against one process that has all rows."""
+"""Two heads; each rank trains one or both, compared with one process that has all rows."""
 
 import torch
 from torch.nn.parallel import DistributedDataParallel  # noqa: F401

@@ -1,4 +1,4 @@
-"""A layer that is used twice, with dropout, under DDP and a checkpoint, against neither."""
+"""A layer that is used twice, with dropout, under DDP and a checkpoint, compared with neither."""
 
 import torch
 from torch.nn.parallel import DistributedDataParallel

@@ -1,4 +1,4 @@
-"""Two epochs on two ranks, one of which has a batch more; a rank that waits in vain is told soon."""
+"""Two epochs on two ranks, one of which has a batch more; a rank that waits in vain raises soon."""
 
 from datetime import timedelta
 

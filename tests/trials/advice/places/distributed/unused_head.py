@@ -1,4 +1,4 @@
-"""A model with a branch that no step calls and one that some call, against one process."""
+"""A model with a branch that no step calls and one that some call, compared with one process."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Actions of a policy, some at the ends of their range, against the density written out.
+"""Actions of a policy, some at the ends of their range, compared with the density written out.
 
 The gradients at the ends are those a step of the dtype away, where the logarithm is finite.
 """

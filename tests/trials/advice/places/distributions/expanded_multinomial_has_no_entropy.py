@@ -1,4 +1,4 @@
-"""An entropy bonus that trains logits, against the sum over all outcomes."""
+"""An entropy bonus that trains logits, compared with the sum over all outcomes."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Divergences to priors that are trained, against means over a fine grid in float64."""
+"""Divergences to priors that are trained, compared with means over a fine grid in float64."""
 
 import torch
 from torch.distributions import Beta, Gamma, Uniform, kl_divergence  # noqa: F401

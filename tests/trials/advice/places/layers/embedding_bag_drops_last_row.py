@@ -1,4 +1,4 @@
-"""A classifier of bags of words, against sums of rows of the table."""
+"""A classifier of bags of words, compared with sums of rows of the table."""
 
 import torch
 from torch.nn import EmbeddingBag  # noqa: F401  (the lines build one)

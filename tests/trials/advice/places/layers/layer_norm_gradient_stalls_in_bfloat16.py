@@ -1,4 +1,4 @@
-"""A block that normalizes many tokens, against its normalization written out in float32."""
+"""A block that normalizes many tokens, compared with its normalization written out in float32."""
 
 import torch
 

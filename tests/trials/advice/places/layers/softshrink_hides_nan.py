@@ -1,4 +1,4 @@
-"""A sparse code of which some inputs are NaN or infinite; the shrinking is written with comparisons."""
+"""A sparse code with some NaN or infinite inputs; the reference shrinks with comparisons."""
 
 import torch
 import torch.nn.functional as F  # noqa: F401  (the lines call it)

@@ -1,4 +1,4 @@
-"""Windows of two batches, and a short last one, of rows of which some are not labelled.
+"""Windows of two batches and a short last window, with some unlabelled rows.
 
 In float16, the loss of many tokens.
 """

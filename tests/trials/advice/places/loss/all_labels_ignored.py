@@ -1,4 +1,4 @@
-"""Batches of which some rows, and in one batch all rows, have no label; in float16, many rows."""
+"""Batches with some unlabelled rows, and one without any label; in float16, many rows."""
 
 import math
 

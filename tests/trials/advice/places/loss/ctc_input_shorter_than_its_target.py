@@ -1,4 +1,4 @@
-"""An encoder of sounds, of which some, and once all, are too short for their text; each alone."""
+"""An encoder of sounds, some (once all) too short for their text; the reference takes each alone."""
 
 import torch
 from torch.nn.functional import ctc_loss

@@ -1,4 +1,4 @@
-"""A regression by names; the model's are other names in a second try, which has to raise."""
+"""A regression by names; in a second try the model uses other names, which has to raise."""
 
 import torch  # noqa: F401  (the lines use it)
 from torch.nn.functional import mse_loss

@@ -1,4 +1,4 @@
-"""Regressions to one number and to four, of rows of which some hold NaN or inf."""
+"""Regressions to one number and to four, with NaN or inf in some rows."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Two heads whose losses are weighted by name; first with a name that is misspelt."""
+"""Two heads whose losses are weighted by name, first with a misspelt name."""
 
 SETTINGS = ("plain", "AdamW", "dropout", "accumulation", "bfloat16", "short last batch")
 

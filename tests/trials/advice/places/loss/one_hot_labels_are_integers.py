@@ -1,4 +1,4 @@
-"""A classifier on one-hot labels, against the same on class numbers."""
+"""A classifier on one-hot labels, compared with the same on class numbers."""
 
 from torch.nn.functional import cross_entropy, one_hot
 

@@ -1,4 +1,4 @@
-"""Stochastic depth in a checkpointed network, against the same without checkpointing."""
+"""Stochastic depth in a checkpointed network, compared with the same without checkpointing."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Sixty batches in train mode, then eval mode, against running statistics kept by hand."""
+"""Sixty batches in train mode, then eval mode, compared with running statistics kept by hand."""
 
 import torch
 from torch.nn import BatchNorm1d

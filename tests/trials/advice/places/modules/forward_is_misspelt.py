@@ -1,4 +1,4 @@
-"""A model and one that is made of two."""
+"""A model, and a model that consists of two."""
 
 from torch import nn
 

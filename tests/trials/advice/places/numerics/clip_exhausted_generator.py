@@ -1,4 +1,4 @@
-"""A model of which a part is frozen; the same gradients clipped by hand."""
+"""A partly frozen model; the same gradients clipped by hand."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A table of two columns that are constant and four that are not, in front of a network."""
+"""A table with two constant columns and four others, before a network."""
 
 import torch
 

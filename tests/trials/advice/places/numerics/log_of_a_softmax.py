@@ -1,4 +1,4 @@
-"""A classifier whose logits lie hundreds apart, with labels of shape (rows,) and (rows, steps)."""
+"""A classifier whose logits differ by hundreds, with labels of shape (rows,) and (rows, steps)."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A classifier with BatchNorm; two batches hold a nan or an inf, and the label of a third is nan."""
+"""A classifier with BatchNorm; two batches have nan or inf, and the label of a third is nan."""
 
 import torch
 

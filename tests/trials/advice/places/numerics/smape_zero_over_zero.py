@@ -1,4 +1,4 @@
-"""Forecasts of sales with a ReLU at the end, many of them and of the targets zero: loss and metric."""
+"""Forecasts of sales after a ReLU, with many zeros in forecasts and targets: loss and metric."""
 
 import torch
 

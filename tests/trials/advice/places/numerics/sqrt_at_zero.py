@@ -1,4 +1,4 @@
-"""A contrastive loss over pairs, some of them of one image twice, with a gradient penalty."""
+"""A contrastive loss over pairs, some with the same image twice, with a gradient penalty."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Rates of what is present, 0 elsewhere, that enter the loss as r * log(r); some are missing."""
+"""Rates, or 0 if absent, that enter the loss as r * log(r); some are missing."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A backbone that is trained from the third batch on, against Adagrad written out.
+"""A backbone that is trained from the third batch on, compared with Adagrad written out.
 
 On two ranks it is wrapped before.
 """

@@ -1,4 +1,4 @@
-"""Decay of the weights apart from the step of Adam, which is written out."""
+"""Weight decay decoupled from the step of Adam; the reference writes both out."""
 
 import torch
 

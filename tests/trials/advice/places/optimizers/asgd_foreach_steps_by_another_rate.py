@@ -1,4 +1,4 @@
-"""Five steps of ASGD and its averages, against both written out."""
+"""Five steps of ASGD and its averages, compared with both written out."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A small language model with a tied head, against SGD written out."""
+"""A small language model with a tied head, compared with SGD written out."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Gradient ascent on a complex weight, against descent of the negated objective."""
+"""Gradient ascent on a complex weight, compared with descent of the negated objective."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A body that is thawed after two batches, against SGD with momentum written out."""
+"""A body that is thawed after two batches, compared with SGD with momentum written out."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A learning rate that is read as text, and one that is read as a number; both are 0.01."""
+"""A learning rate of 0.01 that is read as text, and one that is read as a number."""
 
 import torch
 

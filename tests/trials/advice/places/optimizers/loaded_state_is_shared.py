@@ -1,4 +1,4 @@
-"""A run that goes on in two copies, against copies that went through a file."""
+"""A run that continues in two copies, compared with copies made through a file."""
 
 import copy
 import io

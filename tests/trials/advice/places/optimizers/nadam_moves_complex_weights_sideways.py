@@ -1,4 +1,4 @@
-"""A complex weight that is fitted in double precision, and copied, against two real ones."""
+"""A complex weight that is fitted in double precision, and copied, compared with two real ones."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Two folds of a cross-validation, each with a new model, against SGD written out."""
+"""Two folds of a cross-validation, each with a new model, compared with SGD written out."""
 
 import torch
 

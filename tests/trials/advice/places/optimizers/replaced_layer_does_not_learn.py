@@ -1,4 +1,4 @@
-"""Fine-tuning with a new head and a schedule of the rate, against SGD written out."""
+"""Fine-tuning with a new head and a schedule of the rate, compared with SGD written out."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""An image that is optimized for a model, against steps written out.
+"""An image that is optimized for a model, compared with steps written out.
 
 It starts from the output of another network, which stays as it is.
 """

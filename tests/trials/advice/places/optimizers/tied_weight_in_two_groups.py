@@ -1,4 +1,4 @@
-"""Small language models whose head shares its weight, or all it has; SGD is written out."""
+"""Small language models whose head shares its weight or all its parameters; SGD is written out."""
 
 import torch
 

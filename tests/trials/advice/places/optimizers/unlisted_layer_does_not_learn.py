@@ -1,4 +1,4 @@
-"""Weight decay for the weights alone, against SGD and AdamW with a loop over the names."""
+"""Weight decay for the weights only, compared with SGD and AdamW with a loop over the names."""
 
 from functools import partial
 from types import SimpleNamespace

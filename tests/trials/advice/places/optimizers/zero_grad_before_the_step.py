@@ -1,4 +1,4 @@
-"""Two epochs of a plain loop, against one that removes the gradients by hand."""
+"""Two epochs of a plain loop, compared with one that removes the gradients by hand."""
 
 SETTINGS = ("plain", "AdamW", "tensor lr", "tied", "frozen norm", "dropout", "short last batch")
 

@@ -1,4 +1,4 @@
-"""Three steps of two micro-batches each, against steps with the whole batch at once."""
+"""Three steps of two micro-batches each, compared with steps with the whole batch at once."""
 
 from collections import OrderedDict
 

@@ -1,4 +1,4 @@
-"""A memory of features, of which some elements are replaced in each step, in a deterministic run."""
+"""A memory of features, with some elements replaced in each step, in a deterministic run."""
 
 import torch
 

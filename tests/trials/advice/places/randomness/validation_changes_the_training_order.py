@@ -1,4 +1,4 @@
-"""A shuffled, noisy training that is validated after every epoch, against one that is not."""
+"""A shuffled, noisy training with a validation after every epoch, compared with one without."""
 
 import torch
 from torch.utils.data import DataLoader, Dataset

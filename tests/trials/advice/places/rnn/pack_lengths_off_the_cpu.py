@@ -1,4 +1,4 @@
-"""An encoder whose lengths are on another device than the CPU; a meta tensor plays one."""
+"""An encoder whose lengths are not on the CPU; a meta tensor stands for the device."""
 
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence  # noqa: F401  (lines)

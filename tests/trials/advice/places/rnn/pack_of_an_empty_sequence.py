@@ -1,4 +1,4 @@
-"""An encoder of texts, of which some are empty; each text alone is the reference.
+"""An encoder of texts, some of which are empty; each text alone is the reference.
 
 The lengths are a tensor in every other batch, else a list.
 """

@@ -1,4 +1,4 @@
-"""A saliency of a model in training before each prediction, which leaves no gradients behind."""
+"""A saliency map of a model in training before each prediction, without leftover gradients."""
 
 from copy import deepcopy
 

@@ -1,4 +1,4 @@
-"""Four epochs of five batches; the learning rate of every batch, against the formula."""
+"""Four epochs of five batches; the learning rate of every batch, compared with the formula."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Twenty epochs, of which the first six make progress; the learning rates of two groups."""
+"""Twenty epochs, with progress in the first six; the learning rates of two groups."""
 
 import torch
 

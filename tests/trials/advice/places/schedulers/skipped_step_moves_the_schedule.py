@@ -1,4 +1,4 @@
-"""Five batches, of which the first overflows; its step is skipped, and the schedule waits."""
+"""Five batches, the first of which overflows; its step is skipped, and the schedule waits."""
 
 import torch
 

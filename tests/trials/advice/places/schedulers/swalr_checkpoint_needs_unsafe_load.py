@@ -1,4 +1,4 @@
-"""Ten epochs of annealing to 0.1, of which the last five follow a checkpoint."""
+"""Ten epochs of annealing to 0.1, the last five after a checkpoint."""
 
 import torch
 from torch.optim.swa_utils import SWALR
