@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Under autocast, writing a Linear's output into a float32 tensor by a mask or index raises"
+# title = "Under autocast a Linear's output cannot be written by a mask or index list into a float32 tensor"
 # kind = "error"
 # symptom = "Index put requires the source and destination dtypes match, got Float"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer in eval mode under no_grad() ignores is_causal=True without a mask"
+# title = "TransformerEncoderLayer with batch_first=True ignores is_causal=True without a mask in eval mode under no_grad()"
 # kind = "silent"
 # symptom = "a token sees those after it"
 # origin = "design"

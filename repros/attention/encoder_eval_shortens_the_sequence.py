@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoder in eval mode under no_grad() cuts off positions that are all padding"
+# title = "TransformerEncoder in eval mode under no_grad() cuts off positions that are padding in every sample"
 # kind = "silent"
 # symptom = "5 positions in, 3 out"
 # origin = "torch"

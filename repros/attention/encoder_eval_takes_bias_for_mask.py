@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer in eval mode under no_grad() masks keys whose bias is not 0"
+# title = "TransformerEncoderLayer with batch_first=True masks every key with a bias other than 0 in eval mode under no_grad()"
 # kind = "silent"
 # symptom = "a token sees no other token"
 # origin = "torch"

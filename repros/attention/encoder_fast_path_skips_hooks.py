@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Forward hooks inside TransformerEncoderLayer do not run in eval mode under no_grad()"
+# title = "Forward hooks inside TransformerEncoderLayer with batch_first=True do not run in eval mode under no_grad()"
 # kind = "silent"
 # symptom = "the forward hook ran 0 times"
 # origin = "torch"

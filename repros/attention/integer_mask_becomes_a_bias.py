@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Attention rejects an integer mask, and a mask of float ones and zeros hides nothing"
+# title = "scaled_dot_product_attention refuses an integer mask, and ones and zeros cast to float hide nothing"
 # kind = "error"
 # symptom = "Expected attn_mask dtype to be bool"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A gradient penalty, MAML or Hessian through scaled_dot_product_attention raises"
+# title = "A gradient penalty, MAML or Hessian through scaled_dot_product_attention without dropout raises"
 # kind = "error"
 # symptom = "derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented"
 # messages = [

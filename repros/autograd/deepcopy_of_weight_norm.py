@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "copy.deepcopy() of a model with torch.nn.utils.weight_norm usually raises"
+# title = "copy.deepcopy() of a model with torch.nn.utils.weight_norm raises, except after a forward without gradients"
 # kind = "error"
 # symptom = "support the deepcopy protocol"
 # messages = [

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A NaN in the grid crashes the backward of grid_sample on the CPU with border padding"
+# title = "A NaN in the grid crashes the backward of bilinear grid_sample on the CPU, with border or reflection padding"
 # kind = "crash"
 # symptom = "SIGSEGV in (?:_engine_run_)?backward"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Decorating a function with set_grad_enabled(False) turns off gradients in the whole thread"
+# title = "Decorating a function with set_grad_enabled(False) turns gradients off for the rest of the thread"
 # kind = "silent"
 # symptom = "requires_grad of w \\* 2 is False"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The learning rate is wrong after a resume if the scheduler's state was not saved"
+# title = "The learning rate of LambdaLR and most other schedules is wrong after a resume where only the optimizer was saved"
 # kind = "silent"
 # symptom = 'learning rate of the resumed run is 0\.5, it should be 0\.03125'
 # origin = "usage"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A step counter in a compiled module causes a recompilation in every step, up to the limit"
+# title = "An integer step counter in a compiled module makes torch.compile compile again in every step, up to its limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 300 calls"
 # messages = ["torch\\._dynamo hit config\\.recompile_limit \\(\\d{1,9}\\)"]

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of a frequent row of a bfloat16 Embedding stops growing on the CPU"
+# title = "The gradient of a frequent row of a bfloat16 Embedding stops growing on the CPU if its addends have one sign"
 # kind = "silent"
 # symptom = "weight.grad is 256, not 4096"
 # origin = "torch"

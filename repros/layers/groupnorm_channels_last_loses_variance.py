@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GroupNorm of a channels_last input with a large mean is wrong on the CPU"
+# title = "GroupNorm of a float32 channels_last input is wrong on the CPU where the mean is 1000 times the deviation"
 # kind = "silent"
 # symptom = "channels_last output is off by [\\d.]+"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "LayerNorm of a bfloat16 input on the CPU loses most gradients of its weight and bias"
+# title = "LayerNorm of a bfloat16 input under CPU autocast loses most of the gradients of its weight and bias if many rows add up"
 # kind = "silent"
 # symptom = "bias.grad is \\d+, not 262144"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "mse_loss of predictions [N, 1] and targets [N] compares every pair and learns the mean"
+# title = "mse_loss of predictions [N, 1] and targets [N] compares every pair, and the model learns the mean"
 # kind = "silent"
 # symptom = "every prediction is the mean of the targets"
 # messages = ["Using a target size \\(.{4,80}?\\) that is different to the input size"]

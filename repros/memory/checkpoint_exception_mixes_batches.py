@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A retry in the except block of a failed checkpoint gets the failed batch's gradient"
+# title = "A batch run in the except block of a checkpoint(use_reentrant=False) that failed at its start gets the failed batch's gradient"
 # kind = "silent"
 # symptom = "the gradient is that of the failed batch"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Checkpointing an attention that appends to a cache raises: recomputed shapes differ"
+# title = "Checkpointing with use_reentrant=False an attention that appends to a cache raises: recomputed tensors have other shapes"
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|invalid gradient at index|the gradient is off by"
 # messages = [

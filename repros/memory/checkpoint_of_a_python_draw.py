@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Checkpointing a block that Python's random may skip raises in backward()"
+# title = "Checkpointing with use_reentrant=False a block that Python's random may skip raises in backward()"
 # kind = "error"
 # symptom = "A different number of tensors was saved during the original forward and recomputation|Attempt to retrieve a tensor saved by autograd multiple times|ran in the forward and has no gradient"
 # messages = [
