@@ -31,7 +31,7 @@ TIMEOUT = 600.0  # seconds for one family's tests; a change that makes them hang
 @dataclass(frozen=True)
 class Change:
     family: str
-    promise: str  # what is no longer true
+    promise: str  # the broken promise
     before: str  # lines of the fix, found in it once
     after: str
     reason: str = ""  # why no test can notice

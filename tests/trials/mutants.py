@@ -230,7 +230,7 @@ def problems(scores: list[Score], reasons: dict[Survivor, str]) -> list[str]:
 
 
 def _listed(survivor: Survivor) -> str:
-    """As survivors.toml lists it."""
+    """The survivor's entry for survivors.toml."""
     return (
         f'[[survivor]]\nfamily = "{survivor.family}"\nfunction = "{survivor.function}"\n'
         f"change = '''\n{survivor.change}'''\nreason = \"\"\n"

@@ -21,7 +21,7 @@ from tests.trials.hosts import measuring
 from tests.trials.hosts.case import CASES, Case, Differs, same
 from tests.trials.hosts.measuring import HOLDS, HOSTS, Row, pins
 
-PYTEST = importlib.metadata.version("pytest")  # stands in for a host that is installed
+PYTEST = importlib.metadata.version("pytest")  # an installed package that plays a host
 
 
 def a_case(run: Callable[[], None] = lambda: None, host: str = "pytest") -> Case:

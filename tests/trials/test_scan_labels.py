@@ -65,7 +65,7 @@ def test_the_share_of_true_ones_is_of_what_is_found_and_was_read() -> None:
         label(FALSE, 5, "c.py"),
         label(FALSE, 40, "d.py"),  # rightly not found
         label(TRUE, 40, "e.py"),  # missed
-        label(TRUE, 40, "f.py", reached=False),  # of no use to anyone
+        label(TRUE, 40, "f.py", reached=False),  # dead, so not counted as missed
         label(TRUE, 5, "g.py", reached=False),
     ]
     counted = trial.count(places, found(*places), {CLIP})

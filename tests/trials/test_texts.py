@@ -63,7 +63,7 @@ def test_each_text_is_kept_as_its_program_ends_and_what_runs_alone_is_last(
     running, seen = [], []
 
     def run_program(program: str, python: str, seconds: float, startup: float) -> str:
-        assert seconds + startup < 60  # of all programs together, on a machine with a GPU
+        assert seconds + startup < 60  # the limit of all programs together, on a machine with a GPU
         name = program.split()[-1]
         running.append(name)
         time.sleep(0.1)

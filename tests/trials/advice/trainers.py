@@ -33,7 +33,7 @@ class Setting:
     frozen_norm: bool = False  # BatchNorm in eval mode, without gradients
     dropout: float = 0.0
     window: int = 1  # batches accumulated per step; 5 batches leave a short last window
-    dtype: torch.dtype = torch.float32  # of autocast
+    dtype: torch.dtype = torch.float32  # autocast's dtype
     workers: int = 0
     ranks: int = 1
     last_batch: int = 4  # rows of the last batch

@@ -40,7 +40,7 @@ def compile(function: Any, backend: str, **options: Any) -> Any:
 @case(
     HOST,
     "amp.windows, amp.optimizer_step, numerics.clip_or_skip",
-    "compiled model: weights are those of a plain loop, also where a batch with inf is skipped",
+    "compiled model: weights are those of a plain loop, even if a batch with inf is skipped",
 )
 def compiled_steps() -> None:
     for backend in BACKENDS:
@@ -148,7 +148,7 @@ def compiled_lstm() -> None:
 @case(
     HOST,
     "numerics.find_nonfinite, numerics.Snapshot, loss.check_gradients, memory.scratch_gradients",
-    "compiled model that has run: a layer whose output overflows is named; all goes back",
+    "compiled model that has run: a layer whose output overflows is named; everything is restored",
 )
 def compiled_diagnosis() -> None:
     x = torch.full((1, 4), 1e30)

@@ -104,7 +104,7 @@ def lora_modes() -> None:
     "peft",
     "rnn.input_gradients",
     "LoRA: gradients of the embedded input are those of torch in eval mode",
-    alone="in training mode dropout makes them others",
+    alone="in training mode, dropout changes them",
 )
 def lora_input_gradients() -> None:
     model = adapted()
@@ -148,7 +148,7 @@ def lora_check_gradients() -> None:
     "transformers",
     "loss.check_gradients",
     "Trainer, callback `on_pre_optimizer_step`: an adapter that the loss does not reach is named",
-    alone="trains without a word",
+    alone="trains without a warning",
 )
 def trainer_check_gradients() -> None:
     def model() -> Any:
@@ -182,8 +182,8 @@ class Breaks:
 @case(
     "transformers",
     "numerics.Snapshot, numerics.find_nonfinite",
-    "Trainer, callback `on_step_end`: the weight that an inf loss broke is named; all goes back",
-    alone="`max_grad_norm` makes the weights NaN, and it trains on",
+    "Trainer, callback `on_step_end`: the weight that an inf loss broke is named; everything is restored",
+    alone="`max_grad_norm` makes the weights NaN, and training continues",
 )
 def trainer_snapshot() -> None:
     from transformers import Trainer

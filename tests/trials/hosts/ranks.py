@@ -225,7 +225,7 @@ def add(host: str, name: str) -> None:
     @case(
         "torch",
         "numerics.Snapshot, loss.check_gradients",
-        f"{name}, 2 ranks: after a NaN, weights and momentum return and training goes on",
+        f"{name}, 2 ranks: after a NaN, weights and momentum return and training continues",
     )
     def snapshot() -> None:
         check(host, go_back)

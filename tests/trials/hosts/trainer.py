@@ -264,7 +264,7 @@ def trainer_workers() -> None:
     HOST,
     "loss.RunningMean, loss.check_gradients",
     "Trainer: the epoch's mean is that of `self.log`; a part without gradients is named",
-    alone="trains such a part without a word",
+    alone="trains without a warning",
 )
 def trainer_loss() -> None:
     mean, error = loss.RunningMean(), []

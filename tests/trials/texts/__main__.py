@@ -31,7 +31,7 @@ from matrix.run.worker.build import probe
 from tests.trials.shared import NotMeasured, finish
 
 HERE = Path(__file__).parent
-SECONDS = 40.0  # that a program may take, with its import of torch
+SECONDS = 40.0  # time limit of a program, including its import of torch
 AT_ONCE = 4  # programs
 
 
