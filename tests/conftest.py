@@ -19,6 +19,7 @@ from matrix import catalog
 from matrix.devices import DEVICES
 
 FAMILIES = catalog.fixes()
+set_handler = signal.signal  # a test may put another in its place
 LIMIT = 300.0  # seconds for a test without its fixtures; the slowest test takes a tenth of it
 
 
@@ -65,13 +66,13 @@ def pytest_runtest_call(item):
                 os.kill(pid, signal.SIGKILL)
         pytest.fail(f"still running after {LIMIT:g} s")
 
-    before = signal.signal(signal.SIGALRM, give_up)
+    before = set_handler(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, LIMIT)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        set_handler(signal.SIGALRM, before)
 
 
 def _descendants(pid):

@@ -37,7 +37,7 @@ Write what the lines with FILL IN say, then:
 @click.option("--rule", "kind", flag_value="rule", help="Start the rule of a reproducer, for scan.")
 @click.option("--cause", "kind", flag_value="cause", help="Start a message with several causes.")
 def new(name: str, kind: str | None) -> None:
-    """Start a reproducer, a rule, or a message with several causes.
+    """Start a reproducer, a rule or a shared message.
 
     \b
     torch-repros new amp/scale_is_forgotten
