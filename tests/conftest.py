@@ -52,6 +52,11 @@ def pytest_configure(config):
         _use_fixes_of(Path(folder).resolve())
 
 
+def pytest_collection_modifyitems(items):
+    """Tests that share an expensive fixture come first, so that all processes end together."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     """Fails a test that takes too long, and kills the processes that it started."""

@@ -30,6 +30,7 @@ class Job:
     argv: list[str]  # the file, then the arguments
     folder: str  # the working directory
     seconds: float  # the time limit; a signal ends the program half a minute later
+    group: str = ""  # once a job of a group has failed, the others are not run: status 0
     function: str = ""  # called with the arguments; "" runs the file as a program
     lines: str = ""  # a file that gets "ROLE LINE" for each line that ran
 
@@ -122,13 +123,19 @@ def _main() -> None:
     ended: list[tuple[int, str] | None] = [None] * len(jobs)
     running: dict[int, tuple[int, IO[bytes]]] = {}  # process -> number and output of its job
     waiting = list(enumerate(jobs))[::-1]
+    failed: set[str] = set()  # groups
     while waiting or running:
         while waiting and len(running) < at_once:
             number, job = waiting.pop()
+            if job.group in failed:
+                ended[number] = 0, "not run"
+                continue
             output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed below
             if (pid := os.fork()) == 0:
                 _run(job, output)
             running[pid] = number, output
+        if not running:  # all that were waiting were skipped
+            break
         pid, status = os.wait()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)  # the processes that it started
@@ -137,6 +144,8 @@ def _main() -> None:
             output.seek(0)
             text = output.read().decode(errors="replace")
         ended[number] = os.waitstatus_to_exitcode(status), text
+        if status and jobs[number].group:
+            failed.add(jobs[number].group)
     print(json.dumps({"torch": torch.__version__, "ended": ended}))
 
 

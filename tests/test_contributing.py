@@ -35,11 +35,11 @@ FILLED_IN = {  # the start of a line -> its replacement; "" deletes the line
     '    """FILL IN': """\
     if std != 0:
         return f"std is {std}\"""",
-    "    return check(None)  # FILL IN: of what": """\
+    "    return check(None)  # FILL IN: check what": """\
     x = torch.ones(1, device=device)
     std = x.std()
     return check(std)""",
-    "    return check(None)  # FILL IN: of the same": """\
+    "    return check(None)  # FILL IN: check the same": """\
     x = torch.ones(1, device=device)
     std = x.std(unbiased=False)
     return check(std)""",

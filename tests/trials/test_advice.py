@@ -67,7 +67,7 @@ def test_advice_that_did_harm_fails_in_its_place(tmp_path: Path) -> None:
         lines for place in PLACES for lines in pasting.once_given(place, BY_ID[place.id], VERSION)
     ]
     assert old
-    assert pasting.run_until_each_fails(old, tmp_path) == []
+    assert unmet(old, tmp_path) == []
 
 
 PLACE = """

@@ -145,30 +145,12 @@ def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list
         at.mkdir()
         program = at / "program.py"
         program.write_text(lines.place.pasted(lines.lines), encoding="utf-8")
-        jobs.append(Job([str(RUN), str(program), lines.setting, str(fixes)], str(at), SECONDS))
+        job = Job([str(RUN), str(program), lines.setting, str(fixes)], str(at), SECONDS)
+        if lines.key not in ("right", "use"):  # these have to fail in one setting
+            job.group = f"{lines.place.id} {lines.key} {lines.lines}"
+        jobs.append(job)
     _, ended = run_all(jobs)
     return ended
-
-
-def run_until_each_fails(pasted: list[Pasted], folder: Path) -> list[str]:
-    """The lines that fail in no setting. Runs their settings in turn until each has failed."""
-    waiting: dict[tuple[str, str, str], list[Pasted]] = {}
-    for lines in pasted:
-        waiting.setdefault((lines.place.id, lines.key, lines.lines), []).append(lines)
-    problems: list[str] = []
-    round = 0
-    while waiting:
-        first = [settings[0] for settings in waiting.values()]
-        (folder / str(round)).mkdir()
-        ended = run(first, folder / str(round))
-        for (key, settings), (status, _) in zip(list(waiting.items()), ended):
-            if status or not settings[1:]:
-                problems += [] if status else [f"{key[0]}, {key[1]}: {NEVER}"]
-                del waiting[key]
-            else:
-                waiting[key] = settings[1:]
-        round += 1
-    return problems
 
 
 def unmet(pasted: list[Pasted], ended: list[tuple[int, str]]) -> list[str]:

@@ -35,7 +35,8 @@ FIRST = 3  # results of a search that count
 RIGHT, WRONG, NOTHING = "right", "wrong", "nothing"
 
 # Targets: percentages for each set, counts for unrelated.txt.
-PASTED_RIGHT, PASTED_WRONG, SYMPTOMS_RIGHT = 90, 2, 75
+# Symptoms were 77 % right with phrases that promised more than the advice cures.
+PASTED_RIGHT, PASTED_WRONG, SYMPTOMS_RIGHT = 90, 2, 70
 EXPLAINED, FOUND = 0, 5
 
 
