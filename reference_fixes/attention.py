@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Masks that mean the same in every attention of torch, and encoders without their fast path.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/attention
-reproduces. Source of the failures: https://github.com/pytorch/pytorch/issues/41508 and
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
+repros/attention whose `fix` names a function of this file. Source of the failures:
+https://github.com/pytorch/pytorch/issues/41508 and
 https://github.com/pytorch/pytorch/issues/118628
 
 >>> layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)

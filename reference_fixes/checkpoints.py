@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Accounts for every key of a checkpoint, and resumes training as if it had not been interrupted.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/checkpoints
-reproduces, except what a newer torch or the right argument of torch.load() fixes.
-Source of the failures: https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
+repros/checkpoints whose `fix` names a function of this file. Source of the failures:
+https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html
 
 >>> trained, model = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
 >>> state = torch.nn.DataParallel(trained).state_dict()

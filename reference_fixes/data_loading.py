@@ -2,8 +2,8 @@
 """Pins and copies any batch during the computation, keeps workers from repeating each other, names
 the sample that cannot be collated, and continues an epoch where it was interrupted.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/data_loading
-shows.
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
+repros/data_loading whose `fix` names a function of this file.
 
 >>> device = "cuda" if torch.cuda.is_available() else "cpu"
 >>> rows = torch.utils.data.TensorDataset(torch.ones(64, 8), torch.zeros(64))  # not on the device

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A name without its prediction, a mean of nothing, a gradient that never arrives: each raises.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/loss
-reproduces.
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
+repros/loss whose `fix` names a function of this file.
 
 >>> model = torch.nn.Linear(3, 1)
 >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recognises that memory has run out, frees it in the right order, and finds a batch size that fits.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes what repros/memory shows.
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
+repros/memory whose `fix` names a function of this file.
 
 >>> model, batch = torch.nn.Linear(4, 1), torch.ones(64, 4)
 >>> with scratch_gradients(model):  # a diagnostic pass leaves no gradients behind

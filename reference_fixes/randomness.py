@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random numbers with tails in float16 and bfloat16 too, with a generator of your own.
 
-Vendor this file: it needs torch 1.13 or newer and nothing else. Fixes what repros/randomness
-reproduces. Sources of the failures: https://github.com/pytorch/pytorch/issues/145498,
+Vendor this file: it needs torch 1.13 or newer and nothing else. It fixes the failures in
+repros/randomness whose `fix` names a function of this file. Sources of the failures:
+https://github.com/pytorch/pytorch/issues/145498,
 https://github.com/pytorch/pytorch/issues/166853, https://github.com/pytorch/pytorch/issues/132395
 
 >>> generator = torch.Generator().manual_seed(0)

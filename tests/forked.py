@@ -30,9 +30,9 @@ class Job:
     argv: list[str]  # the file, then the arguments
     folder: str  # the working directory
     seconds: float  # the time limit; a signal ends the program half a minute later
-    group: str = ""  # once a job of a group has failed, the others are not run: status 0
     function: str = ""  # called with the arguments; "" runs the file as a program
     lines: str = ""  # a file that gets "ROLE LINE" for each line that ran
+    group: str = ""  # once a job of a group has failed, the others are not run: status 0
 
 
 def can_fork(device: str) -> bool:

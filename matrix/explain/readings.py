@@ -1,7 +1,7 @@
 """Explains the numbers in a message: which dimension does not fit, why memory is short.
 
-Each reading is a pattern and a function of its groups. The function returns one sentence, or "" if
-the numbers say nothing. The page's script (templates/page.js) gets the patterns and has functions
+Each reading is a pattern and a function of its groups. The function returns a short explanation, or ""
+if the numbers explain nothing. The page's script (templates/page.js) gets the patterns and has functions
 of the same names; tests/page/test_page.py compares the sentences of both.
 """
 

@@ -53,8 +53,8 @@ number or a tuple raises other texts.
 
 Leaving out the None in collate_fn, as people do (pytorch#52850, pytorch#57429), makes
 batches of fewer samples, and fails at the batch that has none left: IndexError, list index
-out of range. Look once which rows are there, before the loader counts them: that reads each
-of them once, keeps none, and augments them in every epoch as before. A __getitem__() that
+out of range. Check which rows exist once, before the loader is made: that reads each row once and
+keeps none, so the loader still augments them in every epoch. A __getitem__() that
 raises has to return None instead. What that draws from torch's CPU generator is given back, and
 not what it draws from `random` or NumPy.
 

@@ -35,9 +35,9 @@ The message names a file </torch_...>, which is no file of the disk
 (aten/src/ATen/MapAllocator.cpp). Where the room runs out only as the file is filled, it is
 a bus error instead (logicalclocks/hopsworks#1557 shows both).
 
-Without workers nothing is shared; persistent_workers=True, prefetch_factor,
-multiprocessing_context and a timeout have to go with them, else they raise; on 1.13 a
-prefetch_factor of 2, its default there, does not. worker_init_fn is not called: what it opens or
+With num_workers=0 nothing is shared. Then remove persistent_workers=True, prefetch_factor,
+multiprocessing_context and timeout too, because they raise without workers, except a
+prefetch_factor of 2 on 1.13, its default there. worker_init_fn is not called: what it opens or
 seeds has to be done before the loop. Fewer workers, a smaller
 prefetch_factor or smaller batches need less of it. share_memory() of a model raises the same
 message without a loader (torch/storage.py): it needs the room. set_sharing_strategy("file_system"), advised

@@ -33,7 +33,8 @@
 # choice = "Take the lines for a tensor of your own; the fix to fill the parameters of a model in place"
 # affected = { cpu = "<2.12" }
 # ///
-"""A model initialized in bfloat16 starts with weights of -2 where the others are near 0.02.
+"""A model initialized in bfloat16 starts with some weights at -2, while the others have a standard
+deviation of 0.02.
 
 trunc_normal_() draws uniform numbers from [-1, 1) in the dtype of the weights and puts them
 through erfinv_() (torch/nn/init.py). In bfloat16 about 0.4 % of them lie on the end of the range,

@@ -103,7 +103,10 @@ def _loaders(code: Code, node: ast.expr, depth: int = 3) -> list[ast.Call]:
 
 
 def _samplers(code: Code, loader: ast.Call) -> list[ast.Call]:
-    """The shuffling DistributedSampler() calls of the loader, if no other code gets the sampler."""
+    """The shuffling DistributedSampler() calls that may make the loader's sampler.
+
+    [] if an unknown function of the same scope gets the sampler, because it may call set_epoch().
+    """
     sampler = argument(loader, 3, "sampler")
     if sampler is None or _sampler_leaves(code, sampler, loader):
         return []

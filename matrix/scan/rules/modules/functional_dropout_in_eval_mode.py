@@ -69,7 +69,10 @@ def _pass_the_mode(code: Code, call: ast.Call) -> tuple[Edit, ...]:
 
 
 def _can_drop(code: Code, p: ast.expr | None) -> bool:
-    """True if the probability may be above 0 in eval mode."""
+    """True if the dropout's p is not 0 and is not switched by the mode.
+
+    A name without a known value counts as 0, because a caller may pass 0.
+    """
     value = code.value(p)
     if value is None and isinstance(p, ast.Name):
         return False  # a caller of the method may pass 0
