@@ -1,8 +1,8 @@
 """Explains the numbers in a message: which dimension does not fit, why memory is short.
 
-Each reading is a pattern and a function of its groups. The function returns a short explanation, or ""
-if the numbers explain nothing. The page's script (templates/page.js) gets the patterns and has functions
-of the same names; tests/page/test_page.py compares the sentences of both.
+Each reading is a pattern and a function of its groups. The function returns a short explanation,
+or "" if the numbers explain nothing. The page's script (templates/page.js) gets the patterns and
+has functions of the same names; tests/page/test_page.py compares the sentences of both.
 """
 
 from __future__ import annotations
