@@ -327,6 +327,13 @@ def load(repros: Path = REPROS) -> list[Reproducer]:
     return reproducers
 
 
+def not_filled_in(source: str) -> list[tuple[int, str]]:
+    """(number, line) of each line that the author of a new file still has to write."""
+    if FILL_IN not in source:
+        return []
+    return [(n, line) for n, line in enumerate(source.splitlines(), 1) if FILL_IN in line]
+
+
 def parse(path: Path, id: str, values: bool = True) -> tuple[Reproducer | None, list[str]]:
     """The reproducer, or None if the file has problems; and a line per problem.
 
@@ -342,9 +349,7 @@ def parse(path: Path, id: str, values: bool = True) -> tuple[Reproducer | None, 
     except (OSError, UnicodeDecodeError) as error:
         why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         return None, [at(1, f"cannot be read: {why}")]
-    if FILL_IN in source:
-        lines = enumerate(source.splitlines(), 1)
-        unfilled = [(number, line) for number, line in lines if FILL_IN in line]
+    if unfilled := not_filled_in(source):
         return None, [at(number, f"not filled in: {line.strip('# ')}") for number, line in unfilled]
     block = _BLOCK.search(source)
     if block is None:

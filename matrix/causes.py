@@ -101,16 +101,13 @@ def _read() -> tuple[list[Group], list[str]]:
             (place.keys.get(name, place.line), f"{name}: {problem}")
             for name, problem in checked.problems(Group, raw)
         ]
-        if catalog.FILL_IN in str(raw.get("title", "")):
-            wrong.append((place.keys.get("title", place.line), "not filled in: title"))
         causes = []
         raw_causes = raw.get("causes") if isinstance(raw.get("causes"), list) else []
         for cause, line in zip(raw_causes, chain(place.causes, repeat(place.line))):
-            unfilled = [name for name, text in cause.items() if catalog.FILL_IN in str(text)]
-            if unfilled:
-                wrong.append((line, f"not filled in: {', '.join(unfilled)}"))
-            elif sentences := checked.sentences(Cause, cause):
+            if sentences := checked.sentences(Cause, cause):
                 wrong += [(line, sentence) for sentence in sentences]
+            elif unfilled := [name for name, text in cause.items() if catalog.FILL_IN in text]:
+                wrong.append((line, f"not filled in: {', '.join(unfilled)}"))
             else:
                 causes.append(Cause(**cause, line=line))
         if wrong:

@@ -219,12 +219,8 @@ def _not_filled_in(path: Path) -> list[str]:
     """The lines of a new file that its author has still to write."""
     if not path.is_file():
         return []  # which _rules() names
-    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-    return [
-        f"{path}:{number}: not filled in: {line.strip()}"
-        for number, line in lines
-        if catalog.FILL_IN in line
-    ]
+    unfilled = catalog.not_filled_in(path.read_text(encoding="utf-8"))
+    return [f"{path}:{number}: not filled in: {line.strip()}" for number, line in unfilled]
 
 
 def not_run(reproducer: Reproducer, code: ast.Module) -> list[str]:

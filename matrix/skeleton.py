@@ -149,23 +149,35 @@ def create(id: str, repros: Path = catalog.REPROS, ids: Path = checks.IDS) -> Pa
     path = repros / f"{id}.py"
     if id in listed or path.exists():
         raise SkeletonError(f"{id} exists; ids are permanent: choose another name")
-    is_new_family = not path.parent.exists()
+    main = checks.MAIN.format(roles=", ".join(catalog.ROLES))
+    names = "".join(f"{name}\n" for name in sorted([*listed, id]))
+    _write_all({path: f"{HEADER}{CODE}{main}", ids: names})
+    return path
+
+
+def _write_all(texts: dict[Path, str]) -> None:
+    """Writes new files and, last, one that exists: all of them, or none.
+
+    Raises SkeletonError with the reason.
+    """
+    folders: list[Path] = []
     try:
-        path.parent.mkdir(exist_ok=True)
-        main = checks.MAIN.format(roles=", ".join(catalog.ROLES))
-        write_whole(path, f"{HEADER}{CODE}{main}")
-        write_whole(ids, "".join(f"{name}\n" for name in sorted([*listed, id])))
+        for path, text in texts.items():
+            if not path.parent.exists():
+                path.parent.mkdir()
+                folders.append(path.parent)
+            write_whole(path, text)
     except BaseException as error:
         with contextlib.suppress(OSError):
-            path.unlink(missing_ok=True)
-            if is_new_family:
-                path.parent.rmdir()
+            for new in list(texts)[:-1]:
+                new.unlink(missing_ok=True)
+            for folder in folders:
+                folder.rmdir()
         if isinstance(error, OSError):
             raise SkeletonError(
                 f"{error.filename or path}: {error.strerror}; nothing was written"
             ) from None
         raise
-    return path
 
 
 def create_rule(
@@ -193,16 +205,7 @@ def create_rule(
         case: CASES.format(name=name),
         path: header.replace("\n# affected = ", f"\n{HEADER_OF_A_RULE}# affected = ", 1),
     }
-    written: list[Path] = []
-    try:
-        for file, text in texts.items():
-            file.parent.mkdir(exist_ok=True)
-            write_whole(file, text)
-            written.append(file)
-    except OSError as error:
-        for file in written:
-            file.unlink()
-        raise SkeletonError(f"{error.filename}: {error.strerror}; nothing was written") from None
+    _write_all(texts)
     return tuple(texts)
 
 

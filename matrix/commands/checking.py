@@ -57,22 +57,25 @@ def new(name: str, kind: str | None) -> None:
 
     if click.get_current_context().find_root().obj.repros != catalog.REPROS:
         raise click.UsageError("ids are the project's own; new cannot be used with --repros")
-    families = catalog.families()
     try:
         if kind == "rule":
             written = skeleton.create_rule(name)
             options.say("".join(f"wrote {path}\n" for path in written) + f"\n{NEXT_OF_A_RULE}")
-            return
-        if kind == "cause":
+        elif kind == "cause":
             path = skeleton.create_message(name)
-            options.say(
-                f"added it to {path}\n\nWrite what FILL IN marks. What is left: torch-repros lint"
-            )
-            return
-        id = name
-        path = skeleton.create(id)
+            left = "Write what FILL IN marks. What is left: torch-repros lint"
+            options.say(f"added it to {path}\n\n{left}")
+        else:
+            _new_reproducer(name)
     except skeleton.SkeletonError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _new_reproducer(id: str) -> None:
+    from .. import skeleton
+
+    families = catalog.families()
+    path = skeleton.create(id)
     options.say(f"wrote {path}\nadded {id} to {checks.IDS}\n")
     if (family := id.partition("/")[0]) not in families:
         near = difflib.get_close_matches(family, families, n=1)

@@ -102,6 +102,7 @@ class Site:
         self.failures = [Failure(reproducer, self.measured, groups) for reproducer in reproducers]
         # the others keep their pages
         self.shown = [failure for failure in self.failures if failure.reproducer.is_current]
+        self.failure_of = {failure.id: failure for failure in self.failures}
         self.measurements = _by_id(records)
         self.environment = _environment(self.failures, self.measured.minors, records, self.url)
         self.draw = _drawer(self.environment, self.measured.minors)
@@ -182,7 +183,7 @@ class Site:
             f"{group.title}: {len(group.causes)} possible causes, each with a check. "
             + "; ".join(cause.cause for cause in group.causes),
             group=group,
-            by_id={failure.id: failure for failure in self.failures},
+            by_id=self.failure_of,
         )
 
     def exports(self) -> Iterator[tuple[str, str]]:

@@ -77,6 +77,11 @@ def test_what_is_wrong_with_a_group_or_a_cause_is_named_with_its_line(
     assert problem.startswith(f"causes.toml:{line}: {text}")
 
 
+def test_a_cause_that_is_not_a_table_is_a_problem_and_not_a_crash(problems):
+    found = problems(GOOD.replace('{ cause = "no water", check = "look" }', '"no water"'))
+    assert any(problem.startswith("causes.toml:8: 'a': ") for problem in found)
+
+
 def test_a_reproducer_in_two_groups_is_a_problem(problems):
     (problem,) = problems(GOOD + SECOND)
     assert problem == (

@@ -36,7 +36,6 @@ NO_PLACE = {  # reproducers whose lines cannot run on the CPU
 }
 MARK = "paste"
 SECONDS = 60.0
-NEVER = "fails in no setting of its place"
 
 
 @dataclass(frozen=True)
@@ -97,6 +96,11 @@ class Pasted:
     lines: str
     setting: str
 
+    @property
+    def in_any_setting(self) -> tuple[str, str, str]:
+        """The same for all settings of one advice."""
+        return self.place.id, self.key, self.lines
+
     def __str__(self) -> str:
         return f"{self.place.id}, {self.key}, {self.setting}"
 
@@ -147,7 +151,7 @@ def run(pasted: list[Pasted], folder: Path, fixes: Path = catalog.FIXES) -> list
         program.write_text(lines.place.pasted(lines.lines), encoding="utf-8")
         job = Job([str(RUN), str(program), lines.setting, str(fixes)], str(at), SECONDS)
         if lines.key not in ("right", "use"):  # these have to fail in one setting
-            job.group = f"{lines.place.id} {lines.key} {lines.lines}"
+            job.group = str(lines.in_any_setting)
         jobs.append(job)
     _, ended = run_all(jobs)
     return ended
@@ -161,6 +165,10 @@ def unmet(pasted: list[Pasted], ended: list[tuple[int, str]]) -> list[str]:
             if status:
                 problems.append(f"{lines}: {said.strip()}")
         else:
-            key = (lines.place.id, lines.key, lines.lines)
+            key = lines.in_any_setting
             silent[key] = silent.get(key, True) and status == 0
-    return problems + [f"{id}, {key}: {NEVER}" for (id, key, _), alike in silent.items() if alike]
+    return problems + [
+        f"{id}, {key}: fails in no setting of its place"
+        for (id, key, _), alike in silent.items()
+        if alike
+    ]
