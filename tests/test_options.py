@@ -90,6 +90,27 @@ def test_a_folder_without_fixes_is_refused(tmp_path):
     assert f"expected at least one of {names} there" in done.stderr
 
 
+GROUPED = """
+import os, pytest
+
+@pytest.mark.xdist_group("shared")
+@pytest.mark.parametrize("number", range(8))
+def test_it(number):
+    with open("processes", "a") as file:
+        print(os.getpid(), file=file)
+"""
+
+
+def test_a_group_runs_in_one_process(tmp_path):
+    (tmp_path / "test_grouped.py").write_text(GROUPED)
+    options = ["-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider"]
+    done = run("-m", "pytest", *options, root=tmp_path)
+    assert "8 passed" in done.stdout, done.stdout + done.stderr
+    processes = (tmp_path / "processes").read_text().split()
+    assert len(processes) == 8
+    assert len(set(processes)) == 1
+
+
 ENDLESS = """
 import subprocess, sys
 
