@@ -21,16 +21,14 @@ _EVERYWHERE = {*dir(builtins), "torch", "device"}  # every trainer has these two
 _ROLES = ("control", "right")  # the roles that may contain the lines under `right`
 
 
-def problems(reproducers: list[Reproducer], records: list[Record]) -> list[str]:
-    live = [reproducer for reproducer in reproducers if reproducer.is_current]
-    return [
-        problem
-        for reproducer in live
-        for problem in (*_lines(reproducer), *_messages(reproducer, records))
-    ]
-
-
 # --- the lines ------------------------------------------------------------------------------------
+
+
+def line_problems(reproducer: Reproducer) -> Iterator[str]:
+    """Problems of the lines under `right` and `use`, and sizes among the messages."""
+    if reproducer.is_current:
+        yield from _lines(reproducer)
+        yield from _sizes(reproducer)
 
 
 def _lines(reproducer: Reproducer) -> Iterator[str]:
@@ -162,23 +160,26 @@ _SIZE = re.compile(r"(?<![\w.])\d+(?=x\d|(?![\w.]*[A-Za-z]))")
 _AFTER = re.compile(r"(?:tensor [ab]|[Ss]izes?|shapes?|dimension|index|[\[(,x]) ?[(\[]?$")
 
 
-def _messages(reproducer: Reproducer, records: list[Record]) -> Iterator[str]:
-    runs = [
-        record.measurements[reproducer.id]
-        for record in records
-        if reproducer.id in record.measurements
-    ]
-    for pattern in reproducer.messages:
-        at = f"{reproducer.path}:{reproducer.line_of('messages')}: messages: {pattern!r}"
-        never = [
-            alternative
-            for alternative in alternatives(pattern)
-            if not any(run.raised(alternative) for run in runs)
+def message_problems(reproducers: list[Reproducer], records: list[Record]) -> list[str]:
+    """Patterns that no run on record raised."""
+    problems = []
+    for reproducer in filter(lambda reproducer: reproducer.is_current, reproducers):
+        runs = [
+            record.measurements[reproducer.id]
+            for record in records
+            if reproducer.id in record.measurements
         ]
-        for alternative in never:
-            what = "it" if alternative == pattern else f"its alternative {alternative!r}"
-            todo = "let messages() raise it, or list it under `elsewhere`"
-            yield f"{at}: no run on record raised {what}: {todo}"
+        for pattern in reproducer.messages:
+            at = f"{reproducer.path}:{reproducer.line_of('messages')}: messages: {pattern!r}"
+            for alternative in alternatives(pattern):
+                if not any(run.raised(alternative) for run in runs):
+                    what = "it" if alternative == pattern else f"its alternative {alternative!r}"
+                    todo = "let messages() raise it, or list it under `elsewhere`"
+                    problems.append(f"{at}: no run on record raised {what}: {todo}")
+    return problems
+
+
+def _sizes(reproducer: Reproducer) -> Iterator[str]:
     for pattern in reproducer.texts:
         text = wording.readable(pattern)
         if sizes := [

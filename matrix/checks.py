@@ -6,7 +6,9 @@ Each problem is one line: file, line, what is wrong.
 from __future__ import annotations
 
 import ast
+import contextlib
 import glob
+import hashlib
 import re
 import textwrap
 from collections.abc import Iterable
@@ -34,6 +36,7 @@ WORKFLOW = ".github/workflows/matrix.yml"
 IDS = catalog.PACKAGE / "ids.txt"
 NAMES = catalog.PACKAGE / "fixes.txt"
 RULES = catalog.PACKAGE / "scan" / "rules"
+CACHE = catalog.ROOT / ".lint_cache" / "in_order.txt"
 CASES = catalog.ROOT / "tests" / "harness" / "scan"  # of the rules
 
 # How every reproducer ends. 125 is what `git bisect run` takes for "cannot tell".
@@ -62,8 +65,13 @@ def lint(
     releases: Path = torches.TORCHES,
     names: Path = NAMES,
     page: Path = catalog.ROOT / grid.PAGE,
+    cache: Path | None = None,
 ) -> list[str]:
-    """All problems; empty when everything is in order."""
+    """All problems; empty when everything is in order.
+
+    `cache` is a file that lists the reproducers that this code found in order, so that the next
+    call checks only files that have changed since.
+    """
     problems = []
     torches_listed = []
     try:
@@ -75,10 +83,7 @@ def lint(
     problems += unreadable
     if unreadable:  # the rest would only repeat that they are missing
         return problems
-    problems += _python(reproducers)
-    problems += _endings(reproducers)
-    problems += _snippets(reproducers)
-    problems += _citations(reproducers)
+    problems += _files(reproducers, cache)
     problems += _changes(reproducers, torches_listed)
     problems += _ids(reproducers, ids)
     problems += _fixes(reproducers, fixes, tests)
@@ -90,9 +95,7 @@ def lint(
         problems += _measurements(record, reproducers, record.path(folder))
     problems += _differences(reproducers, measured)
     problems += _releases(torches_listed, measured, releases, page)
-    problems += advice.problems(reproducers, measured)
-    problems += explain.problems(reproducers)
-    problems += _rules(reproducers)
+    problems += advice.message_problems(reproducers, measured)
     if repros == catalog.REPROS:
         problems += _files_of_rules(reproducers)
         problems += search.problems({reproducer.id for reproducer in reproducers})
@@ -128,73 +131,106 @@ def _misplaced(repros: Path) -> list[str]:
     ]
 
 
-def _python(reproducers: list[Reproducer]) -> list[str]:
-    return [
-        f"{reproducer.path}:1: is not Python: it cannot be parsed"
-        for reproducer in reproducers
-        if not reproducer.tree.body
-    ]
-
-
-def _endings(reproducers: list[Reproducer]) -> list[str]:
-    """A problem for each file that does not end with MAIN, by which it judges for `git bisect`."""
-    problems = []
+def _files(reproducers: list[Reproducer], cache: Path | None) -> list[str]:
+    """The problems that a file has by itself: no other file, except this program, decides them."""
+    clean = set[str]()
+    if cache:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            clean = set(cache.read_text(encoding="utf-8").split())
+    program = b"".join(path.read_bytes() for path in sorted(catalog.PACKAGE.rglob("*.py")))
+    version = hashlib.sha256(program).hexdigest()
+    problems, in_order = [], set[str]()
     for reproducer in reproducers:
-        main = MAIN.format(roles=", ".join(reproducer.roles))
-        if not reproducer.source.endswith(f"\n\n\n{main}"):
-            start = reproducer.source.find("\nif __name__ == ")
-            line = reproducer.source.count("\n", 0, start) + 2 if start >= 0 else 1
-            problems.append(f"{reproducer.path}:{line}: the end of the file is not this:\n{main}")
+        text = "\n".join((version, reproducer.id, reproducer.source))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        found = [] if digest in clean else _in_file(reproducer)
+        problems += found
+        if not found:
+            in_order.add(digest)
+    if cache and in_order != clean:
+        with contextlib.suppress(OSError):  # a project that cannot be written to
+            cache.parent.mkdir(exist_ok=True)
+            cache.write_text("".join(f"{digest}\n" for digest in sorted(in_order)))
     return problems
 
 
-def _snippets(reproducers: list[Reproducer]) -> list[str]:
+def _in_file(reproducer: Reproducer) -> list[str]:
+    return [
+        *_python(reproducer),
+        *_ending(reproducer),
+        *_snippet(reproducer),
+        *_citations(reproducer),
+        *advice.line_problems(reproducer),
+        *explain.problems(reproducer),
+        *_rule(reproducer),
+    ]
+
+
+def _python(reproducer: Reproducer) -> list[str]:
+    is_python = reproducer.tree.body
+    return [] if is_python else [f"{reproducer.path}:1: is not Python: it cannot be parsed"]
+
+
+def _ending(reproducer: Reproducer) -> list[str]:
+    """A problem if the file does not end with MAIN, by which it judges for `git bisect`."""
+    main = MAIN.format(roles=", ".join(reproducer.roles))
+    if reproducer.source.endswith(f"\n\n\n{main}"):
+        return []
+    start = reproducer.source.find("\nif __name__ == ")
+    line = reproducer.source.count("\n", 0, start) + 2 if start >= 0 else 1
+    return [f"{reproducer.path}:{line}: the end of the file is not this:\n{main}"]
+
+
+def _snippet(reproducer: Reproducer) -> list[str]:
     """Things that `wrong` does and the code of the reproducer does not.
 
     advice.py checks `right` more strictly. tests/test_repros.py checks the lines that did run.
     """
-    problems = []
-    for reproducer in reproducers:
-        where = f"{reproducer.path}:{reproducer.line_of('wrong')}: wrong"
-        try:
-            missing = not_run(reproducer, reproducer.tree) if reproducer.tree.body else []
-        except SyntaxError as error:
-            problems.append(f"{where}: not Python: {error.msg} in line {error.lineno}")
-            continue
-        problems += [f"{where}: {what} is not in the code that is run" for what in missing]
-        if reproducer.wrong.strip() == "pass":
-            problems.append(f"{where}: it does nothing")
-        if reproducer.right and reproducer.right.strip() == reproducer.wrong.strip():
-            problems.append(
-                f"{reproducer.path}:{reproducer.line_of('right')}: right: the same as wrong"
-            )
+    where = f"{reproducer.path}:{reproducer.line_of('wrong')}: wrong"
+    try:
+        missing = not_run(reproducer, reproducer.tree) if reproducer.tree.body else []
+    except SyntaxError as error:
+        return [f"{where}: not Python: {error.msg} in line {error.lineno}"]
+    problems = [f"{where}: {what} is not in the code that is run" for what in missing]
+    if reproducer.wrong.strip() == "pass":
+        problems.append(f"{where}: it does nothing")
+    if reproducer.right and reproducer.right.strip() == reproducer.wrong.strip():
+        problems.append(
+            f"{reproducer.path}:{reproducer.line_of('right')}: right: the same as wrong"
+        )
     return problems
 
 
-def _rules(reproducers: list[Reproducer]) -> list[str]:
-    """Rules without a function, that miss the `wrong` lines, or that find `right` lines."""
-    problems = []
-    for rule, reproducer in zip(scanning.rules(reproducers), catalog.ruled(reproducers)):
-        where = f"{reproducer.path}:{reproducer.line_of('rule')}: rule"
+def _citations(reproducer: Reproducer) -> list[str]:
+    """Issue numbers that the docstring cites although the header does not link to them."""
+    links = {*reproducer.reports, *reproducer.documents, reproducer.fixing_change}
+    return [
+        f"{reproducer.path}:1: {name}#{number} is not among reports, documents, fixed_by"
+        for name, number in re.findall(r"([\w./-]+)#(\d+)", reproducer.doc)
+        if not any(re.search(rf"/{number}\b", link) for link in links)
+    ]
+
+
+def _rule(reproducer: Reproducer) -> list[str]:
+    """A rule without a function, that misses the `wrong` lines, or that finds `right` lines."""
+    where = f"{reproducer.path}:{reproducer.line_of('rule')}: rule"
+    for rule in scanning.rules([reproducer]):
         if unfilled := _not_filled_in(RULES / f"{reproducer.id}.py"):
-            problems += unfilled
-            continue
+            return unfilled
         try:
             wrong, right = (
                 scanning.scan_text(textwrap.dedent(lines.strip("\n")), [rule])
                 for lines in (reproducer.wrong, reproducer.right)
             )
         except (ImportError, AttributeError):
-            name = reproducer.id.partition("/")[2]
-            problems.append(f"{where}: no {name}() in matrix/scan/rules/{reproducer.id}.py")
-            continue
+            return [f"{where}: no {reproducer.name}() in matrix/scan/rules/{reproducer.id}.py"]
         except SyntaxError:
-            continue  # _snippets() or advice.py reports it
+            return []  # _snippet() or advice.py reports it
         if not wrong:
-            problems.append(f"{where}: it does not find the `wrong` lines")
+            return [f"{where}: it does not find the `wrong` lines"]
         if right:
-            problems.append(f"{where}: it finds something in the `right` lines: {right[0].what}")
-    return problems
+            return [f"{where}: it finds something in the `right` lines: {right[0].what}"]
+    return []
 
 
 def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
@@ -218,7 +254,7 @@ def _files_of_rules(reproducers: list[Reproducer]) -> list[str]:
 def _not_filled_in(path: Path) -> list[str]:
     """The lines of a new file that its author has still to write."""
     if not path.is_file():
-        return []  # which _rules() names
+        return []  # which _rule() names
     unfilled = catalog.not_filled_in(path.read_text(encoding="utf-8"))
     return [f"{path}:{number}: not filled in: {line.strip()}" for number, line in unfilled]
 
@@ -274,20 +310,6 @@ def _name(node: ast.AST) -> str:
 
 def _operator(node: ast.BinOp | ast.AugAssign) -> str:
     return f"operator {type(node.op).__name__}{'=' * isinstance(node, ast.AugAssign)}"
-
-
-def _citations(reproducers: list[Reproducer]) -> list[str]:
-    """Issue numbers that a docstring cites although the header does not link to them."""
-    problems = []
-    for reproducer in reproducers:
-        links = {*reproducer.reports, *reproducer.documents, reproducer.fixing_change}
-        for name, number in re.findall(r"([\w./-]+)#(\d+)", reproducer.doc):
-            if not any(re.search(rf"/{number}\b", link) for link in links):
-                cited = f"{name}#{number}"
-                problems.append(
-                    f"{reproducer.path}:1: {cited} is not among reports, documents, fixed_by"
-                )
-    return problems
 
 
 def _changes(reproducers: list[Reproducer], releases: list[torches.Torch]) -> list[str]:

@@ -183,7 +183,7 @@ def lint(folder: Path) -> None:
     Exit status: 0 no problems; 1 some.
     """
     repros = click.get_current_context().find_root().obj.repros
-    problems = checks.lint(repros=repros, folder=folder)
+    problems = checks.lint(repros=repros, folder=folder, cache=checks.CACHE)
     for problem in problems:
         options.say(problem)
     options.say(

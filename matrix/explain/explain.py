@@ -544,23 +544,22 @@ def _ways(pattern: str, unbounded: float) -> float:
 _PYTHON_ONLY = re.compile(r"\(\?(?!:|<?[=!])|\\[AZ]")  # flags, names, atomic groups, ends of a text
 
 
-def problems(reproducers: list[Reproducer]) -> list[str]:
-    """Patterns of headers that would make `explain` slow, or fail on the site."""
+def problems(r: Reproducer) -> list[str]:
+    """Patterns of a header that would make `explain` slow, or fail on the site."""
     wrong = []
-    for r in reproducers:
-        for key, patterns in (("messages", r.texts), ("symptom", [r.symptom])):
-            wrong += [
-                f"{r.path}:{r.line_of(key)}: {key}: {pattern!r}: not a regex in JavaScript"
-                for pattern in patterns
-                if _PYTHON_ONLY.search(pattern)
-            ]
-        for pattern in r.texts:
-            at = f"{r.path}:{r.line_of('messages')}: messages: {pattern!r}"
-            if _ways(pattern, math.inf) > WAYS:
-                wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}?` for `.*`")
-            if min(map(len, literals(pattern))) < SHORTEST_LITERAL:
-                wrong.append(f"{at}: fewer than {SHORTEST_LITERAL} plain characters in a row")
-        if _ways(r.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
-            at = f"{r.path}:{r.line_of('symptom')}: symptom: {r.symptom!r}"
-            wrong.append(f"{at}: a repeated group, or more than two unbounded gaps")
+    for key, patterns in (("messages", r.texts), ("symptom", [r.symptom])):
+        wrong += [
+            f"{r.path}:{r.line_of(key)}: {key}: {pattern!r}: not a regex in JavaScript"
+            for pattern in patterns
+            if _PYTHON_ONLY.search(pattern)
+        ]
+    for pattern in r.texts:
+        at = f"{r.path}:{r.line_of('messages')}: messages: {pattern!r}"
+        if _ways(pattern, math.inf) > WAYS:
+            wrong.append(f"{at}: an unbounded or too wide gap; write `.{{0,200}}?` for `.*`")
+        if min(map(len, literals(pattern))) < SHORTEST_LITERAL:
+            wrong.append(f"{at}: fewer than {SHORTEST_LITERAL} plain characters in a row")
+    if _ways(r.symptom, LONGEST_SYMPTOM) > LONGEST_SYMPTOM**2:
+        at = f"{r.path}:{r.line_of('symptom')}: symptom: {r.symptom!r}"
+        wrong.append(f"{at}: a repeated group, or more than two unbounded gaps")
     return wrong

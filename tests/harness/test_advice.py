@@ -36,7 +36,9 @@ def found(root, code=CODE, records=(), **header):
         code,
         **{key: None if value is None else json.dumps(value) for key, value in header.items()},
     )
-    problems = advice.problems(catalog.load(root), list(records))
+    (reproducer,) = catalog.load(root)
+    problems = advice.message_problems([reproducer], list(records))
+    problems = [*advice.line_problems(reproducer), *problems]
     return [problem.partition(": ")[2] for problem in problems]
 
 

@@ -126,7 +126,7 @@ def test_a_fix_that_cannot_be_read_is_one_problem(project, source, text):
 def test_a_fix_without_a_file_is_a_problem(project):
     path = project.repros / "amp/one.py"
     path.write_text(path.read_text().replace('"amp.fix"', '"rnn.fix"'))
-    problem, _ = project.lint()
+    _, problem = project.lint()
     assert problem.endswith("one.py:12: fix: rnn.py has no 'fix' in its __all__")
 
 
@@ -316,3 +316,39 @@ def test_lint_counts_its_problems_and_fails(project):
     result = call("--repros", project.repros, "lint", "--records", project.folders["records"])
     assert result.exit_code == 1
     assert re.search(r"^\d+ problems$", result.output, re.M)
+
+
+def test_only_files_that_changed_are_checked_again(project, tmp_path, monkeypatch):
+    cache, checked = tmp_path / "cache" / "in_order.txt", []
+    in_file = checks._in_file
+
+    def record_and_check(reproducer):
+        checked.append(reproducer.id)
+        return in_file(reproducer)
+
+    monkeypatch.setattr(checks, "_in_file", record_and_check)
+
+    def lint():
+        checked.clear()
+        problems = checks._files(catalog.load(project.repros), cache)
+        return list(checked), problems
+
+    assert lint() == (["amp/one"], [])
+    assert lint() == ([], [])
+    path = project.repros / "amp/one.py"
+    path.write_text(path.read_text().replace('if __name__ == "__main__":', "if True:"))
+    for _ in range(2):  # a file with a problem is checked each time
+        again, (problem,) = lint()
+        assert again == ["amp/one"]
+        assert "the end of the file" in problem
+    monkeypatch.setattr(checks.catalog, "PACKAGE", tmp_path / "another program")
+    plant(project.repros, "amp/one", RETURNS.format("boom"))
+    assert lint()[0] == ["amp/one"]
+    monkeypatch.undo()
+
+
+def test_a_cache_that_cannot_be_used_changes_nothing(project, tmp_path):
+    for cache in (project.repros, project.ids / "below a file"):  # cannot be read, nor written
+        assert checks._files(catalog.load(project.repros), cache) == []
+    cache.parent.write_bytes(b"\xff")
+    assert checks._files(catalog.load(project.repros), cache.parent) == []

@@ -188,7 +188,7 @@ def test_lint_names_what_a_rule_lacks(monkeypatch, tmp_path):
     (rules / "amp/clip_before_unscale.py").write_text("x = 1\ny = 'FILL IN: z'\n")
     monkeypatch.setattr(checks, "RULES", rules)
     monkeypatch.setattr(checks, "CASES", cases)
-    assert checks._rules(ruled) == [
+    assert checks._rule(ruled[0]) == [
         f"{rules}/amp/clip_before_unscale.py:2: not filled in: y = 'FILL IN: z'"
     ]
     header, missing = checks._files_of_rules(ruled)
