@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A no_grad forward of the same Linear earlier in an autocast block makes backward() raise"
+# title = "An earlier no_grad forward of the same Linear in an autocast block makes backward() raise"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
@@ -39,24 +39,24 @@
 #         target = model(x)
 #     loss = criterion(model(x + 0.1), target)
 # '''
-# choice = "Take the lines, or an autocast block of its own for the no_grad pass where memory is short; the fix where the program meets several releases, as it keeps the cache from 2.11 on"
+# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short. Use the fix if the program runs on several releases of torch: it keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """backward() raises, although the forward of the loss ran with gradients enabled.
 
-autocast keeps the low-precision copy of each weight until its block ends, whatever the
-gradient mode it was made in. A forward under no_grad fills this cache with copies that
-have no graph, and the training forward in the same block uses them
-(aten/src/ATen/autocast_mode.cpp, pytorch#165068). With a norm or an embedding in the model nothing
-raises, and these layers alone train: amp/autocast_cache_partial_gradients.
+autocast keeps the low-precision copy of each weight until its block ends, regardless of the
+gradient mode in which the copy was made. A forward under no_grad fills this cache with copies that
+have no graph, and the training forward in the same block uses those copies
+(aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a model with a norm or an embedding,
+backward() does not raise, and only these layers train: amp/autocast_cache_partial_gradients.
 
-loss.requires_grad_(), which is advised for this message
-(mazurowski-lab/finetune-SAM#26), silences the error, and nothing is trained.
+The advice to call loss.requires_grad_() (mazurowski-lab/finetune-SAM#26) silences the error, but
+the model does not train.
 
-Without the cache the graph keeps a copy of a weight for each use of it: many for a layer that is
-called in a loop. An autocast block of its own for the no_grad pass keeps the cache, unless
-another autocast block is around both. A forward() decorated with @torch.autocast turns the cache on
-again inside the block (torch/amp/autocast_mode.py): give the decorator cache_enabled=False too.
+Without the cache, the graph keeps a copy of a weight for each use: many copies for a layer that is
+called in a loop. A separate autocast block for the no_grad pass keeps the cache, unless another
+autocast block encloses both. A forward() decorated with @torch.autocast turns the cache on again
+inside the block (torch/amp/autocast_mode.py): pass cache_enabled=False to the decorator too.
 """
 
 import torch

@@ -32,16 +32,15 @@
 # affected = { cpu = "<2.5", mps = "<2.5" }
 # stand_in = { cpu = "entering the block, which needs no MPS" }
 # ///
-"""Entering the autocast block raises on a Mac, whatever is in the block.
+"""Entering the autocast block raises on a Mac, regardless of the code in the block.
 
-autocast learned the device type "mps" in torch 2.5 (pytorch#99272); from then on the
-block is entered even where there is no MPS at all. The text of the error depends on the
-release: "must be 'cuda' or 'cpu'" in 1.13, "unsupported autocast device_type 'mps'"
-in 2.1, "unsupported scalarType" in 2.4.
+torch 2.5 added the device type "mps" to autocast (pytorch#99272). From 2.5 on, the block can be
+entered even on a machine without MPS. The error text depends on the release: "must be 'cuda' or
+'cpu'" in 1.13, "unsupported autocast device_type 'mps'" in 2.1, "unsupported scalarType" in 2.4.
 
-choose_precision("mps") takes float32, with every release. Half precision is to be asked for, and
-where the release cannot train in it on a Mac, that raises and says which can: 2.6 for bfloat16,
-2.8 for float16 with a GradScaler.
+choose_precision("mps") selects float32 on every release. Half precision must be requested
+explicitly. If the release cannot train in that dtype on a Mac, choose_precision() raises and names
+the release that can: 2.6 for bfloat16, 2.8 for float16 with a GradScaler.
 """
 
 import torch

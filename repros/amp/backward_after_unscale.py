@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A backward() after unscale_() adds gradients that are still scaled, by 65536 at first"
+# title = "A backward() after unscale_() adds gradients that still include the scale, 65536 at first"
 # kind = "silent"
 # symptom = "step is .* long instead of 1"
 # origin = "usage"
@@ -34,21 +34,21 @@
 # scaler.scale(penalty).backward()
 # optimizer_step(optimizer, scaler, max_norm=1.0)
 # '''
-# choice = "Take the lines; the fix where several optimizers step after the last backward(), as it clips their gradients together"
+# choice = "Use the lines, or the fix if several optimizers step after the last backward(), because it clips their gradients together"
 # rule = "error"
-# when = "AMP is on (with an enabled GradScaler)"
+# when = "AMP is on, with an enabled GradScaler"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""A step of SGD is tens of thousands of times too long: it was taken with a sum of unscaled and
-scaled gradients. Adam divides a gradient by its own size (torch/optim/adam.py): its step is as long
-as ever, and in a weight that both losses train it follows the second alone.
+"""A step of SGD is tens of thousands of times too long because it sums unscaled and scaled
+gradients. Adam divides a gradient by its own size (torch/optim/adam.py), so its step keeps its
+usual length, but a weight that both losses train follows only the second loss.
 
-unscale_() divides the gradients that are there when it is called. Those of a later
-backward() are added with the scale in them, and step() does not divide again, because
-it remembers that unscale_() was called (torch/amp/grad_scaler.py). unscale_(), and clipping after
-it, belong after the last backward() of a step (docs: Automatic Mixed Precision examples). Called
-after each of them, it raises: amp/unscale_twice.
+unscale_() divides the gradients that exist when it is called. A later backward() adds gradients
+that still include the scale. step() does not divide again, because it remembers that unscale_() was
+called (torch/amp/grad_scaler.py). Call unscale_(), and clip after it, when every backward() of the
+step is done (docs: Automatic Mixed Precision examples). Calling unscale_() after each backward()
+raises: amp/unscale_twice.
 """
 
 import torch

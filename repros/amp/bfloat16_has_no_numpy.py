@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "numpy() of a bfloat16 tensor raises"
+# title = "Calling numpy() on a bfloat16 tensor raises"
 # kind = "error"
 # symptom = "Got unsupported ScalarType BFloat16"
 # messages = [
@@ -28,8 +28,9 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.3" }
 # ///
-"""numpy has no bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp), and no 8-bit floats:
-those of torch raise too. float() loses nothing: every such number is a float32.
+"""NumPy has no bfloat16 (pytorch#110285, torch/csrc/utils/tensor_numpy.cpp) and no 8-bit floats, so
+numpy() raises for torch's 8-bit floats too. float() is exact: float32 can represent every such
+number.
 """
 
 import torch

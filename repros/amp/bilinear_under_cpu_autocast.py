@@ -24,16 +24,16 @@
 # '''
 # affected = { cpu = ">=2.3" }
 # ///
-"""nn.Bilinear raises under CPU autocast for what an nn.Linear returned, as it did not before 2.3.
+"""Since torch 2.3, nn.Bilinear raises under CPU autocast for the output of an nn.Linear.
 
-Under autocast nn.Linear returns bfloat16, and the weight of nn.Bilinear is float32. Since
-2.3 bilinear() refuses inputs of different dtypes (aten/src/ATen/native/Linear.cpp,
-pytorch#118848). On CUDA autocast promotes them to the widest dtype; the list of the CPU
-does not have bilinear (docs: torch.amp). It did not have prelu, either, until the same
-error was fixed there (pytorch#95366).
+Under autocast, nn.Linear returns bfloat16, and the weight of nn.Bilinear is float32. Since 2.3,
+bilinear() rejects inputs of different dtypes (aten/src/ATen/native/Linear.cpp, pytorch#118848). On
+CUDA, autocast promotes the inputs to the widest dtype; the list for the CPU does not include
+bilinear (docs: torch.amp). That list did not include prelu either, until the same error was fixed
+there (pytorch#95366).
 
-A module that was converted to bfloat16 raises the same for float32 inputs, and so for float():
-give it x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).
+A module converted to bfloat16 raises the same error for float32 inputs, and therefore for float():
+pass x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).
 """
 
 import torch

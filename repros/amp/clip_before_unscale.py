@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Clipping gradients before unscale_() makes the steps of SGD far too short"
+# title = "Clipping gradients before unscale_() makes SGD steps far too short"
 # kind = "silent"
 # symptom = "clipped step is .* long instead of 1"
 # origin = "usage"
@@ -32,22 +32,23 @@
 # scaler.scale(loss).backward()
 # optimizer_step(optimizer, scaler, max_norm=1.0)
 # '''
-# choice = "Take the lines; the fix where several optimizers step after one backward()"
+# choice = "Use the lines, or the fix if several optimizers step after one backward()"
 # rule = "error"
-# when = "AMP is on (with an enabled GradScaler) and a clip value above 0"
+# when = "AMP is on, with an enabled GradScaler, and the clip value is above 0"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""With clipping the loss hardly decreases any more
-(Lightning-AI/pytorch-lightning#9599, pytorch#40907).
+"""The loss barely decreases once gradients are clipped (Lightning-AI/pytorch-lightning#9599,
+pytorch#40907).
 
-Between backward() and step() the gradients are multiplied by the scale, 65536 at first.
-Clipping shortens them to max_norm, and step() then divides by the scale what is left.
+From backward() until step(), the gradients are multiplied by the scale, 65536 at first. Clipping
+shortens the scaled gradients to max_norm, and step() then divides the clipped gradients by the
+scale.
 
 Adam and AdamW divide a gradient by its own size (torch/optim/adam.py), so their steps keep their
-length, up to eps: with one weight the first is 0.999 of the right one. But every gradient is
-clipped, also one that is shorter than max_norm: after gradients of 0.1 and 1 the second
-step of Adam is 1 long instead of 0.81.
+length, up to eps: with a single weight, the first step is 0.999 of its correct length. However,
+every gradient is clipped, even gradients shorter than max_norm: after gradients of 0.1 and 1, the
+second step of Adam is 1 long instead of 0.81.
 """
 
 import torch

@@ -20,12 +20,11 @@
 # affected = { cpu = "never", mps = "never" }
 # retired = "nobody reports the failure it rules out; amp/default_scaler_is_off has what goes wrong"
 # ///
-"""A negative control: code for CUDA that runs without CUDA only warns, and all
+"""A negative control: on a machine without CUDA, code written for CUDA only warns, and all
 parameters get their gradients.
 
-Where CUDA is missing, autocast("cuda") and GradScaler warn and switch themselves off
-(torch/amp/autocast_mode.py, torch/amp/grad_scaler.py). With parameters on MPS: not
-measured.
+Without CUDA, autocast("cuda") and GradScaler warn and disable themselves
+(torch/amp/autocast_mode.py, torch/amp/grad_scaler.py). Parameters on MPS were not measured.
 """
 
 import warnings

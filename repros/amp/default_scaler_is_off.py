@@ -27,22 +27,22 @@
 # model.to(device)
 # scaler = make_grad_scaler(choose_precision(device, torch.float16))
 # '''
-# choice = "Take the lines, on MPS from torch 2.8 on; the fix where the program runs on CPU, CUDA and MPS, as it refuses what cannot train, and any other device, such as an Intel GPU"
+# choice = "Use the lines, on MPS from torch 2.8 on. Use the fix if the program runs on CPU, CUDA and MPS, because it rejects configurations that cannot train, and any other device, such as an Intel GPU"
 # rule = "warning"
-# when = "it runs on another device than CUDA"
+# when = "the code runs on a device other than CUDA"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = "never", mps = ">=2.3" }
 # ///
-"""The loss is not scaled, and a single warning tells.
+"""The loss is not scaled, and the only sign is a single warning.
 
-The device of torch.amp.GradScaler is "cuda" unless another is given, and a scaler for
-CUDA switches itself off where CUDA is missing (torch/amp/grad_scaler.py). It is the
-same on Intel GPUs (pytorch#147731, pytorch#196195), and on MPS by the source (not
-measured). A change of the default is proposed (pytorch#196195).
-GradScaler("cuda") warns the same if torch does not see a GPU that is there, and the lines do not
-help: torch.cuda.is_available() has to become True (torch/amp/grad_scaler.py).
+The device of torch.amp.GradScaler defaults to "cuda", and a scaler for CUDA disables itself if CUDA
+is missing (torch/amp/grad_scaler.py). The same happens on Intel GPUs (pytorch#147731,
+pytorch#196195) and, according to the source, on MPS (not measured). pytorch#196195 proposes to
+change the default. GradScaler("cuda") gives the same warning if torch does not see a GPU of the
+machine. The lines do not help in that case: torch.cuda.is_available() has to become True
+(torch/amp/grad_scaler.py).
 
-On MPS a scaler that is on raises in its first step before torch 2.8:
+On MPS, an enabled scaler raises in its first step before torch 2.8:
 amp/scaler_on_mps_needs_float64.
 """
 

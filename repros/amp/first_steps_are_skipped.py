@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler skips the first steps if float16 gradients overflow at its first scale, 65536"
+# title = "GradScaler skips the first steps if float16 gradients overflow at its initial scale, 65536"
 # kind = "silent"
 # symptom = "steps were skipped, then all were taken"
 # elsewhere = [
@@ -50,20 +50,21 @@
 #     scaler.scale(criterion(model(x), y)).backward()
 #     steps += optimizer_step(optimizer, scaler)
 # '''
-# choice = "Take the lines to count the steps that were taken, and keep the default init_scale; the fix where skips that never end are to raise"
+# choice = "Use the lines to count the completed steps, and keep the default init_scale. Use the fix to raise an error if the skips never end"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""The loss is finite and the gradients of the first steps are not, so the weights stay where
-they are. The scaler starts at 65536, above the largest float16, and halves its scale with
-every overflow until the gradients fit (docs: torch.amp): a few skips in the first
-iterations are expected (NVIDIA/apex#318, facebookresearch/swav#47), skips that never end are
-not. Nothing is to be changed but what counts the steps, such as a schedule:
-schedulers/skipped_step_moves_the_schedule. With several optimizers one may step
-where another skips; the lines count the iterations in which all of them stepped.
+"""The loss is finite, but the gradients of the first steps are not, so the weights do not change.
+The scaler starts at 65536, above the largest float16, and halves its scale with every overflow
+until the gradients fit (docs: torch.amp). A few skips in the first iterations are expected
+(NVIDIA/apex#318, facebookresearch/swav#47); skips that never end are not. Only code that counts
+steps needs a change, such as a schedule: schedulers/skipped_step_moves_the_schedule. With several
+optimizers, one may step while another skips; the lines count the iterations in which all of them
+stepped.
 
-A lower init_scale ends these skips and loses what the higher one would have kept: a gradient
-of 2e-11 in float16 is 0 at a scale of 1024, which takes 2000 steps without a skip to double.
+A lower init_scale ends these skips but loses small gradients that the higher scale keeps: at a
+scale of 1024, a gradient of 2e-11 is 0 in float16. The scale doubles only after 2000 steps without
+a skip.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused SGD uses uninitialised memory as momentum after a skipped first step"
+# title = "Fused SGD uses uninitialized memory as momentum after a skipped first step"
 # kind = "silent"
 # symptom = "weight is nan after one skipped and one clean step"
 # origin = "torch"
@@ -22,23 +22,22 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""The weights can be garbage after the second step where a GradScaler skipped the first; new memory
-that happens to be zero hides it.
+"""The weights can be garbage after the second step if a GradScaler skipped the first one. New
+memory that happens to be zero hides the failure.
 
-_fused_sgd makes the momentum buffers with empty_like() in its first step
-(torch/optim/sgd.py). The kernel is to fill them, but returns at once where the scaler
-found an infinity (aten/src/ATen/native/FusedSGD.cpp), also on CUDA
-(aten/src/ATen/native/cuda/FusedSgdKernel.cu; not measured). The second step finds
-buffers and takes them for momentum.
+In its first step, _fused_sgd allocates the momentum buffers with empty_like() (torch/optim/sgd.py).
+The kernel should fill these buffers, but returns immediately if the scaler found an infinity
+(aten/src/ATen/native/FusedSGD.cpp), also on CUDA (aten/src/ATen/native/cuda/FusedSgdKernel.cu; not
+measured). The second step finds the buffers and uses their contents as momentum.
 
-LibreYOLO/libreyolo#771 meets it on CUDA in the routine overflow of the first float16
-steps; it says that the kernel advances the momentum, but here the buffer is left as
-empty_like() made it. In deterministic mode that is NaN
-(docs: torch.utils.deterministic.fill_uninitialized_memory), and so shows every time. Nesterov
-momentum has it too; SGD without momentum, Adam, AdamW and Adagrad do not.
+LibreYOLO/libreyolo#771 reports the failure on CUDA, in the routine overflow of the first float16
+steps. It says that the kernel advances the momentum, but here the buffer remains as empty_like()
+made it. In deterministic mode, empty_like() fills the buffer with NaN (docs:
+torch.utils.deterministic.fill_uninitialized_memory), so the failure shows every time. Nesterov
+momentum also fails; SGD without momentum, Adam, AdamW and Adagrad do not.
 
-Leave fused out: fused=False also turns off the choice of the foreach loop, which torch makes for
-parameters on CUDA (torch/optim/sgd.py).
+Omit fused: fused=False also disables the foreach loop, which torch otherwise chooses for parameters
+on CUDA (torch/optim/sgd.py).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A float32 Linear outside autocast raises for the output of a Linear inside it"
+# title = "A float32 Linear outside autocast raises for the output of a Linear inside the block"
 # kind = "error"
 # symptom = "same dtype"
 # origin = "usage"
@@ -23,14 +23,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""What autocast computes in 16 bits stays so when the block ends, and nothing converts it for
-the next layer (docs: torch.autocast, ucla-mobility/V2V4Real#30). Conv2d, LSTM and
-MultiheadAttention raise like Linear. On the CPU BatchNorm2d goes on in 16 bits, and so do LayerNorm
-and GroupNorm, except in 1.13, where they raise.
+"""The 16-bit results of autocast stay 16-bit after the block ends, and the next layer does not
+convert them (docs: torch.autocast, ucla-mobility/V2V4Real#30). Conv2d, LSTM and MultiheadAttention
+raise like Linear. On the CPU, BatchNorm2d continues in 16 bits. So do LayerNorm and GroupNorm,
+except in 1.13, where they raise.
 
-A loss outside of the block that gets such an output and a float32 target ends with "Found dtype
-Float but expected BFloat16": huber_loss and binary_cross_entropy on all, mse_loss on 1.13 and 2.3.
-float() ends that too.
+Outside the block, a loss of such an output and a float32 target raises "Found dtype Float but
+expected BFloat16": huber_loss and binary_cross_entropy on all releases, mse_loss on 1.13 and 2.3.
+float() fixes this error too.
 """
 
 import torch

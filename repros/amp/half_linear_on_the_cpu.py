@@ -48,14 +48,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2" }
 # ///
-"""The weights load, and the first layer raises: float16 was there to be moved, not to be
-computed with (pytorch#52291). Matrix products came with pytorch#99498, and in 2.3 none of these
-layers raises any more. Losses, cdist() and others had to wait longer, or still do:
+"""The weights load, and the first layer raises: the CPU supported float16 for moving data, not for
+computing (pytorch#52291). pytorch#99498 added matrix products, and in 2.3 all of these layers run.
+Losses, cdist() and other functions gained float16 later, or still lack it:
 amp/cdist_of_half_on_the_cpu.
 
-In float32 the model computes with the very numbers that were loaded, in twice the memory
-(zai-org/VisualGLM-6B#30). bfloat16 takes no more memory, and rounds the weights to 8 bits
-(bigscience-workshop/petals#432). An Embedding takes integers in any dtype, and raises for float().
+In float32, the model computes with exactly the numbers that were loaded, in twice the memory
+(zai-org/VisualGLM-6B#30). bfloat16 needs no additional memory, but rounds the weights to 8 bits
+(bigscience-workshop/petals#432). An Embedding accepts integers whatever its own dtype, and raises
+for float() inputs.
 """
 
 import torch

@@ -42,19 +42,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A matrix product takes two tensors of one dtype; here the weights are bfloat16 and the batch is
-float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast the weights stay
-float32, and each operation converts what it gets (docs: torch.amp). To save the memory of float32
-weights where nothing is trained, convert the batch instead: model(batch.to(torch.bfloat16)).
+"""A matrix product requires two tensors of the same dtype. Here the weights are bfloat16 and the
+batch is float32 (axolotl-ai-cloud/axolotl#844, ultralytics/yolov3#1085). Under autocast, the
+weights stay float32, and each operation converts its inputs (docs: torch.amp). To save the memory
+of float32 weights when nothing is trained, convert the batch instead:
+model(batch.to(torch.bfloat16)).
 
-Autocast does not convert float64, so take batch.float() of such a batch, nor what is written by
-index: amp/index_put_of_two_dtypes. On the CPU some layers cannot take the bfloat16 that a Linear
-returns there: LayerNorm and GroupNorm of torch 1.13, and TransformerEncoderLayer of 2.3 and before
-in eval() without gradients. Nor does every CPU run an LSTM in bfloat16 ("could not create a
-primitive descriptor"). These need model.float() without autocast.
+Autocast does not convert float64, so pass batch.float() for a float64 batch. Nor does autocast
+convert values written by index: amp/index_put_of_two_dtypes. On the CPU, some layers reject the
+bfloat16 output of a Linear: LayerNorm and GroupNorm in torch 1.13, and TransformerEncoderLayer in
+2.3 and before, in eval() without gradients. Some CPUs cannot run an LSTM in bfloat16 ("could not
+create a primitive descriptor"). For these, use model.float() without autocast.
 
-Between two steps of training, float() leaves the state of the optimizer in bfloat16, and the next
-step() of Adam or AdamW raises: optimizer.load_state_dict(optimizer.state_dict()) casts it too.
+Between two training steps, float() leaves the optimizer state in bfloat16, and the next step() of
+Adam or AdamW raises. optimizer.load_state_dict(optimizer.state_dict()) casts the state too.
 """
 
 import itertools

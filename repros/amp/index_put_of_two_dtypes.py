@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Under autocast a Linear's output cannot be written by a mask or index list into a float32 tensor"
+# title = "Under autocast, writing a Linear's output into a float32 tensor by mask or index list raises"
 # kind = "error"
 # symptom = "Index put requires the source and destination dtypes match, got Float"
 # messages = [
@@ -36,20 +36,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A mixture of experts writes the tokens of each expert back, and raises as soon as autocast is
+"""A mixture of experts writes the tokens of each expert back, which raises as soon as autocast is
 on (hiyouga/LlamaFactory#2639).
 
-The Linear returns bfloat16 there, while zeros_like(), embeddings and parameters keep float32. The
-write is index_put_(), and autocast leaves in-place calls as they are (docs: torch.amp); torch
-converts no values that are written by index, on purpose (pytorch#96177). A slice and a single
-number are converted: y[:2] = expert(x[:2]). A mask and a list or tensor of indices are not, not
-even a mask that selects nothing.
+Under autocast, the Linear returns bfloat16, while zeros_like(), embeddings and parameters keep
+float32. The write is index_put_(), and autocast does not convert the arguments of in-place calls
+(docs: torch.amp). torch deliberately does not convert values written by index (pytorch#96177). A
+slice and a single number are exceptions: y[:2] = expert(x[:2]) converts the values. A mask and a
+list or tensor of indices do not, not even a mask that selects nothing.
 
-scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise too, as where
-features of images are merged into embeddings of text (huggingface/transformers#47672) or encoded
-patches into mask tokens (lightly-ai/lightly#1077); each takes source.to(y.dtype). So does the
-other way round, a float32 mask token for features of 16 bits (pytorch/audio#2847), a model in
-bfloat16 that fills torch.zeros(), and what came from NumPy in float64.
+scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise too. Examples are
+image features merged into text embeddings (huggingface/transformers#47672) and encoded patches
+written into mask tokens (lightly-ai/lightly#1077). Pass source.to(y.dtype) to each of them. Other
+pairs of dtypes also raise: a float32 mask token for 16-bit features (pytorch/audio#2847), a
+bfloat16 model that fills torch.zeros(), and float64 values from NumPy.
 """
 
 import itertools

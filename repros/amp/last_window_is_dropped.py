@@ -36,28 +36,27 @@
 #     optimizer.step()
 #     optimizer.zero_grad()
 # '''
-# choice = "Take the lines where len(loader) is the number of batches that come; the fix where there is none or it is a guess, as of an IterableDataset with workers, or, with weight=, where the batches differ in size"
+# choice = "Use the lines if len(loader) is the true number of batches. Use the fix if there is no length or it is a guess, as for an IterableDataset with workers, or, with weight=, if the batches differ in size"
 # rule = "warning"
-# when = "the window is above 1 and the last batch does not end one"
+# when = "the window holds more than one batch, and the last batch does not complete a window"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The batches after the last full window of an epoch take no step (timoschick/pet#36).
+"""The batches after the last full window of an epoch contribute no step (timoschick/pet#36).
 
-`(i + 1) % WINDOW == 0` is never true for them. Their gradients stay, and the first step
-of the next epoch is taken with the sum of both (meta-pytorch/torchtune#2745). They are lost in the
-last epoch, and in every epoch that begins with zero_grad().
+`(i + 1) % WINDOW == 0` is never true for these batches. Their gradients remain, and the first step
+of the next epoch uses the sum of both (meta-pytorch/torchtune#2745). The gradients are lost after
+the last epoch, and before every epoch that begins with zero_grad().
 
-Stepping at the last batch too (advised in timoschick/pet#36) makes that step of SGD too short:
-its gradients are still divided by the full window
-(Lightning-AI/pytorch-lightning#19987). After 200 full steps, Adam shortens
-it to about 0.95 with half a window and 0.92 with an eighth, and its averages keep the small
-gradient.
+Stepping at the last batch too (advised in timoschick/pet#36) makes that step of SGD too short,
+because its gradients are still divided by the full window (Lightning-AI/pytorch-lightning#19987).
+With Adam, after 200 full steps, the step shrinks to about 0.95 with half a window and to 0.92 with
+an eighth, and Adam's averages keep the small gradient.
 
-The lines believe len(loader). The length of an IterableDataset with several workers is a guess:
-where more batches come, `size` is too small, then 0 or negative, and the weights become infinite;
-where fewer come, the last step is missing again.
+The lines trust len(loader). With several workers, the length of an IterableDataset is a guess. If
+more batches arrive, `size` becomes too small, then 0 or negative, and the weights become infinite.
+If fewer arrive, the last step is missing again.
 
-An epoch has one step more then: a schedule that is told its length needs
+With the partial window, an epoch has one more step: a schedule that is given its length needs
 ceil(len(loader) / WINDOW) steps per epoch, and OneCycleLR raises with len(loader) // WINDOW.
 """
 

@@ -29,15 +29,16 @@
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The scaler checks each gradient for infinities, and asserts that there was one to check
-(torch/amp/grad_scaler.py). A loss that is made anew from a number reaches no parameter
-(open-mmlab/mmsegmentation#3230), nor does one whose requires_grad was set by hand
-(brian6091/Dreambooth#23): backward() is quiet, and step() is the first to notice.
+"""The scaler checks each gradient for infinities, and asserts that it checked at least one
+(torch/amp/grad_scaler.py). A loss recreated from a number does not reach any parameter
+(open-mmlab/mmsegmentation#3230), and neither does a loss whose requires_grad was set by hand
+(brian6091/Dreambooth#23): backward() succeeds, and step() is the first call to raise.
 
-With zero_grad() between backward() and step() it raises too, as the gradients are None then. With
-set_to_none=False, the default before 2.0, they are zeros: nothing raises, and nothing is trained
-(torch/optim/optimizer.py). step() raises also for the one of two optimizers whose parameters this
-loss does not reach: step() the other alone. So it does for an optimizer of a copy of the model.
+zero_grad() between backward() and step() has the same effect, because it sets the gradients to
+None. With set_to_none=False, the default before 2.0, the gradients are zeros: step() does not
+raise, and nothing is trained (torch/optim/optimizer.py). With two optimizers, step() also raises
+for the optimizer whose parameters this loss does not reach: step only the other one. The same
+happens if the optimizer holds the parameters of a copy of the model.
 """
 
 import torch

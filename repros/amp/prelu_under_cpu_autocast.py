@@ -22,15 +22,15 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.1" }
 # ///
-"""A model with PReLU raises under CPU autocast in 2.0; 1.13 ran it.
+"""In torch 2.0, a model with PReLU raises under CPU autocast; 1.13 runs the same model.
 
-Under autocast Linear and convolutions return bfloat16, and the weight of PReLU is float32;
-LayerNorm and BatchNorm keep float32, and PReLU runs behind them. prelu() cast the weight until it
-was rewritten for 2.0, which refuses the mixture; autocast casts both on CUDA, and on the CPU since
-prelu is on its list (pytorch#95366).
+Under autocast, Linear and convolutions return bfloat16, and the weight of PReLU is float32.
+LayerNorm and BatchNorm keep float32, and PReLU runs after them. prelu() cast the weight until its
+rewrite for 2.0, which rejects mixed dtypes. Autocast casts both tensors on CUDA, and on the CPU
+since prelu was added to its list (pytorch#95366).
 
-Without autocast a mixture raises the same in later releases too, such as a float32 input of a
-module that was converted to bfloat16: give it x.to(prelu.weight.dtype).
+Without autocast, mixed dtypes raise the same error in later releases too, for example a float32
+input of a module converted to bfloat16: pass x.to(prelu.weight.dtype).
 """
 
 import torch

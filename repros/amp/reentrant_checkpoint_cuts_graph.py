@@ -22,21 +22,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first block does not learn, and only a warning tells: "None of the inputs have
+"""The first block does not learn, and the only sign is a warning: "None of the inputs have
 requires_grad=True. Gradients will be None" (mlfoundations/open_clip#573).
 
 The reentrant variant gives its output a graph only if an input requires a gradient; the
-non-reentrant one has no such condition (docs: torch.utils.checkpoint). The input of a
-first block is data, which requires none. Where all layers with gradients are
-checkpointed so, the output requires no gradient at all
-(huggingface/transformers#21381).
+non-reentrant variant has no such condition (docs: torch.utils.checkpoint). The input of a first
+block is data, which requires no gradient. If all layers with gradients are checkpointed this way,
+the output does not require a gradient either (huggingface/transformers#21381).
 
-The same warning comes where nothing is wrong: in a validation under no_grad(), and for a block
-that is frozen on purpose.
+The same warning also appears in correct code: in a validation under no_grad(), and for a block that
+is frozen on purpose.
 
-A block that gets gradients is computed again in backward(), with either variant, so that a
-BatchNorm in it updates its running statistics twice. With use_reentrant=False a block that changes
-its input in place, such as ReLU(inplace=True) at its start, raises in backward() on 2.3 and 2.15.
+With either variant, backward() recomputes a block that gets gradients, so a BatchNorm in the block
+updates its running statistics twice. With use_reentrant=False, a block that changes its input in
+place, such as a ReLU(inplace=True) at its start, raises in backward() on 2.3 and 2.15.
 """
 
 import warnings

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A checkpoint saved where the GradScaler was off cannot be resumed where it is on"
+# title = "A checkpoint saved with a disabled GradScaler cannot be resumed with an enabled one"
 # kind = "error"
 # symptom = "The source state dict is empty"
 # messages = ["The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler"]
@@ -25,18 +25,17 @@
 # scaler = GradScaler(device, enabled=use_amp)
 # load_scaler_state(scaler, checkpoint.get("scaler", {}))
 # '''
-# choice = "Take the lines; the fix where the program should know whether a state was loaded"
+# choice = "Use the lines, or the fix if the program should know whether a state was loaded"
 # rule = "warning"
 # when = "a run without AMP is resumed with AMP"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.3" }
 # ///
-"""Resuming a run raises once mixed precision is turned on
-(lucidrains/lightweight-gan#103).
+"""Resuming a run raises once mixed precision is turned on (lucidrains/lightweight-gan#103).
 
-The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled one
-refuses an empty one (torch/amp/grad_scaler.py). The other way round nothing raises: a disabled
-scaler ignores what it is given.
+The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled scaler rejects
+an empty state (torch/amp/grad_scaler.py). The reverse case does not raise: a disabled scaler
+ignores the given state.
 """
 
 import torch

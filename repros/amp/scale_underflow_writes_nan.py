@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After 200 skipped steps in a row the loss scale is zero, and a good step writes NaN weights"
+# title = "After 200 skipped steps in a row, the loss scale is zero, and a good step writes NaN weights"
 # kind = "silent"
 # symptom = "scale 0.0, then a finite step wrote nan"
 # origin = "design"
@@ -28,23 +28,22 @@
 # from amp import optimizer_step
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Take the fix, which raises as soon as the scale cannot be the cause of the skipped steps; the lines where they are to be skipped for ever"
+# choice = "Use the fix, which raises as soon as the scale cannot be the cause of the skipped steps. Use the lines if such steps should be skipped forever"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The weights are NaN after a step whose loss and gradient were finite.
+"""The weights are NaN after a step with a finite loss and a finite gradient.
 
-Each skipped step halves the scale, and nothing keeps it from reaching 0, as a check
-would cost time (docs: torch.amp, pytorch#99640). Then the gradient of 0 * loss is 0,
-which passes the check for infinities, and is multiplied by 1 / 0: NaN
-(aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps the scale is not zero,
+Each skipped step halves the scale, and nothing keeps the scale from reaching 0, because a check
+would cost time (docs: torch.amp, pytorch#99640). Then the gradient of 0 * loss is 0, which passes
+the check for infinities and is multiplied by 1 / 0: NaN
+(aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp). After 144 skipped steps, the scale is not zero,
 but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users keep the scale above
 a minimum by hand (pytorch#40497). get_scale() waits for the device, as step() does.
 
-A scale that goes on falling below 2**-10 has another cause: some gradients are infinite or NaN
-whatever the scale is, or, in float16, above 6e7, with which no step is taken at this minimum. A
-minimum of 1 is too high: a gradient of 1e5 in float16 overflows there in every step, and trains at
-a scale of 0.5.
+A scale that keeps falling below 2**-10 has another cause: some gradients are infinite or NaN at any
+scale, or, in float16, above 6e7, which overflows even at this minimum. A minimum of 1 is too high:
+there, a float16 gradient of 1e5 overflows in every step, but trains at a scale of 0.5.
 """
 
 import torch

@@ -27,11 +27,11 @@
 # requires = ">=2.3"
 # affected = { mps = "<2.8" }
 # ///
-"""unscale_(), and so step(), raises on a Mac (pytorch#142397).
+"""unscale_(), and therefore step(), raises on a Mac (pytorch#142397).
 
-It takes the reciprocal of the scale in float64, which MPS does not have; from torch 2.8
-on it is taken in float32 there (torch/amp/grad_scaler.py, pytorch#150255; not
-measured). A forward that stays in float16 loses small gradients with a scaler that is off.
+unscale_() computes the reciprocal of the scale in float64, which MPS does not support. From torch
+2.8 on, it uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not measured). If the
+scaler is disabled but the forward stays in float16, small gradients are lost.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler raises in step() or unscale_() if no loss was scaled before"
+# title = "GradScaler raises in step() or unscale_() if it has not scaled a loss before"
 # kind = "error"
 # symptom = "Attempted step but _scale is None"
 # messages = [
@@ -29,20 +29,19 @@
 # scaler.scale(loss).backward()
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Take the lines; the fix where the gradients are clipped too"
+# choice = "Use the lines, or the fix if the gradients are clipped too"
 # rule = "error"
 # when = "the scaler is enabled"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The first step of a run raises "Attempted step but _scale is None", or "Attempted
-unscale_ but _scale is None" where the gradients are clipped.
+"""The first step of a run raises "Attempted step but _scale is None", or "Attempted unscale_ but
+_scale is None" if the gradients are clipped.
 
-The scaler makes its scale in the first scale(), and both methods need it
-(torch/amp/grad_scaler.py). In a framework that scales in a backward() of its own, it is
-a plain loss.backward() that leaves it out (Lightning-AI/pytorch-lightning#19695). After the first
-scale() nothing raises, and a loss that was not scaled counts 65536 times too little:
-amp/unscale_divides_by_65536.
+The scaler creates its scale in the first scale(), and both methods need the scale
+(torch/amp/grad_scaler.py). In a framework whose own backward() scales the loss, a plain
+loss.backward() omits the scaling (Lightning-AI/pytorch-lightning#19695). After the first scale(),
+an unscaled loss does not raise but counts 65536 times too little: amp/unscale_divides_by_65536.
 """
 
 import torch

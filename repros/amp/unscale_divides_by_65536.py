@@ -30,21 +30,21 @@
 # scaler.scale(penalty).backward()
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Take the lines; the fix where the gradients are clipped too, as it keeps the order"
+# choice = "Use the lines, or the fix if the gradients are clipped too, because it keeps the order of the calls"
 # rule = "error"
-# when = "AMP is on (with an enabled GradScaler)"
+# when = "AMP is on, with an enabled GradScaler"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""The second loss has hardly any influence on weights that the first one trains too, with SGD and
-Adam alike. Weights that it trains alone hardly move under SGD; Adam, which divides a gradient by
-its own size, moves them, unless what the division leaves comes near its eps of 1e-8: a gradient of
+"""The second loss barely influences weights that the first loss also trains, with both SGD and
+Adam. Weights that only the second loss trains barely move under SGD. Adam divides a gradient by its
+own size, so it moves them, unless the divided gradient is close to its eps of 1e-8: a gradient of
 1e-3 makes the first step 0.6 long instead of 1.
 
-step() and unscale_() divide all gradients by the scale, also those of a loss that was
-never multiplied by it (ashawkey/stable-dreamfusion#158 has one that is made in a backward() of
-its own). They raise only where scale() was not called at all: amp/unscale_before_scale. Each
-loss needs a scale() of its own (docs: Automatic Mixed Precision examples).
+step() and unscale_() divide all gradients by the scale, including gradients of a loss that was
+never multiplied by it (ashawkey/stable-dreamfusion#158 creates such a loss in a custom backward()).
+These methods raise only if scale() was never called: amp/unscale_before_scale. Each loss needs its
+own scale() (docs: Automatic Mixed Precision examples).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model cast to half cannot be trained with a GradScaler"
+# title = "GradScaler cannot train a model that was cast with half()"
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]
@@ -41,17 +41,17 @@
 # scaler.step(optimizer)
 # scaler.update()
 # '''
-# choice = "Take the lines; the fix where the program meets devices and releases that have no float16 autocast, as it says so"
+# choice = "Use the lines, or the fix if the program runs on devices and releases without float16 autocast, because choose_precision() raises on them"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
 """The first unscale_() or step() raises (Lightning-AI/pytorch-lightning#5140).
 
-model.half() makes float16 parameters, whose gradients are float16, and unscale_()
-refuses those (torch/amp/grad_scaler.py). The parameters are to stay float32, and
-autocast is to do the casting: do not call half() on the model (docs: torch.autocast). A large base
-that is frozen may stay float16: then cast only what is trained, p.data = p.data.float() for
-each parameter p that requires a gradient.
+model.half() makes the parameters float16, so their gradients are float16, and unscale_() rejects
+float16 gradients (torch/amp/grad_scaler.py). Keep the parameters in float32, and let autocast do
+the casting: do not call half() on the model (docs: torch.autocast). A large frozen base may stay
+float16: cast only the trained parameters, with p.data = p.data.float() for each parameter p that
+requires a gradient.
 """
 
 import torch

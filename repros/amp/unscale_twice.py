@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "unscale_() in every batch of an accumulation window raises in the second one"
+# title = "Calling unscale_() in every batch of an accumulation window raises in the second batch"
 # kind = "error"
 # symptom = "unscale_\\(\\) has already been called"
 # messages = ["unscale_\\(\\) has already been called on this optimizer since the last update\\(\\)"]
@@ -43,22 +43,22 @@
 #     optimizer_step(optimizer, scaler, max_norm=1.0)
 #     optimizer.zero_grad()
 # '''
-# choice = "Take the lines for a window; the fix where a step is left out by hand for a bad gradient, as it leaves it out itself and still updates the scale"
+# choice = "Use the lines for a window. Use the fix if the code itself skips steps with bad gradients, because the fix skips them and still updates the scale"
 # rule = "error"
-# when = "AMP is on (with an enabled GradScaler) and the window is above 1, or update() is never called"
+# when = "AMP is on (with an enabled GradScaler), and either the window holds more than one batch or update() is never called"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
 """The second batch of a window raises (microsoft/Swin-Transformer#311).
 
-unscale_() is allowed once per optimizer between two calls of update()
-(torch/amp/grad_scaler.py): once in a window, after its last backward(). To call update() after
-every unscale_() silences the error and drops the window: the gradients that were unscaled
-before are added to, and divided, once more.
+unscale_() is allowed once per optimizer between two calls of update() (torch/amp/grad_scaler.py):
+once per window, after its last backward(). Calling update() after every unscale_() silences the
+error but loses the earlier batches of the window: each later batch is added to unscaled gradients,
+and the sum is divided again.
 
-Other loops never call update() (Lightning-AI/pytorch-lightning#4148), or leave it out together
-with a step that they skip for its bad gradient (Haian-Jin/LVSM#19, espnet/espnet#2362):
-there update() belongs after every step, skipped or not, and step() does the skipping.
+Other loops never call update() (Lightning-AI/pytorch-lightning#4148), or omit it together with a
+step that they skip because of its bad gradient (Haian-Jin/LVSM#19, espnet/espnet#2362). In such
+loops, call update() after every step, skipped or not, and let step() do the skipping.
 """
 
 import torch
