@@ -27,17 +27,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Every shape fits, training runs, and each token attends to the tokens at its place in the
-other samples instead of those of its own sequence.
+"""All shapes fit and training runs, but each token attends to the tokens at its position in the
+other samples instead of the tokens of its own sequence.
 
-Without batch_first=True the first dimension is the sequence (docs: MultiheadAttention).
-Predictions then depend on what else is in the batch (dhimasryan/MOSA-Net-Cross-Domain#10,
-om-ai-lab/OmDet#19), and the model learns badly (Exorust/TorchLeet#5).
+Without batch_first=True, the first dimension is the sequence (docs: MultiheadAttention).
+Predictions then depend on the rest of the batch (dhimasryan/MOSA-Net-Cross-Domain#10,
+om-ai-lab/OmDet#19), and the model learns poorly (Exorust/TorchLeet#5).
 
-In an encoder or decoder it is an argument of the layer:
-TransformerEncoderLayer(..., batch_first=True). What indexes the tokens elsewhere, such as a
-positional encoding pe[:x.size(0)], has to change with it. Weights that were trained without it
-load, and give other outputs: train again.
+In an encoder or decoder, batch_first is an argument of the layer: TransformerEncoderLayer(...,
+batch_first=True). Other code that indexes the tokens, such as a positional encoding pe[:x.size(0)],
+has to change with it. Weights that were trained without batch_first still load, but give different
+outputs: train again.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.MultiheadAttention wants a causal mask as long as the batch, because batch_first is off"
+# title = "nn.MultiheadAttention expects a causal mask as long as the batch, because batch_first is off"
 # kind = "error"
 # symptom = "The shape of the 2D attn_mask is"
 # messages = ["The shape of the 2D attn_mask is torch\\.Size"]
@@ -26,14 +26,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The mask is as long as the sequence, and the error asks for one as long as the batch:
-without batch_first=True the first dimension of x is the sequence (docs:
-MultiheadAttention). With a batch as large as the sequence is long, nothing raises, and the
-samples mix. The other way round it fails too: layers of open_clip became batch_first, and
-callers went on to transpose the input (mlfoundations/open_clip#910,
-FlorianFuerrutter/genQC#1): delete that there.
+"""The mask is as long as the sequence, but the error asks for a mask as long as the batch. Without
+batch_first=True, the first dimension of x is the sequence (docs: MultiheadAttention). If the batch
+is as large as the sequence is long, nothing raises, and the samples mix. The reverse mistake fails
+too: layers of open_clip became batch_first, and callers continued to transpose the input
+(mlfoundations/open_clip#910, FlorianFuerrutter/genQC#1). Such callers should drop the transpose.
 
-A mask of the size that the error asks for ends it; the tokens of one sample then attend
+A mask of the size in the error message silences the error, but the tokens of one sample then attend
 to other samples (popular fix).
 """
 

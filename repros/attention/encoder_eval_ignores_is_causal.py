@@ -28,18 +28,19 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
-"""A causal encoder attends to the future in evaluation, though is_causal=True is given.
+"""A causal encoder attends to the future in evaluation, although it is called with is_causal=True.
 
-The argument "applies a causal mask", the documentation says, and warns that it is a
-hint that src_mask is that mask (docs: torch.nn.TransformerEncoderLayer). A maintainer
-holds the user responsible for hints that are not correct (pytorch#187413).
+The documentation says that the argument "applies a causal mask", and warns that it is a hint that
+src_mask is the causal mask (docs: torch.nn.TransformerEncoderLayer). A maintainer holds the user
+responsible for incorrect hints (pytorch#187413).
 
 In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if specifying
-the is_causal hint" (pytorch#97214). In eval mode under no_grad() the layer takes its fast path,
-which needs batch_first=True, biases and an even number of heads, is given the masks and not the
-hint (torch/nn/modules/transformer.py), and attention is full. A frozen layer takes it with
-gradients enabled, too. Torch 2.0.0 ignored the hint with gradients in any layer (pytorch#96941). A
-TransformerEncoder hands the hint on, and fails too: its argument is mask, not src_mask.
+the is_causal hint" (pytorch#97214). In eval mode under no_grad(), the layer takes its fast path,
+which requires batch_first=True, biases and an even number of heads. The fast path receives the
+masks but not the hint (torch/nn/modules/transformer.py), so attention is full. A frozen layer takes
+the fast path with gradients enabled, too. Torch 2.0.0 ignored the hint with gradients in any layer
+(pytorch#96941). A TransformerEncoder passes the hint on and fails too; its argument is called mask,
+not src_mask.
 """
 
 import torch

@@ -33,15 +33,14 @@
 # with torch.no_grad(), without_fast_path(encoder):
 #     y = encoder(x, src_key_padding_mask=padding)
 # '''
-# choice = "Take the lines where you build the encoder; the fix where another library does; with either, padded positions come out as in training, where the fast path has zeros, and a sample of padding only can be NaN"
+# choice = "Use the lines if you build the encoder, or the fix if another library does. With either, the outputs at padded positions are those of training instead of the fast path's zeros, and a sample of only padding can be NaN"
 # affected = { cpu = "<2.1", cuda = "<2.1" }
 # ///
-"""A position that is padding in every sample of the batch is missing from the output of
-evaluation.
+"""In evaluation, the output lacks every position that is padding in all samples of the batch.
 
-In eval mode under no_grad() an encoder with batch_first=True and norm_first=False makes a nested
-tensor of what is not padding, and pads it at the end to the longest sample of the batch
-(torch/nn/modules/transformer.py, pytorch#97111); since the fix, to the length of the
+In eval mode under no_grad(), an encoder with batch_first=True and norm_first=False makes a nested
+tensor of the positions that are not padding. At the end it pads this tensor to the longest sample
+of the batch (torch/nn/modules/transformer.py, pytorch#97111); since the fix, to the length of the
 input (pytorch#100113).
 """
 

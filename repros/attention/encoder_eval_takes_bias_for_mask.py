@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "TransformerEncoderLayer with batch_first=True masks every key with a bias other than 0 in eval mode under no_grad()"
+# title = "TransformerEncoderLayer with batch_first=True masks every key with a nonzero bias in eval mode under no_grad()"
 # kind = "silent"
 # symptom = "a token sees no other token"
 # origin = "torch"
@@ -33,21 +33,20 @@
 # with torch.no_grad(), without_fast_path(layer):
 #     y = layer(x, src_mask=alibi)
 # '''
-# choice = "Take the fix, which records no graph; the lines where its memory does not matter, and not under inference_mode(), where the layers of a frozen encoder keep to the fast path"
+# choice = "Use the fix, which records no graph. Use the lines if the memory for the graph does not matter, but not under inference_mode(), where the layers of a frozen encoder stay on the fast path"
 # affected = { cpu = ">=2.0", cuda = ">=2.0" }
 # ///
-"""In an encoder that is trained with a position bias (ALiBi), each token attends to
-itself only in evaluation; with a bias that has no zero, the output is NaN
-(pytorch#118628).
+"""In evaluation, each token of an encoder trained with a position bias (ALiBi) attends only to
+itself. With a bias that has no zero, the output is NaN (pytorch#118628).
 
-In eval mode under no_grad() the layer takes its fast path, since 2.0 also with a mask
-(pytorch#87377), with batch_first=True and an even number of heads. There a float mask is converted
-to bool, so that every bias but 0 masks its key, and a warning speaks of performance only
-(aten/src/ATen/native/transformers/attention.cpp). MultiheadAttention did so, too
-(pytorch#107084), and takes the slow path for float masks now (pytorch#107641).
+In eval mode under no_grad(), the layer takes its fast path with batch_first=True and an even number
+of heads, since 2.0 also with a mask (pytorch#87377). The fast path converts a float mask to bool,
+so every nonzero bias masks its key, and a warning mentions only performance
+(aten/src/ATen/native/transformers/attention.cpp). MultiheadAttention did the same (pytorch#107084),
+but now takes the slow path for float masks (pytorch#107641).
 
-With gradients the layer takes the slow path where its input or one of its parameters
-requires them (torch/nn/modules/transformer.py); from 2.3 on it does so, too, after
+With gradients enabled, the layer takes the slow path if its input or one of its parameters requires
+gradients (torch/nn/modules/transformer.py). From 2.3 on, it also takes the slow path after
 torch.backends.mha.set_fastpath_enabled(False) (pytorch#112212).
 """
 

@@ -26,18 +26,18 @@
 # mask, empty = attention_mask(float_padding.bool(), attention.num_heads, bias=float_mask, dtype=x.dtype)
 # y, weights = attention(x, x, x, attn_mask=mask.flatten(0, 1))
 # '''
-# choice = "Take the lines where every sequence has a token; the fix where one may be empty"
+# choice = "Use the lines if every sequence has a token, or the fix if a sequence may be empty"
 # affected = { cpu = "<2.0" }
 # ///
-"""Padding that a float mask excludes with -inf takes part in the attention.
+"""Attention includes padding that a float mask excludes with -inf.
 
-Where attn_mask is float, multi_head_attention_forward() combines the two by
-attn_mask.masked_fill(key_padding_mask, -inf), also if key_padding_mask holds floats
-(torch/nn/functional.py): a -inf there counts as false (pytorch#92554; not measured on
-other devices than the CPU), and -1e9 raises. Since the fix it adds the two masks
-(pytorch#92733), and warns where one of them is bool.
+If attn_mask is float, multi_head_attention_forward() combines the two masks with
+attn_mask.masked_fill(key_padding_mask, -inf), even if key_padding_mask holds floats
+(torch/nn/functional.py). A -inf in key_padding_mask then counts as false (pytorch#92554; not
+measured on devices other than the CPU), and -1e9 raises. Since the fix, the function adds the two
+masks (pytorch#92733), and warns if one of them is bool.
 
-The lines are for a mask that is 0 at tokens. Of one with ones for tokens, bool() hides the tokens.
+The lines expect a mask that is 0 at tokens. If the mask is 1 at tokens, bool() hides the tokens.
 """
 
 import torch

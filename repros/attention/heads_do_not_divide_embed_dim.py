@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention and Transformer need a model width that the number of heads divides"
+# title = "MultiheadAttention and Transformer require a model width divisible by the number of heads"
 # kind = "error"
 # symptom = "embed_dim must be divisible by num_heads"
 # messages = ["embed_dim must be divisible by num_heads"]
@@ -25,9 +25,9 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Building the model raises, and the error names neither of the two numbers
-(pytorch#28719). Each head gets embed_dim // num_heads features (docs:
-MultiheadAttention): the width has to be a multiple of the number of heads.
+"""Building the model raises, and the error does not name either number (pytorch#28719). Each head
+gets embed_dim // num_heads features (docs: MultiheadAttention), so the width must be a multiple of
+the number of heads.
 """
 
 import torch

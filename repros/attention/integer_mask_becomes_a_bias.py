@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "scaled_dot_product_attention refuses an integer mask, and ones and zeros cast to float hide nothing"
+# title = "scaled_dot_product_attention rejects an integer mask, and ones and zeros cast to float hide nothing"
 # kind = "error"
 # symptom = "Expected attn_mask dtype to be bool"
 # messages = [
@@ -28,15 +28,14 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0", cuda = ">=2.0", mps = ">=2.0" }
 # ///
-"""The mask of a tokenizer is made of integers, and the attention raises
-(seal-rg/recurrent-pretraining#18).
+"""A tokenizer's mask has integers, and the attention raises (seal-rg/recurrent-pretraining#18).
 
-A boolean mask hides where it is False; any other is added to the scores (docs:
-scaled_dot_product_attention). Cast to the dtype of the query, as the error suggests, ones and zeros
-run, and padding takes part (popular fix). The masks of MultiheadAttention mean the opposite (docs:
-MultiheadAttention): its key_padding_mask is attention_mask == 0. bool() is for ones and zeros: an
-integer mask of 0 and -10000 is one to add, and bool() would hide the tokens. A row of padding alone
-gives NaN before torch 2.5 (attention/sdpa_masked_row_is_nan).
+A boolean mask hides the positions where it is False; any other mask is added to the scores (docs:
+scaled_dot_product_attention). Ones and zeros cast to the dtype of the query, as the error suggests,
+run without an error, but padding takes part (popular fix). The masks of MultiheadAttention mean the
+opposite (docs: MultiheadAttention): its key_padding_mask is attention_mask == 0. bool() is for ones
+and zeros. An integer mask of 0 and -10000 is meant to be added, and bool() would hide the tokens. A
+row that contains only padding gives NaN before torch 2.5 (attention/sdpa_masked_row_is_nan).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "MultiheadAttention with several heads rejects one mask per sample; repeat() mixes them up"
+# title = "MultiheadAttention with several heads rejects one mask per sample; repeat() mixes the masks up"
 # kind = "error"
 # symptom = "The shape of the 3D attn_mask is"
 # messages = ["The shape of the 3D attn_mask is torch\\.Size"]
@@ -25,14 +25,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A mask of shape (batch, tokens, tokens) is refused: a 3-dimensional one needs an entry per
-head (pytorch#64706), and those of one sample stand next to each other
+"""MultiheadAttention rejects a mask of shape (batch, tokens, tokens): a 3-dimensional mask needs an
+entry per head (pytorch#64706), and the entries of one sample are adjacent
 (multi_head_attention_forward() in torch/nn/functional.py).
 
-mask.repeat(num_heads, 1, 1), as in pytorch#97605, has the right shape in the wrong order:
-heads of one sample get the mask of another, and see what was hidden (popular fix).
-repeat_interleave() keeps the order (control; line/lighthouse#77). A row of the mask that hides
-everything, as of a padded query, gives NaN (attention/need_weights_masked_row_is_nan).
+mask.repeat(num_heads, 1, 1), as in pytorch#97605, has the right shape in the wrong order: heads of
+one sample get the mask of another, and see hidden tokens (popular fix). repeat_interleave() keeps
+the order (control; line/lighthouse#77). A mask row that hides everything, such as the row of a
+padded query, gives NaN (attention/need_weights_masked_row_is_nan).
 """
 
 import torch

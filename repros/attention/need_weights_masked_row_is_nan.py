@@ -33,21 +33,21 @@
 # y = y.masked_fill(empty[..., None], 0)
 # loss = y[~padding].sum()
 # '''
-# choice = "Take the lines; the fix where a causal mask or a bias hides keys too, with queries=q.shape[1] in cross-attention"
+# choice = "Use the lines, or the fix if a causal mask or a bias hides keys too. In cross-attention, pass queries=q.shape[1] to the fix"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""One sequence without a single token makes the gradients of all weights NaN, although
-the loss leaves it out and is finite.
+"""A sequence without any tokens makes the gradients of all weights NaN, although the loss omits
+that sequence and is finite.
 
-With need_weights=True, the default, multi_head_attention_forward() calls softmax() on
-scores that are all -inf (torch/nn/functional.py): NaN, and its zero gradient times NaN
-is NaN in the weights that the whole batch shares (pytorch#196170). A mask that hides a
-whole head makes the output NaN (pytorch#160064). Where the queries are others, as in
-cross-attention, there are outputs for an empty sequence that no mask of the loss leaves out.
+With need_weights=True, the default, multi_head_attention_forward() calls softmax() on scores that
+are all -inf (torch/nn/functional.py). The result is NaN, and its zero gradient times NaN is NaN in
+the weights that the whole batch shares (pytorch#196170). A mask that hides a whole head makes the
+output NaN (pytorch#160064). If the queries are a different sequence, as in cross-attention, an
+empty sequence has outputs that no mask of the loss excludes.
 
-With need_weights=False, from 2.5 on, scaled_dot_product_attention() returns zeros for
-such rows, which was changed for this report among others (pytorch#131060;
-attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same here.
+With need_weights=False, from 2.5 on, scaled_dot_product_attention() returns zeros for such rows.
+That change was made for this report among others (pytorch#131060;
+attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same change here.
 """
 
 import torch

@@ -21,17 +21,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Fine-tuning runs, and the adapter of the output projection is not trained.
+"""Fine-tuning runs, but the adapter of the output projection is not trained.
 
 MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_proj
-(torch/nn/modules/activation.py, pytorch#78109), so that hooks on it and wrappers of its
-forward do nothing (helicalAI/helical#405). A hook that only looks belongs on the attention,
-whose first output is that of out_proj. A parametrization is part of the weight, and the adapter
-then of the model: freeze the model before, and make the adapter in its dtype. The optimizer
-raises if model.parameters() is one group and the adapter another.
+(torch/nn/modules/activation.py, pytorch#78109), so hooks on out_proj and wrappers of its forward do
+nothing (helicalAI/helical#405). Register a hook that only observes on the attention module, whose
+first output is that of out_proj. A parametrization is part of the weight and makes the adapter part
+of the model: freeze the model first, and create the adapter in the dtype of the model. The
+optimizer raises if model.parameters() is one group and the adapter another.
 
-It renames the weight in the state_dict, and torch.save() of the module itself raises: load a
-checkpoint of the model first, and merge by remove_parametrizations() before you save (control).
+A parametrization renames the weight in the state_dict, and torch.save() of the module itself
+raises. Load a checkpoint of the model first, and merge with remove_parametrizations() before you
+save (control).
 """
 
 import torch

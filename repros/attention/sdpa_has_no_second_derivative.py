@@ -28,15 +28,16 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3" }
 # ///
-"""A backward through the gradient raises, and with attention written out by hand it does not
-(huggingface/diffusers#5678). torch.func.hessian() and jvp() raise in the forward already: the
-kernels have no forward AD either.
+"""A backward through the gradient raises, but hand-written attention does not
+(huggingface/diffusers#5678). torch.func.hessian() and jvp() raise in the forward, because the
+kernels do not support forward AD either.
 
-The fused kernels have none: a known gap (pytorch#116350). On the CPU it is the one of flash
-attention, which is not taken with dropout_p above 0, a mask that requires grad, inputs of two
-dimensions (on 2.13 also of three), or values of another width than the queries; on CUDA also the
-memory-efficient one (learnables/learn2learn#429; not measured). The math backend has it (control).
-Under activation checkpointing, the block has to be inside of the checkpointed function.
+The fused kernels have no second derivative: a known gap (pytorch#116350). On the CPU, the flash
+attention kernel lacks it. That kernel is not used with dropout_p above 0, a mask that requires
+grad, inputs of two dimensions (on 2.13 also of three), or values whose width differs from the
+queries. On CUDA, the memory-efficient kernel lacks it too (learnables/learn2learn#429; not
+measured). The math backend has the derivative (control). With activation checkpointing, the
+sdpa_kernel() block must be inside the checkpointed function.
 """
 
 import torch

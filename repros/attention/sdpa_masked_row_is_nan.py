@@ -28,13 +28,13 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0,<2.5" }
 # ///
-"""A padded query, whose keys are all masked, comes out as NaN, as does its gradient.
+"""A padded query, whose keys are all masked, has a NaN output and a NaN gradient.
 
-The scores of the row are all -inf, and softmax() of them is NaN (pytorch#103749). The
-fix returns zeros for such rows (pytorch#131060, pytorch#133882).
+The scores of the row are all -inf, and softmax() of them is NaN (pytorch#103749). The fix returns
+zeros for such rows (pytorch#131060, pytorch#133882).
 
-A float mask of 0 and -inf gives NaN too (2.3): the lines, which take a bool mask, need mask == 0
-of it. No release changes a softmax() that is written out, nor MultiheadAttention with
+A float mask of 0 and -inf gives NaN too (2.3). The lines expect a bool mask: convert a float mask
+with mask == 0. No release changes a hand-written softmax(), nor MultiheadAttention with
 need_weights=True: attention/need_weights_masked_row_is_nan.
 """
 
