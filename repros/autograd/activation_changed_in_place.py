@@ -25,18 +25,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() raises on the output of a ReLU that `+=` changed after the ReLU had saved it.
+"""backward() raises for the output of a ReLU if `+=` changed the output after the ReLU had saved
+it.
 
-ReLU's backward needs its own output. Every change in place counts up the version of the tensor, and
-backward() compares it with the version at the time of saving
-(torch/csrc/autograd/saved_variable.cpp). `y += x` is such a change; `y = y + x` makes a new tensor
-(control). That one has the promoted dtype, and `y += x` kept the dtype of y: under autocast it is
-float32 where x is. inplace=False in every ReLU, tried first (lyongo/NWPU-MOC#4, quark0/darts#109),
-leaves the `+=` where it was (popular fix).
+The backward of a ReLU needs its own output. Every in-place change increments the version of the
+tensor, and backward() compares it with the version at the time of saving
+(torch/csrc/autograd/saved_variable.cpp). `y += x` is an in-place change; `y = y + x` makes a new
+tensor (control). The new tensor has the promoted dtype, whereas `y += x` keeps the dtype of y:
+under autocast, the new tensor is float32 if x is. Users first tried inplace=False in every ReLU
+(lyongo/NWPU-MOC#4, quark0/darts#109), which does not remove the `+=` (popular fix).
 
 sigmoid(), tanh(), exp() and sqrt() save their output too; gelu(), silu() and leaky_relu() do not,
-except leaky_relu(inplace=True). `y[mask] = 0` is such a change as well: y = y.masked_fill(mask, 0)
-is none.
+except leaky_relu(inplace=True). `y[mask] = 0` is also an in-place change; y = y.masked_fill(mask,
+0) is not.
 """
 
 import torch

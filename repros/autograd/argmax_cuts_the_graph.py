@@ -28,13 +28,13 @@
 """backward() says that the loss does not require grad, although every parameter does
 (LZGMatrix/BOP19_CDPN_2019ICCV#4).
 
-argmax() returns integers, which have no gradient. The loss has to be taken before it, from the
-scores: those of the last layer, as behind a softmax, which argmax() does not mind, the loss cannot
-fall to 0 (loss/softmax_before_cross_entropy). loss.requires_grad = True, tried instead
-(ronghuaiyang/arcface-pytorch#56), makes the loss a leaf: backward() succeeds, and nothing is
+argmax() returns integers, which have no gradient. Compute the loss from the scores of the last
+layer, before argmax(). After a softmax, which does not change the result of argmax(), the loss
+cannot fall to 0 (loss/softmax_before_cross_entropy). Users tried loss.requires_grad = True
+(ronghuaiyang/arcface-pytorch#56), which makes the loss a leaf: backward() succeeds, but nothing is
 trained.
 
-cross_entropy() takes int64 class numbers of shape (batch,), such as y.long().squeeze(1) of a
+cross_entropy() expects int64 class numbers of shape (batch,), such as y.long().squeeze(1) of a
 column, and at least two columns of scores.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second term of the loss that uses argmax() has no gradient, whatever its weight"
+# title = "A second loss term that uses argmax() has no gradient, whatever its weight"
 # kind = "silent"
 # symptom = "the gradient is the same with the term as without it"
 # origin = "design"
@@ -20,16 +20,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The penalty is in the loss that is printed, and training goes on as if it were not there:
-its weight changes no gradient of a sum (Ugenteraan/Deep_Hierarchical_Classification#6).
-A scheduler that reads the loss sees it.
+"""The printed loss includes the penalty, but training continues as if the penalty were absent: its
+weight changes no gradient of a sum (Ugenteraan/Deep_Hierarchical_Classification#6). A scheduler
+that reads the loss does see the penalty.
 
-argmax() and comparisons return tensors without a gradient. backward() raises only where
-*nothing* in the loss has one; the other term hides it. The probability of the class has
-a gradient (control). Where cross_entropy() is given another ignore_index, mask that one.
+argmax() and comparisons return tensors without a gradient. backward() raises only if *nothing* in
+the loss has a gradient; the other term hides the failure. The probability of the class has a
+gradient (control). If cross_entropy() has another ignore_index, mask that index.
 
-round() and a threshold are no better than argmax(): for two classes take the sigmoid itself, and
-for Dice, IoU, F1 or a count of predictions the probabilities in place of the hard ones.
+round() and a threshold have no gradient either. For two classes, use the sigmoid itself. For Dice,
+IoU, F1 or a count of predictions, use probabilities instead of hard predictions.
 """
 
 import torch

@@ -23,13 +23,13 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""Padding of zeros makes the gradient NaN; masked before atan2, it does not (control).
+"""Zero padding makes the gradient NaN, unless the padding is masked before atan2 (control).
 
-The backward divides by x * x + y * y: the masked element's gradient of 0 is multiplied by
+The backward divides by x * x + y * y, so the masked element's gradient of 0 is multiplied by
 infinity (torch/csrc/autograd/FunctionsManual.cpp, pytorch#166787). Vectors so short that the
-squares are 0 have it too: where there is no mask, take keep = torch.hypot(x, y) > 1e-6 (in
-float32). The gradient of torch.angle() at 0 is 0, that of atan2(z.imag, z.real) is not. At
-1e-30 + 1e-30j that of torch.angle() is NaN too, also in 2.15.
+squares are 0 fail too. If there is no mask, use keep = torch.hypot(x, y) > 1e-6 (in float32). The
+gradient of torch.angle() at 0 is 0, but that of atan2(z.imag, z.real) is not. At 1e-30 + 1e-30j,
+the gradient of torch.angle() is NaN too, also in 2.15.
 """
 
 import torch

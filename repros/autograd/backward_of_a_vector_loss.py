@@ -27,18 +27,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() without an argument needs a loss of one element (docs: Tensor.backward). A loss
-without a reduction has one per sample (dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4),
-and DataParallel returns one per GPU (eriklindernoren/PyTorch-YOLOv3#331).
+"""backward() without an argument requires a loss of one element (docs: Tensor.backward). A loss
+without a reduction has one element per sample
+(dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4), and DataParallel returns one per GPU
+(eriklindernoren/PyTorch-YOLOv3#331).
 
-backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), is the
-backward of the sum: the gradient grows with the batch or the number of GPUs, and with it
-the steps of SGD.
+backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), is the backward of
+the sum. The gradient, and with it the steps of SGD, grows with the batch or the number of GPUs.
 
-The built-in mean divides by what counts: with ignore_index by the number of the other labels, with
-class weights by weight[y].sum(). loss.mean() divides by all: its gradient is shorter with ignored
-labels, and with weights above 1 longer. Of one loss per GPU, loss.mean() counts each the same, also
-the one that got fewer rows of the batch.
+The built-in mean divides by the number of labels that are not ignored, or, with class weights, by
+weight[y].sum(). loss.mean() divides by the number of all labels: its gradient is shorter with
+ignored labels, and longer with weights above 1. With one loss per GPU, loss.mean() counts each GPU
+equally, even a GPU that got fewer rows of the batch.
 """
 
 import torch

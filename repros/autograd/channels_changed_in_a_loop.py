@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Changing the rows of a tensor in place inside a for loop raises when it has a gradient"
+# title = "Changing the rows of a tensor in place inside a for loop raises if the tensor has a gradient"
 # kind = "error"
 # symptom = "is a view and is being modified inplace"
 # messages = [
@@ -33,18 +33,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""De-normalizing an image channel by channel raises (haofanwang/Score-CAM#28), and so does
-the Normalize of an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
+"""De-normalizing an image channel by channel raises (haofanwang/Score-CAM#28), and so does the
+Normalize of an adversarial attack (paarthneekhara/AdversarialDeepFakes#23).
 
-A for loop over a tensor unbinds it (pytorch#40884). unbind(), chunk() and split() return
-several views from one node, and autograd does not know how to rewrite the graph for a
-change of one of them (pytorch#36403). Change the pieces of the other two out of place as well,
-and join them with torch.cat().
+A for loop over a tensor unbinds it (pytorch#40884). unbind(), chunk() and split() return several
+views from one node, and autograd cannot rewrite the graph when one of the views changes
+(pytorch#36403). Change the pieces of chunk() and split() out of place as well, and join them with
+torch.cat().
 
-The line scales along the first dimension, as the loop does; channel.sub_(m).div_(s) becomes
-(image - mean) / std, both of that shape. For a batch of images, whose channels are the second, take
-.view(1, -1, 1, 1): the loop goes over the images, and the line makes three of one. It also makes
-three channels of the one of a grey image, where the loop takes the first number: give it one.
+The line scales along the first dimension, as the loop does. channel.sub_(m).div_(s) becomes (image
+- mean) / std, with both in that shape. For a batch of images, whose channels are the second
+dimension, use .view(1, -1, 1, 1): the loop iterates over the images, and the line turns one image
+into three. The line also turns the single channel of a gray image into three, whereas the loop uses
+the first number: pass only that number.
 """
 
 import torch

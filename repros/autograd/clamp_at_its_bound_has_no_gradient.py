@@ -24,12 +24,13 @@
 # '''
 # affected = { cpu = ">=2.14", cuda = ">=2.14", mps = ">=2.14" }
 # ///
-"""A parameter that starts at a bound of the clamp that it goes through is not trained.
+"""A parameter that starts at a bound of its clamp is not trained.
 
-clamp passed the gradient on at its bounds until 2.14, which takes the subgradient of the smallest
-norm there (pytorch#191142), as the notes on autograd have it (docs: autograd mechanics) and
-hardtanh does (pytorch#184574). clip, clamp_min and clamp_max changed too. Bounds that are tensors
-take half of it, on 2.15. A NaN has gradient 0 through clamp, and 1 through the lines.
+Before 2.14, clamp passed the gradient on at its bounds. Since 2.14, it uses the subgradient of the
+smallest norm there (pytorch#191142), as the notes on autograd specify (docs: autograd mechanics)
+and hardtanh does (pytorch#184574). clip, clamp_min and clamp_max changed too. At a bound that is a
+tensor, the gradient is halved, on 2.15. A NaN has gradient 0 through clamp, and 1 through the
+lines.
 """
 
 import torch

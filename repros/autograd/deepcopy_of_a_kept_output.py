@@ -26,15 +26,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A model can be copied until its first forward with gradients, which keeps a tensor in an
+"""A model can be copied until its first forward with gradients, which stores a tensor in an
 attribute (pytorch#54580), such as attention weights for a plot (sktime/sktime#10928). Under
-no_grad(), or of a frozen model, the output has no history, and the copy works.
+no_grad(), or in a frozen model, the output has no history, and the copy works.
 
-deepcopy() copies the attributes of a module too, and a tensor with a history cannot be
-copied without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached one can.
-What forward() goes on with has to keep its history: with self.features detached at once,
-the layers before it get no gradient (popular fix). A tensor that a loss needs belongs in
-what forward() returns.
+deepcopy() copies the attributes of a module too, and a tensor with a history cannot be copied
+without its graph (Tensor.__deepcopy__() in torch/_tensor.py). A detached tensor can be copied. The
+rest of forward() must use the tensor with its history: if self.features is detached immediately,
+the layers before it get no gradient (popular fix). If a loss needs a tensor, return it from
+forward().
 """
 
 import copy

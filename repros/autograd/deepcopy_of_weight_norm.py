@@ -30,18 +30,18 @@
 """A grid search (skorch-dev/skorch#741), an EMA or an ensemble copies the model, and the copy
 raises.
 
-weight_norm() computes the weight from two parameters and keeps it as an attribute of the
-layer, a tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). A forward under
-no_grad() computes one without, and the copy works until the next forward that trains. The
-parametrization of the same name, which replaced it in 2.1, does not (pytorch#103001). It
-loads what was saved with weight_g and weight_v, and names them otherwise in its own
-state_dict (right), which the old one cannot load. remove_weight_norm() raises for it: call
-torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"). Code that reads layer.weight_g
-raises too: it is layer.parametrizations.weight.original0 now.
+weight_norm() computes the weight from two parameters and stores it as an attribute of the layer: a
+tensor with a history (torch/nn/utils/weight_norm.py, pytorch#28594). A forward under no_grad()
+computes a weight without a history, and the copy works until the next forward that trains. The
+parametrization of the same name, which replaced weight_norm() in 2.1, does not fail
+(pytorch#103001). It loads checkpoints with weight_g and weight_v, but its own state_dict has other
+names (right), which the old weight_norm() cannot load. remove_weight_norm() raises for the
+parametrization: call torch.nn.utils.parametrize.remove_parametrizations(layer, "weight"). Code that
+reads layer.weight_g raises too: the new name is layer.parametrizations.weight.original0.
 
-The new layer cannot be pickled, not even after remove_parametrizations(): torch.save(model) raises,
-and so does a search that sends it to other processes; torch.save(model.state_dict()) works. Where
-the model has to be pickled, and before 2.1, copy it through remove_weight_norm().
+The new layer cannot be pickled, not even after remove_parametrizations(). torch.save(model) raises,
+and so does a search that sends the model to other processes; torch.save(model.state_dict()) works.
+If the model has to be pickled, and before 2.1, call remove_weight_norm() before the copy.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of det() is zero if the LU factorisation of the matrix has an exact zero"
+# title = "The gradient of det() is zero if the LU factorization of the matrix has an exact zero"
 # kind = "silent"
 # symptom = "gradient of det is \\[\\[-?0.0, -?0.0\\], \\[-?0.0, -?0.0\\]\\], not \\[\\[4"
 # origin = "torch"
@@ -21,17 +21,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The gradient is all zeros, and with create_graph=True it is the true one (control). The same
-option of backward() helps too, and leaves a graph in x.grad. Other singular matrices, whose
-factorisation ends in a tiny number instead of 0, get the true one to rounding without it: zeros
-come with a row of zeros, and often with repeated rows and small whole numbers. Where the rank is
-lower by two or more, and of det(v @ v.T) with dependent rows, the true gradient is 0.
+"""The gradient is all zeros; with create_graph=True it is correct (control). The same option of
+backward() helps too, but leaves a graph in x.grad. Other singular matrices, whose factorization
+ends in a tiny number instead of 0, get the correct gradient up to rounding without the option.
+Zeros occur with a row of zeros, and often with repeated rows and small whole numbers. If the rank
+is lower by two or more, or for det(v @ v.T) with dependent rows, the true gradient is 0.
 
-There are two formulas. The one without create_graph nudges the factorisation where its
-diagonal is 0, so that a system can be solved whose right-hand side is det(x) times the
-identity, that is 0 (torch/csrc/autograd/FunctionsManual.cpp); singular matrices were
-left for later (pytorch#79487). Only those of one element were fixed (pytorch#80761,
-pytorch#171225).
+torch has two formulas. The formula without create_graph nudges the factorization where its diagonal
+is 0, in order to solve a system. The right-hand side of the system is det(x) times the identity,
+which is 0 (torch/csrc/autograd/FunctionsManual.cpp). A fix for singular matrices was postponed
+(pytorch#79487). Only matrices of one element were fixed (pytorch#80761, pytorch#171225).
 """
 
 import torch

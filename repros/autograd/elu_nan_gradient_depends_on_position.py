@@ -18,14 +18,14 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""One tensor of NaNs has two different gradients, so that some NaNs pass for healthy.
+"""A tensor of NaNs has two different gradients, so some NaNs look like healthy values.
 
-The kernel computes whole vectors of elements, here the first 64, and the rest one by one; its two
-tests of the sign differ where the value is NaN (pytorch#195075). So do those of celu, selu,
-hardtanh, relu6, hardswish, hardshrink, softshrink, and of torch.special.logit with eps. The
-output is NaN at every position (but 0 of softshrink in torch 2.3 and before): look for NaN there,
-or pass it on as it is, whose gradient is then that of the output, at each position (control). That
-gradient is finite: who looks for NaN in gradients finds none of these.
+The kernel computes whole vectors of elements, here the first 64, and the rest one by one. Its two
+tests of the sign differ for NaN (pytorch#195075). So do the tests in celu, selu, hardtanh, relu6,
+hardswish, hardshrink, softshrink, and torch.special.logit with eps. The output is NaN at every
+position (except that softshrink returns 0 in torch 2.3 and before). Look for NaN in the output, or
+pass NaNs through unchanged: their gradient is then the gradient of the output, at each position
+(control). That gradient is finite, so a search for NaN in gradients finds none of these elements.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Freezing model.parameters() freezes the head that should train too, and backward() raises"
+# title = "Freezing model.parameters() also freezes the head that should train, and backward() raises"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
@@ -25,17 +25,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() says that the loss does not require grad: where no input of an operation
-requires grad, its output does not (docs: notes/autograd). The loop that was to freeze the
-backbone went over the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
+"""backward() says that the loss does not require grad: if no input of an operation requires grad,
+its output does not either (docs: notes/autograd). The loop that should freeze only the backbone
+covers the whole model (cfzd/Ultra-Fast-Lane-Detection#281).
 
-loss.requires_grad = True, said to solve it (mazurowski-lab/finetune-SAM#26), ends the
-error and trains nothing (popular fix). A BatchNorm in the frozen part goes on moving its
-averages in training mode: modules/frozen_batchnorm_moves. Parameters that are frozen after the
-first steps can go on moving: optimizers/frozen_parameter_moves_on.
+loss.requires_grad = True, reported as a solution (mazurowski-lab/finetune-SAM#26), silences the
+error but trains nothing (popular fix). A BatchNorm in the frozen part keeps updating its averages
+in training mode: modules/frozen_batchnorm_moves. Parameters that are frozen after the first steps
+can keep moving: optimizers/frozen_parameter_moves_on.
 
-A head that can train gets the same message within checkpoint(model, x) that is reentrant, as it is
-by default: x needs no gradient, and so its output has none. Take use_reentrant=False.
+A trainable head raises the same error within checkpoint(model, x) if the checkpoint is reentrant,
+which is the default: x requires no gradient, so the output has none. Pass use_reentrant=False.
 """
 
 import torch

@@ -29,15 +29,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first step works, and the second goes through the graph of the features once more
-(lucidrains/denoising-diffusion-pytorch#109). Features that are not to be trained are
-computed without a graph instead (pyg-team/pytorch-frame#229).
+"""The first step works, but the second goes through the graph of the features again
+(lucidrains/denoising-diffusion-pytorch#109). If the features should not be trained, compute them
+without a graph instead (pyg-team/pytorch-frame#229).
 
-backward() frees what the forward saved (torch/csrc/autograd/engine.cpp); what depends on parameters
-has to be computed again in every step (control), also because the parameters have changed.
-retain_graph=True, which the message advises, hits those: "modified by an inplace operation"
-(popular fix). An encoder whose backward needs no weight, such as one Linear, does not raise even
-then, and the head goes on with the features of the first weights.
+backward() frees the tensors that the forward saved (torch/csrc/autograd/engine.cpp). A tensor that
+depends on parameters has to be recomputed in every step (control), also because the parameters have
+changed. retain_graph=True, which the message advises, finds the changed parameters: "modified by an
+inplace operation" (popular fix). An encoder whose backward needs no weight, such as a single
+Linear, does not raise even then, and the head continues with the features of the initial weights.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "backward() of a custom Function has to return one gradient per argument of forward()"
+# title = "backward() of a custom Function must return one gradient per argument of forward()"
 # kind = "error"
 # symptom = "returned an incorrect number of gradients"
 # messages = [
@@ -39,13 +39,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""forward() takes a tensor and a constant, and backward() returns the gradient of the tensor
-alone (evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
+"""forward() takes a tensor and a constant, but backward() returns only the gradient of the tensor
+(evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
 
-Every argument after ctx has its place in what backward() returns, None where it has no
-gradient (docs: notes/extending). A factor that is trained needs its own gradient there: with
-None it gets none. More tensors than arguments raise the same, "expected 1, got 2": leave out
-what is too much.
+backward() must return a value for every argument after ctx: None for an argument without a gradient
+(docs: notes/extending). A trainable factor needs its own gradient in its place; None leaves it
+without a gradient. Returning more tensors than arguments raises the same error, "expected 1, got
+2": remove the extra tensors.
 """
 
 import torch

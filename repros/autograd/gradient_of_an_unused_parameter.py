@@ -31,19 +31,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The inner loop of meta-learning differentiates by every parameter, and the model has a
-head that the output does not go through (learnables/learn2learn#363, where the same
-model trains in the usual way).
+"""The inner loop of meta-learning differentiates with respect to every parameter, but the output
+does not pass through one head of the model (learnables/learn2learn#363, where the same model trains
+normally with backward()).
 
-autograd.grad() refuses a tensor that the output does not depend on (docs:
-torch.autograd.grad); backward() just leaves its grad at None. allow_unused=True, which
-the message advises, returns None in its place, and the update p - lr * g raises
-(popular fix; showlab/BoxDiff#20 meets another error after it). Zeros in place of None end
-it (control), and so does materialize_grads=True where torch.autograd.grad has it. First
-make sure that the parameter is not to be used. Of an input that was sliced or converted after the
-forward the message is the same, and zeros would hide it: differentiate by the tensor that the
-model got. Zip the gradients with `parameters`: frozen ones,
-which grad() refuses too, are in neither.
+autograd.grad() rejects a tensor that the output does not depend on (docs: torch.autograd.grad),
+whereas backward() leaves the grad of this tensor at None. allow_unused=True, which the message
+advises, returns None for it, and the update p - lr * g raises (popular fix; in showlab/BoxDiff#20 a
+different error follows). Zeros instead of None fix the error (control), and so does
+materialize_grads=True if torch.autograd.grad has this argument. First make sure that the parameter
+should be unused. An input that was sliced or converted after the forward raises the same error, and
+zeros would hide that mistake: differentiate with respect to the tensor that was passed to the
+model. Zip the gradients with `parameters`: neither contains frozen parameters, which grad() also
+rejects.
 """
 
 import torch

@@ -24,24 +24,24 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The process dies in backward() where a NaN reaches the grid, be it in a column or in a row;
-without it, it does not (pytorch#24823). Where both are NaN, images of 4 by 4 and 64 by 64 crash
-too, and one of 5 by 5 gets NaN for a gradient. On 1.13 and 2.15, zero padding, the modes nearest
-and bicubic, and volumes did not crash, nor did bfloat16 on 2.13 and 2.15. It is the same where the
-grid alone requires grad.
+"""The process dies in backward() if the grid contains a NaN, in a column or in a row; without the
+NaN, it does not die (pytorch#24823). If both are NaN, images of 4 by 4 and 64 by 64 crash too, and
+an image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, zero padding, the modes nearest and
+bicubic, and volumes did not crash, nor did bfloat16 on 2.13 and 2.15. The crash is the same if only
+the grid requires grad.
 
-NaN in the grid is to count as -1 (docs: torch.nn.functional.grid_sample). Its conversion to an
-integer cannot handle it (pytorch#19826). The forward, which crashed too, was changed to clip NaN to
-the edge, where -1 is, before that (pytorch#42703). The backward clips with a function of its own,
-which keeps NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
+A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample). The conversion to an
+integer cannot handle NaN (pytorch#19826). The forward, which crashed too, now clips NaN to the
+edge, which -1 stands for, before the conversion (pytorch#42703). The backward has its own clipping
+function, which keeps NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
-With reflection an infinity crashes too; the lines take it to the edge, where border padding has it
-anyway. They end the crash and not the NaN: the weights behind a 0 / 0 that made it get NaN for a
-gradient all the same.
+With reflection padding, an infinity crashes too; the lines move it to the edge, where border
+padding puts it anyway. The lines prevent the crash but not the NaN: if a 0 / 0 produced the NaN,
+the weights before it still get NaN gradients.
 
-On x86, NaN becomes column -2**31, which lies 8 GiB before the image, where nothing is
-mapped. ARM, where it becomes 0, was not measured. The file ends by the signal then, not
-with exit status 1.
+On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. ARM,
+where NaN becomes 0, was not measured. After the crash, the exit status of this file is the signal,
+not 1.
 """
 
 import torch

@@ -23,11 +23,11 @@
 # ///
 """The process dies in register_hook() on a view whose base was changed in place.
 
-register_hook() makes the view's dictionary of hooks and then reads view.grad_fn
-(torch/_tensor.py). The first look at grad_fn after the change gives the view a new history and
-drops the dictionary, so that a null pointer is registered (pytorch#196459). The file ends by the
-signal then, not with exit status 1. In torch 1.13 it is retain_grad() that dies so, and the look
-at grad_fn helps there too.
+register_hook() creates the view's dictionary of hooks and then reads view.grad_fn
+(torch/_tensor.py). The first read of grad_fn after the change gives the view a new history and
+drops the dictionary, so torch registers a null pointer (pytorch#196459). The exit status of this
+file is then the signal, not 1. In torch 1.13, retain_grad() crashes in the same way, and reading
+grad_fn helps there too.
 """
 
 import torch

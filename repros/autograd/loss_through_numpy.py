@@ -21,12 +21,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""numpy() refuses a tensor that requires grad (docs: Tensor.numpy), since numpy records no
+"""numpy() rejects a tensor that requires grad (docs: Tensor.numpy), because NumPy does not record a
 graph. For a plot or a metric, detach().numpy() is right, as the message says.
 
-In a loss it is not: backward() refuses it (popular fix), or the gradient of every layer stays None
-(isayev/ReLeaSE#39, where the log-probabilities went through numpy), as with requires_grad=True. The
-loss has to be computed by torch throughout (control).
+For a loss, detach().numpy() is wrong. backward() rejects the loss (popular fix), or the gradient of
+every layer stays None, as with requires_grad=True (isayev/ReLeaSE#39, where the log-probabilities
+passed through NumPy). Compute the whole loss with torch (control).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Losses gathered into torch.tensor([...]) have lost their graph"
+# title = "Losses gathered into torch.tensor([...]) lose their graph"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
@@ -27,14 +27,14 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.tensor() copies the numbers of the losses into a new leaf (docs: torch.tensor):
-backward() refuses it, or, where it is one term of a sum, the term trains nothing
-(laekov/fastmoe#49). Adding the losses keeps their graphs (control), and takes plain numbers
-and losses of shape [1] among them, which torch.stack() refuses. Of a dict take
-list(losses.values()). An empty list raises ZeroDivisionError.
+"""torch.tensor() copies the numbers of the losses into a new leaf (docs: torch.tensor). backward()
+rejects the leaf; if the leaf is one term of a sum, the term trains nothing (laekov/fastmoe#49).
+Adding the losses keeps their graphs (control). The sum may include plain numbers and losses of
+shape [1], which torch.stack() rejects. For a dict, use list(losses.values()). An empty list raises
+ZeroDivisionError.
 
-requires_grad=True, or Variable(loss, requires_grad=True) (speechbrain/speechbrain#735),
-ends the error and trains nothing (popular fix).
+requires_grad=True, or Variable(loss, requires_grad=True) (speechbrain/speechbrain#735), silences
+the error but trains nothing (popular fix).
 """
 
 import warnings

@@ -19,11 +19,11 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.1" }
 # ///
-"""Selected elements get the gradients of each other; indexing is right (control). What the mask
-leaves out keeps the gradient 0. Contiguous, expanded and strided tensors are right.
+"""Selected elements get each other's gradients; indexing is correct (control). Elements that the
+mask excludes keep a gradient of 0. Contiguous, expanded and strided tensors are correct.
 
-The backward scatters into zeros with the strides of the input, and masked_scatter_() on
-the CPU went through them in the order of memory instead of that of the indices
+The backward scatters into zeros with the strides of the input, and masked_scatter_() on the CPU
+visited them in memory order instead of index order
 (aten/src/ATen/native/TensorAdvancedIndexing.cpp, pytorch#100232).
 """
 

@@ -21,12 +21,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
 # ///
-"""x.grad is the gradient of x as it was before x[:1] was changed.
+"""x.grad is the gradient of x from before x[:1] was changed.
 
-retain_grad() moves to the new history of x when x itself is changed (pytorch#79996), and
-did not when x was changed through a view of it (pytorch#117552). A second call after the
-change does nothing where there was one before it: let the only one follow the last change.
-x[mask] = 0 and x[indices] = 0 change x itself and are right.
+retain_grad() moves to the new history of x if x itself is changed (pytorch#79996), but did not if x
+was changed through a view (pytorch#117552). A second call after the change has no effect if there
+was a call before it: call retain_grad() only once, after the last change. x[mask] = 0 and
+x[indices] = 0 change x itself and are correct.
 """
 
 import torch

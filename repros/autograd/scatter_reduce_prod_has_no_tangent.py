@@ -19,16 +19,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""Forward mode says that the product does not depend on its factors.
+"""According to forward mode, the product does not depend on its factors.
 
-Reverse mode is right (control). No forward derivative was written for prod
-(pytorch#85000), and zero is returned instead of an error. torch.func.jvp() returns it
-too (pytorch#196702); torch.autograd.functional.jvp(), which goes backward twice, is right.
+Reverse mode is correct (control). prod has no forward derivative (pytorch#85000), and torch returns
+zero instead of raising an error. torch.func.jvp() returns zero too (pytorch#196702);
+torch.autograd.functional.jvp(), which goes backward twice, is correct.
 
-A Hessian by forward over reverse, such as that of torch.func.hessian(), has wrong numbers on its
-diagonal and zeros beside it: take jacrev(jacrev(f)), or torch.autograd.functional.hessian() as it
-is by default. Both raise where two factors of one product are 0, for which there is no second
-derivative in reverse; so does torch.autograd.functional.jvp().
+A forward-over-reverse Hessian, such as that of torch.func.hessian(), has wrong numbers on its
+diagonal and zeros elsewhere: use jacrev(jacrev(f)), or torch.autograd.functional.hessian() with its
+default arguments. Both raise if two factors of one product are 0, because reverse mode has no
+second derivative there; so does torch.autograd.functional.jvp().
 """
 
 import torch

@@ -30,17 +30,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The second backward() raises; of torch.sign, which is the same for reals, it works. A complex
-leaf does not raise, and neither does one that reaches sgn through a linear layer, tanh() or a
-slice, or that has another term in the loss.
+"""The second backward() raises, but not with torch.sign, which is the same for real numbers. A
+complex leaf does not raise. Neither does a leaf that reaches sgn through a linear layer, tanh() or
+a slice, or that has another term in the loss.
 
-The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be
-changed. backward() is to leave a true tensor in .grad (point 5 of the design in
-aten/src/ATen/ZeroTensorFallback.cpp), and leaves the ZeroTensor.
-zero_grad(set_to_none=False), clip_grad_norm_(), torch.save() and copy.deepcopy() raise
-as well. Module.share_memory() (since 2.1), a look at torch.from_dlpack(gradient), and
-functions compiled by inductor (pytorch#197067) end the process by a segmentation fault.
-numpy() returned uninitialised memory (pytorch#89034) until it raised (pytorch#164487).
+The gradient of sgn is a ZeroTensor (pytorch#89034), which has no memory and cannot be changed.
+backward() should leave a true tensor in .grad (point 5 of the design in
+aten/src/ATen/ZeroTensorFallback.cpp), but leaves the ZeroTensor. zero_grad(set_to_none=False),
+clip_grad_norm_(), torch.save() and copy.deepcopy() raise too. Module.share_memory() (since 2.1),
+reading torch.from_dlpack(gradient), and functions compiled by inductor (pytorch#197067) end the
+process with a segmentation fault. numpy() returned uninitialized memory (pytorch#89034) until a
+change made it raise (pytorch#164487).
 """
 
 import copy

@@ -26,17 +26,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Filling the rows of an embedding raises (Atcold/NYU-DLSP20#765), as does editing columns
-of a Linear (Hunter-DDM/knowledge-neurons#14).
+"""Filling the rows of an embedding raises (Atcold/NYU-DLSP20#765), and so does editing columns of a
+Linear (Hunter-DDM/knowledge-neurons#14).
 
-A slice is a view of the parameter, and autograd does not record changes in place of a
-leaf, nor of a view of it (torch/csrc/autograd/VariableTypeUtils.h). Initialization is
-not to be recorded at all (control).
+A slice is a view of the parameter, and autograd does not record in-place changes of a leaf or of a
+view of a leaf (torch/csrc/autograd/VariableTypeUtils.h). Initialization should not be recorded
+anyway (control).
 
-What is to be trained through is another matter: a row that a network computes gets no gradient back
-to it from under no_grad(). Make the table anew in each forward, by torch.cat(), and look it up with
-torch.nn.functional.embedding(). A tensor made to be filled needs no requires_grad=True, which is
-what raises there: its values bring their graph.
+A row that a network computes is different: if the row is written under no_grad(), no gradient flows
+back to the network. Build a new table in each forward, with torch.cat(), and look it up with
+torch.nn.functional.embedding(). A tensor that is created to be filled does not need
+requires_grad=True, which causes the error in that case: its values bring their graph.
 """
 
 import torch

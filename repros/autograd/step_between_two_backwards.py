@@ -44,20 +44,21 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss of the generator was computed with weights of the discriminator that its optimizer
-has changed since.
+"""The loss of the generator was computed with weights of the discriminator that the discriminator's
+optimizer has changed since.
 
-step() changes parameters in place, and a Linear saved its weight for the backward
-(pytorch#39141, YannDubs/disentangling-vae#62). Torch up to 1.4 did not notice changes
-made by an optimizer (MorvanZhou/PyTorch-Tutorial#89). The loss of the generator needs a
-forward of its own after the step (tamarott/SinGAN#148, control).
+step() changes parameters in place, and a Linear saved its weight for the backward (pytorch#39141,
+YannDubs/disentangling-vae#62). Torch up to 1.4 did not detect changes made by an optimizer
+(MorvanZhou/PyTorch-Tutorial#89). The loss of the generator needs its own forward after the step
+(tamarott/SinGAN#148, control).
 
-With both step() after both backward() (leftthomas/SRGAN#89) nothing raises, and the
-discriminator is also moved by the loss of the generator, towards taking fakes for real
-(popular fix).
+If both step() calls follow both backward() calls (leftthomas/SRGAN#89), nothing raises. However,
+the loss of the generator also moves the discriminator, towards accepting fakes as real (popular
+fix).
 
-Under DistributedDataParallel a discriminator with BatchNorm raises the same before torch 2.12, in
-any order, as two forwards come before one backward: distributed/batch_norm_is_called_twice.
+Under DistributedDataParallel before torch 2.12, a discriminator with BatchNorm raises the same
+error in any order, because two forwards precede one backward:
+distributed/batch_norm_is_called_twice.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of torch.trace has ones below the diagonal where a matrix has two more rows than columns"
+# title = "The gradient of torch.trace has ones below the diagonal if a matrix has two more rows than columns"
 # kind = "silent"
 # symptom = "gradient of trace has 3 ones, the diagonal 2 entries"
 # origin = "torch"
@@ -23,13 +23,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = ">=2.1,<2.12" }
 # ///
-"""Elements of a tall matrix that are not on the diagonal get a gradient. With one more row than
-columns, and of a wide matrix, none does.
+"""In a tall matrix, elements that are not on the diagonal get a gradient. With one more row than
+columns, and in a wide matrix, no such element does.
 
-The backward fills every (columns + 1)-th element up to the last. With two more rows than
-columns, or more, some of them are below the diagonal's end
-(aten/src/ATen/native/TriangularOps.cpp, pytorch#175068). The gradient of the sum of the
-diagonal is right (control).
+The backward fills every (columns + 1)-th element up to the last. With two or more additional rows,
+some of these elements are below the diagonal's end (aten/src/ATen/native/TriangularOps.cpp,
+pytorch#175068). The gradient of the sum of the diagonal is correct (control).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "w -= lr * w.grad raises, and w = w - lr * w.grad has no gradient in the next step"
+# title = "w -= lr * w.grad raises, and after w = w - lr * w.grad the next step has no gradient"
 # kind = "error"
 # symptom = "a leaf Variable that requires grad is being used in an in-place operation"
 # messages = ["a leaf Variable that requires grad is being used in an in-place operation"]
@@ -27,13 +27,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A manual step of gradient descent raises: autograd would have to record a change of the
-leaf that it collects the gradient for (torch/csrc/autograd/VariableTypeUtils.h).
+"""A manual step of gradient descent raises, because autograd would have to record a change of the
+leaf that collects the gradient (torch/csrc/autograd/VariableTypeUtils.h).
 
-w = w - lr * w.grad, advised in its place (BaiTheBest/SparseLLM#13), runs. It makes a new
-tensor that is no leaf: the next backward() leaves its grad at None, and an optimizer or
-a module goes on with the old one. Where nothing clears w.grad, each step adds the
-gradients of all before it.
+w = w - lr * w.grad, which users are advised to write instead (BaiTheBest/SparseLLM#13), runs. It
+creates a new tensor that is not a leaf. The next backward() leaves its grad at None, and an
+optimizer or a module continues with the old tensor. If nothing clears w.grad, each step adds the
+gradients of all earlier steps.
 """
 
 import warnings
