@@ -24,14 +24,14 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""A model that is loaded by default, after another one was loaded from the same dict
-with assign=True, no longer trains if its optimizer was made before the load: its parameters are
-not those of the optimizer.
+"""After one model was loaded from a dict with assign=True, a second model that is loaded from the
+same dict by default no longer trains if its optimizer was made before the load. Its parameters are
+then not those of the optimizer.
 
 load_state_dict() writes the flag into the _metadata of the caller's dict
-(torch/nn/modules/module.py), so the second load replaces the parameters instead of
-copying into them. torch.save() keeps the flag (pytorch#188166). A dict without _metadata, such as
-dict(state), is not marked, also where state is.
+(torch/nn/modules/module.py), so the second load replaces the parameters instead of copying into
+them. torch.save() keeps the flag (pytorch#188166). A dict without _metadata, such as dict(state),
+is not marked, even if state is.
 """
 
 import copy

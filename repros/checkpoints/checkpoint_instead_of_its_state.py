@@ -38,18 +38,18 @@
 # checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
 # print(load_matching(model, checkpoint))
 # '''
-# choice = "Take the lines where print(checkpoint.keys()) shows the name of the entry; the fix for a Lightning checkpoint, or where files of several programs are loaded"
+# choice = "Use the lines if print(checkpoint.keys()) shows the name of the entry. Use the fix for a Lightning checkpoint, or to load files of several programs"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The file holds more than the weights: the epoch, the optimizer, and the weights as one
-entry among them, named state_dict, model, model_state_dict, net or the like.
+"""The file holds more than the weights: the epoch, the optimizer, and the weights as one entry
+named state_dict, model, model_state_dict, net or similar.
 
-load_state_dict() takes the names of these entries for names of parameters. strict=False,
-which tutorials advise for keys that differ (leyaa.ai), loads nothing and does not raise.
+load_state_dict() treats the names of these entries as names of parameters. strict=False, which
+tutorials advise for keys that differ (leyaa.ai), loads nothing and does not raise.
 
 The state_dict of a Lightning checkpoint puts the attribute of the LightningModule before each name,
-such as model.weight: the lines raise, and the fix loads it; for another attribute than model or
-net it is load_matching(model, checkpoint, prefix="encoder").
+such as model.weight. The lines raise, and the fix loads the weights. For an attribute other than
+model or net, call load_matching(model, checkpoint, prefix="encoder").
 """
 
 import io

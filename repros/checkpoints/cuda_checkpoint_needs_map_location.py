@@ -33,11 +33,11 @@
 # stand_in = { cpu = "a file of which the storages say cuda:63", cuda = "a file of which the storages say cuda:63", mps = "a file of which the storages say cuda:63" }
 # ///
 """Every storage in a file names the device that it was saved from, and torch.load() without
-map_location puts it back there (torch/serialization.py): a machine without CUDA cannot, and
-neither can one with fewer GPUs (Juyong/CaricatureFace#2).
+map_location restores the storage to that device (torch/serialization.py). A machine without CUDA or
+with fewer GPUs cannot do so (Juyong/CaricatureFace#2).
 
-The device of the model plays no part in it. map_location="cpu" reads everything into main
-memory, and load_state_dict() copies it to where the model is. map_location="cuda" raises the same
+The device of the model does not matter. map_location="cpu" reads all storages into main memory, and
+load_state_dict() copies them to the device of the model. map_location="cuda" raises the same error
 on a machine without CUDA.
 """
 

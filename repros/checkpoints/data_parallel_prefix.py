@@ -42,17 +42,17 @@
 # state = torch.load(path)  # saved as parallel_model.state_dict()
 # print(load_matching(model, state))
 # '''
-# choice = "Take the lines where the file was saved with the wrapper; the fix where either side may have been wrapped, or where the weights are an entry of a checkpoint"
+# choice = "Use the lines if the file was saved with the wrapper. Use the fix if either side may have been wrapped, or if the weights are an entry of a checkpoint"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""load_state_dict() misses every key of the model, and expects none of those in the file.
+"""load_state_dict() misses every key of the model, and does not expect any of the keys in the file.
 
-DataParallel and DistributedDataParallel hold the model as their attribute `module`, so
-its name stands in front of every key. A function of torch takes it away
-(torch/nn/modules/utils.py); saving parallel_model.module.state_dict() keeps it out of the
-next file. Where the wrapped model loads a plain file, the missing keys begin with module.:
-load it into parallel_model.module. strict=False, which tutorials advise for keys that differ
-(leyaa.ai), loads nothing and does not raise.
+DataParallel and DistributedDataParallel hold the model as their attribute `module`, so every key
+begins with that name. A function of torch removes the prefix (torch/nn/modules/utils.py); saving
+parallel_model.module.state_dict() keeps it out of the next file. If the wrapped model loads a file
+without the prefix, the missing keys begin with module.: load the file into parallel_model.module.
+strict=False, which tutorials advise for keys that differ (leyaa.ai), loads nothing and does not
+raise.
 """
 
 import io

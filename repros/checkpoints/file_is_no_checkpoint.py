@@ -36,15 +36,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The file is text: a repository was cloned without Git LFS (hhj1897/face_parsing#3), or a
-link led to a web page instead of the file (pytorch#16203).
+"""The file is text: a repository was cloned without Git LFS (hhj1897/face_parsing#3), or a link led
+to a web page instead of the file (pytorch#16203).
 
-What is no zip archive is taken for a pickle of the old format (torch/serialization.py),
-and its first byte for an instruction: `v` of "version", `<` of "<html>", a line break; the
-weights-only reader, the default since torch 2.6, says its number, 118, 60 or 10. It advises
-weights_only=False, and so do threads (pytorch#150998): the text stays text. In a clone,
-`git lfs pull` gets the file; a `url` has to be that of the file, not that of its page. Other texts
-begin with other letters: "404: Not Found" has the load key '4'.
+torch.load() reads a file that is not a zip archive as a pickle of the old format
+(torch/serialization.py), and its first byte as an instruction: `v` of "version", `<` of "<html>",
+or a line break. The weights-only reader, the default since torch 2.6, reports the number of this
+byte: 118, 60 or 10. The reader and some threads (pytorch#150998) advise weights_only=False, which
+does not help because the file is still text. In a clone, `git lfs pull` downloads the file. A `url`
+has to be that of the file, not that of its page. Other texts begin with other characters: "404: Not
+Found" gives the load key '4'.
 """
 
 import contextlib

@@ -36,18 +36,18 @@
 # from checkpoints import save
 # save(checkpoint, path)
 # '''
-# choice = "Take the lines where one process saves and resumes by itself; the fix where the file is a link or shared with others, or where a failed save must leave nothing behind"
+# choice = "Use the lines if one process saves and resumes by itself. Use the fix if the file is a link or shared with others, or if a failed save must leave nothing behind"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A run that was stopped while it wrote its checkpoint cannot be resumed: the file that it
-overwrote is damaged (Lightning-AI/pytorch-lightning#688).
+"""A run that was stopped while it wrote its checkpoint cannot be resumed, because the overwritten
+file is damaged (Lightning-AI/pytorch-lightning#688).
 
-torch.save() opens the path for writing, which empties the file, before it has written
-anything (torch/serialization.py). Here Ctrl+C, raised while the objects are pickled,
-stands for a kill, a full disk or an object that cannot be pickled. A new file that is on the
-disk before it takes the name leaves one of the two whole. A process that is killed leaves its
-new file behind: with the lines always the same one, with the fix another after each kill. The
-lines leave it after an exception too, and two processes that save to one path take it from each
+torch.save() opens the path for writing, which empties the file before anything is written
+(torch/serialization.py). Here Ctrl+C, raised while the objects are pickled, represents a kill, a
+full disk or an object that cannot be pickled. If the new file is on the disk before it takes the
+name, one of the two files is always whole. A killed process leaves its new file behind: the lines
+always the same file, the fix another file after each kill. The lines also leave the file after an
+exception. With the lines, two processes that save to the same path take the new file from each
 other: FileNotFoundError.
 """
 

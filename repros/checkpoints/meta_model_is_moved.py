@@ -32,17 +32,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A tensor on the meta device has a shape and no memory. load_state_dict() copies into the
-parameters that are there, so it copies nothing (since 2.1 with a warning), and to() finds
-nothing to move. Made on the device itself, the model takes the same memory there and loads all. A
-class that takes no device is made there within `with torch.device(device):` (since 2.0), except
-what it makes by torch.from_numpy(), which stays on the CPU.
+"""A tensor on the meta device has a shape but no memory. load_state_dict() copies into the existing
+parameters, so it copies nothing (since 2.1 with a warning), and to() has nothing to move. If the
+model is made on the device itself, it takes the same memory there and loads everything. If the
+class has no device argument, make the model within `with torch.device(device):` (since 2.0).
+Tensors that the class makes with torch.from_numpy() stay on the CPU.
 
-The message of 2.3 and newer advises to_empty() (pytorch#119293). After the load it gives the model
-memory that holds whatever was there before; before the load that is still true of a buffer that is
-not in the file, and a weight of two layers becomes two weights. Since 2.1
-load_state_dict(assign=True) puts the loaded tensors in their place (torch/nn/modules/module.py):
-such a buffer stays on the meta device, and to() raises again (huggingface/transformers#30703).
+The message of 2.3 and newer advises to_empty() (pytorch#119293). After the load, to_empty() gives
+the model memory with arbitrary contents. Before the load, it still does so for a buffer that is not
+in the file, and a weight shared by two layers becomes two weights. Since 2.1,
+load_state_dict(assign=True) replaces the parameters with the loaded tensors
+(torch/nn/modules/module.py). A buffer that is not in the file then stays on the meta device, and
+to() raises again (huggingface/transformers#30703).
 """
 
 import warnings

@@ -30,17 +30,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The state of an optimizer is loaded by position, not by name: a parameter is the n-th of
-its group (torch/optim/optimizer.py). So the groups have to have the sizes that they had
-when the state was saved, and layers that are frozen and left out (allenai/allennlp#5465)
-move all the others.
+"""An optimizer loads its state by position, not by name: a parameter is the n-th of its group
+(torch/optim/optimizer.py). The groups must therefore have the same sizes as when the state was
+saved. Frozen layers that are left out (allenai/allennlp#5465) shift all other parameters.
 
-An optimizer over all parameters takes the state; its step leaves those whose .grad is None alone
-(torch/optim/adam.py). The learning rate comes with the state: set another after the load. The
-state of another kind of optimizer does not fit. Make the groups that the saved optimizer had,
-where it had more than one, and wrap the model in DistributedDataParallel after the freezing: it
+An optimizer over all parameters accepts the state, and its step skips parameters whose .grad is
+None (torch/optim/adam.py). The state includes the learning rate: set a new rate after the load. The
+state of another kind of optimizer does not fit. If the saved optimizer had more than one group,
+make the same groups. Wrap the model in DistributedDataParallel after freezing, because the wrapper
 waits for the gradient of every parameter that it found trainable. A model that has lost or gained
-parameters (mli0603/stereo-transformer#58) raises the same: its optimizer starts without a state.
+parameters (mli0603/stereo-transformer#58) raises the same error: its optimizer has to start without
+a state.
 """
 
 import torch

@@ -21,17 +21,16 @@
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
 """The weights decay by one step of AdamW if its state is still empty and no weight has a gradient;
-with gradients 2.3 raises. Adam, NAdam, SGD and RMSprop with weight decay move them too; Adagrad,
-which makes its state when it is made, does not.
+with gradients, 2.3 raises. Adam, NAdam, SGD and RMSprop with weight decay change the weights too.
+Adagrad, which creates its state when it is constructed, does not.
 
-get_optimizer_state_dict() and its setter step an optimizer without state once, with
-gradients of zero, so that it has one (torch/distributed/checkpoint/state_dict.py).
-Weight decay moves the weights all the same: also those that were just loaded
-(pytorch#125708). Now the step has a learning rate of zero. Without an upgrade, load the weights
-after the state of the optimizer.
+If an optimizer has no state, get_optimizer_state_dict() and its setter step it once, with gradients
+of zero, to create the state (torch/distributed/checkpoint/state_dict.py). Weight decay still
+changes the weights, even weights that were just loaded (pytorch#125708). Since the fix, the step
+has a learning rate of zero. Without an upgrade, load the weights after the state of the optimizer.
 
-The step still counts: after a read of an empty state Adam continues from its second step, on 2.3
-and 2.15, and trains other weights than without the read. Read it after the first step.
+The step still counts: after an empty state is read, Adam continues from its second step, on 2.3 and
+2.15, and trains different weights than without the read. Read the state after the first step.
 """
 
 import torch

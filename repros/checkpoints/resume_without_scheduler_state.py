@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The learning rate of LambdaLR and most other schedules is wrong after a resume where only the optimizer was saved"
+# title = "The learning rate of LambdaLR and most other schedules is wrong after a resume if only the optimizer was saved"
 # kind = "silent"
 # symptom = 'learning rate of the resumed run is 0\.5, it should be 0\.03125'
 # origin = "usage"
@@ -27,23 +27,24 @@
 # scheduler = make_scheduler(optimizer)  # after the restart
 # restore(checkpoint, optimizer=optimizer, scheduler=scheduler)
 # '''
-# choice = "Take the lines where these two are all that is missing; the fix where model, GradScaler and random numbers have to go on too"
+# choice = "Use the lines if only these two are missing, or the fix if model, GradScaler and random numbers have to continue too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The state of the optimizer holds the learning rate, and it was loaded; the next step of
-the new scheduler goes on from an epoch 0 of its own.
+"""The loaded state of the optimizer includes the learning rate, but the new scheduler counts its
+next step from epoch 0.
 
-A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its state LambdaLR,
-OneCycleLR, CyclicLR and CosineAnnealingWarmRestarts begin again at their first rate, and
-ReduceLROnPlateau forgets the epochs that it has counted. Most others change the rate that they
-find: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up by
-LinearLR, in a SequentialLR too, ends far above the rate that it should reach. ExponentialLR and
-MultiplicativeLR with a constant factor continue as they should.
+A scheduler counts its steps itself (torch/optim/lr_scheduler.py). Without its state, LambdaLR,
+OneCycleLR, CyclicLR and CosineAnnealingWarmRestarts restart at their first rate, and
+ReduceLROnPlateau forgets the epochs that it has counted. Most other schedulers modify the current
+rate: StepLR decays late, CosineAnnealingLR and PolynomialLR leave their curve, and a warm-up by
+LinearLR, in a SequentialLR too, ends far above its target rate. ExponentialLR and MultiplicativeLR
+with a constant factor continue correctly.
 
-Make the scheduler before the optimizer is loaded: LinearLR and ConstantLR scale the rate that they
-find when they are made. The state holds the arguments of the schedule too, such as T_max,
-total_steps and step_size, which replace those of the new scheduler; the functions of LambdaLR stay
-the new ones. In torch 1.13 torch.save() cannot pickle the state of CyclicLR, and the fix can.
+Make the scheduler before the optimizer is loaded, because LinearLR and ConstantLR scale the current
+rate when they are constructed. The state also includes arguments of the schedule, such as T_max,
+total_steps and step_size, which replace those of the new scheduler. The functions of LambdaLR
+remain those of the new scheduler. In torch 1.13, torch.save() cannot pickle the state of CyclicLR,
+but the fix can.
 """
 
 import torch

@@ -23,12 +23,13 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""A checkpoint of another shape loads without the usual "size mismatch": a scalar
-parameter or buffer takes the first of its elements, with strict=False and assign=True too.
+"""A checkpoint of another shape loads without the usual "size mismatch": a scalar parameter or
+buffer takes the first element of the vector in the checkpoint, with strict=False and assign=True
+too.
 
-For checkpoints of torch 0.3, which had no scalars, load_state_dict() takes element 0 of
-any vector where the model has a scalar (pytorch#9781). The fix does so for vectors of
-one element only (pytorch#166335).
+For checkpoints of torch 0.3, which had no scalars, load_state_dict() takes element 0 of any vector
+if the model has a scalar (pytorch#9781). Since the fix, it does so only for vectors of one element
+(pytorch#166335).
 """
 
 import torch

@@ -37,19 +37,20 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Take the lines where only the last layer differs, or a hook of the model translates keys; the fix where prefixes differ too, the model has lazy layers, or a state of which nothing fits has to raise"
+# choice = "Use the lines if only the last layer differs, or if a hook of the model translates keys. Use the fix if prefixes differ too, if the model has lazy layers, or if a state without any fitting entry has to raise"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model has another number of classes, another vocabulary or another length than the
-one that was saved.
+"""The model has another number of classes, another vocabulary or another length than the saved
+model.
 
-strict is about names: it decides on keys that only one side has. A key that both have is copied,
-and a shape that differs is an error in either mode (pytorch#154597; torch/nn/modules/module.py),
-except a vector for a scalar before 2.10, so strict=False, which tutorials advise (leyaa.ai), does
-not help. Without the keys that differ the rest is loaded; what is printed names the layers that
-keep their fresh weights and have to be trained. An embedding is among them also where only some of
-its rows are new: copy the others by hand. Keys that the model does not have stay in: a hook may
-translate them, as the one of weight_norm does (torch/nn/utils/parametrizations.py).
+strict concerns names: it decides about keys that only one side has. A key that both sides have is
+copied, and a different shape is an error in either mode (pytorch#154597;
+torch/nn/modules/module.py), except a vector for a scalar before 2.10. strict=False, which tutorials
+advise (leyaa.ai), therefore does not help. The lines drop the keys whose shapes differ and load the
+rest. The printed result names the layers that keep their fresh weights and have to be trained. An
+embedding is among these layers even if only some of its rows are new: copy the other rows by hand.
+Keys that the model does not have stay in, because a hook may translate them, as the hook of
+weight_norm does (torch/nn/utils/parametrizations.py).
 """
 
 import contextlib

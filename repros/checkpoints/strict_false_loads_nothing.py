@@ -28,17 +28,17 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Take the lines where every key has one prefix more; the fix where the prefix is not known, or where only a part of the weights fits"
+# choice = "Use the lines if every key has one additional prefix. Use the fix if the prefix is unknown, or if only a part of the weights fits"
 # rule = "note"
-# when = "no key of the file is one of the model"
+# when = "the file and the model have no key in common"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model predicts as if it had never been trained: every key of the file begins with
-`model.`, so none of them is a parameter of this model (pytorch/examples#1029).
+"""The model predicts as if it had never been trained: every key of the file begins with `model.`,
+so no key names a parameter of this model (pytorch/examples#1029).
 
-strict=False drops the error, not its cause: all keys are in the missing_keys and
-unexpected_keys that load_state_dict() returns, and the line drops them. To strip a
-prefix of the wrong length has the same effect (XuJiacong/PIDNet#30).
+strict=False removes the error, not its cause. load_state_dict() returns all keys as missing_keys
+and unexpected_keys, and the line discards them. Stripping a prefix of the wrong length has the same
+effect (XuJiacong/PIDNet#30).
 """
 
 import torch

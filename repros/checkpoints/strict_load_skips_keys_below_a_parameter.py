@@ -19,13 +19,13 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.4", cuda = "<2.4", mps = "<2.4" }
 # ///
-"""load_state_dict() accepts a checkpoint that holds more than the model, in strict mode.
+"""In strict mode, load_state_dict() accepts a checkpoint that holds more than the model.
 
-An unexpected key was looked for by what stands before its first dot: the key
+load_state_dict() looked up an unexpected key by the part before its first dot: the key
 `weight.scale` passed for a part of the parameter `weight`, and nothing loaded it
-(torch/nn/modules/module.py, pytorch#123510). Keys below a buffer pass too, and what strict=False
-returns does not list them. No release reports the keys of a layer that was replaced by None, as by
-model.fc = None: put torch.nn.Identity() there, and they are unexpected.
+(torch/nn/modules/module.py, pytorch#123510). Keys below a buffer pass too, and the result of
+strict=False does not list them. No release reports the keys of a layer that was replaced by None,
+as in model.fc = None. If torch.nn.Identity() replaces the layer instead, its keys are unexpected.
 """
 
 import torch

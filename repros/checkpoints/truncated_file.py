@@ -41,18 +41,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The end of the file is missing, since a download or a copy stopped, and a program that
-downloads what is not there finds it there in every run.
+"""The end of the file is missing because a download or a copy stopped. A program that downloads
+only missing files finds the file there in every run.
 
-A checkpoint is a zip archive, and the list of what is in it stands at its end, so the last bytes
-are enough to lose all of it. Newer releases say that the file is corrupted (pytorch#170244). Files
-of the old format, which are no archives, fail with three types of error up to 2.3 and five in 2.13
-and newer, according to where they were cut. Download it again: torch.hub.download_url_to_file()
-writes to a temporary file first. Files below ~/.cache/torch/hub are such copies too
-(christian-byrne/audio-separation-nodes-comfyui#21). Wrong bytes in a file of full length are often
-loaded as other weights: hash_prefix of that function compares the SHA-256. A whole file of the old
-format that the default of 2.6 refuses, and a TorchScript archive, are downloaded again too: load
-them with weights_only=False, if you trust them, or torch.jit.load().
+A checkpoint is a zip archive with its table of contents at the end, so the loss of the last bytes
+is enough to lose everything. Newer releases say that the file is corrupted (pytorch#170244). Files
+of the old format, which are not archives, fail with three types of error up to 2.3 and five in 2.13
+and newer, depending on where the file was cut. Download the file again:
+torch.hub.download_url_to_file() writes to a temporary file first. Files below ~/.cache/torch/hub
+are such copies too (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length
+has wrong bytes, torch often loads them as other weights: hash_prefix of that function compares the
+SHA-256. The lines also download two kinds of whole files again: a file of the old format that the
+default of 2.6 rejects, and a TorchScript archive. Load such files with weights_only=False, if you
+trust them, or with torch.jit.load().
 """
 
 import contextlib

@@ -33,16 +33,16 @@
 # '''
 # affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
 # ///
-"""A checkpoint that loaded before does not load any more: beside the weights it holds an
+"""A checkpoint that older releases load no longer loads: besides the weights, it holds an
 argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the whole model
 (e3nn/e3nn#519).
 
-Since 2.6 the default of torch.load() is weights_only=True (pytorch#137602): it builds
+Since 2.6, the default of torch.load() is weights_only=True (pytorch#137602). This mode builds
 tensors, numbers, strings, lists, tuples, sets and dicts of them, and few other classes: no
-defaultdict, no datetime, no NumPy array. weights_only=False loads all that older releases
-loaded, and runs whatever code the file holds: only for a file whose author you trust. For
-another, the class that the message names can be allowed by
-torch.serialization.add_safe_globals() (notes on serialization).
+defaultdict, datetime or NumPy array. weights_only=False loads everything that older releases
+loaded, and runs any code in the file: use it only for a file whose author you trust. For another
+file, torch.serialization.add_safe_globals() can allow the class that the message names (notes on
+serialization).
 """
 
 import argparse

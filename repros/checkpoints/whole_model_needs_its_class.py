@@ -24,20 +24,21 @@
 # torch.save(model.state_dict(), path)
 # '''
 # rule = "note"
-# when = "the file is loaded where that class is not found"
+# when = "the program that loads the file does not find that class"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.save() of a model pickles a reference to its class: the name of the module that
-defined it, often __main__, and the name in it. torch.load() looks the class up there, in
-whatever that module is in the script that loads (pytorch#7812). A meter or a config that
-was saved along has the same effect (zengqunzhao/MA-Net#5).
+"""torch.save() of a model pickles a reference to its class: the name of the module that defined it,
+often __main__, and the name of the class there. torch.load() looks the class up in the module that
+has this name in the loading script (pytorch#7812). A meter or a config that was saved with the
+model has the same effect (zengqunzhao/MA-Net#5).
 
-A state_dict holds no class: the script that loads makes the model from its own class, and gives it
-the state. Plain attributes and buffers with persistent=False are not in it. A file at hand loads
-where the class is put back under its old name, as by `import __main__; __main__.Net = Net`; save
-the state_dict of that model. Where the file of the class has another name or place now, the error
-is ModuleNotFoundError: put the module under its old name, as by `sys.modules["train"] = models`.
-weights_only=False is what torch 2.6 and newer need to get as far as this error.
+A state_dict does not contain a class: the loading script makes the model from its own class, and
+loads the state into it. Plain attributes and buffers with persistent=False are not in the
+state_dict. An existing file loads if the class is put back under its old name, for example by
+`import __main__; __main__.Net = Net`; then save the state_dict of that model. If the file of the
+class has a new name or location, the error is ModuleNotFoundError: put the module under its old
+name, for example by `sys.modules["train"] = models`. Torch 2.6 and newer need weights_only=False to
+get as far as these errors.
 """
 
 import importlib.machinery
