@@ -39,7 +39,7 @@
 #         target = model(x)
 #     loss = criterion(model(x + 0.1), target)
 # '''
-# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short. Use the fix if the program runs on several releases of torch: it keeps the cache from 2.11 on"
+# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch: it keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """backward() raises, although the forward of the loss ran with gradients enabled.

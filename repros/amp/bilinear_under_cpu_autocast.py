@@ -32,8 +32,8 @@ CUDA, autocast promotes the inputs to the widest dtype; the list for the CPU doe
 bilinear (docs: torch.amp). That list did not include prelu either, until the same error was fixed
 there (pytorch#95366).
 
-A module converted to bfloat16 raises the same error for float32 inputs, and therefore for float():
-pass x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).
+A module converted to bfloat16 raises the same error for float32 inputs, including the result of
+float(): pass x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).
 """
 
 import torch

@@ -50,7 +50,7 @@
 #     scaler.scale(criterion(model(x), y)).backward()
 #     steps += optimizer_step(optimizer, scaler)
 # '''
-# choice = "Use the lines to count the completed steps, and keep the default init_scale. Use the fix to raise an error if the skips never end"
+# choice = "Use the lines to count the completed steps, and keep the default init_scale; use the fix to raise an error if the skips never end"
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
@@ -58,9 +58,9 @@
 The scaler starts at 65536, above the largest float16, and halves its scale with every overflow
 until the gradients fit (docs: torch.amp). A few skips in the first iterations are expected
 (NVIDIA/apex#318, facebookresearch/swav#47); skips that never end are not. Only code that counts
-steps needs a change, such as a schedule: schedulers/skipped_step_moves_the_schedule. With several
-optimizers, one may step while another skips; the lines count the iterations in which all of them
-stepped.
+steps, such as a schedule, needs a change: schedulers/skipped_step_moves_the_schedule. With several
+optimizers, one may step while another skips; the code under Right counts the iterations in which
+all of them stepped.
 
 A lower init_scale ends these skips but loses small gradients that the higher scale keeps: at a
 scale of 1024, a gradient of 2e-11 is 0 in float16. The scale doubles only after 2000 steps without

@@ -36,7 +36,7 @@
 #     optimizer.step()
 #     optimizer.zero_grad()
 # '''
-# choice = "Use the lines if len(loader) is the true number of batches. Use the fix if there is no length or it is a guess, as for an IterableDataset with workers, or, with weight=, if the batches differ in size"
+# choice = "Use the lines if len(loader) is the true number of batches; use the fix if there is no length or it is a guess, as for an IterableDataset with workers, or, with weight=, if the batches differ in size"
 # rule = "warning"
 # when = "the window holds more than one batch, and the last batch does not complete a window"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -52,9 +52,9 @@ because its gradients are still divided by the full window (Lightning-AI/pytorch
 With Adam, after 200 full steps, the step shrinks to about 0.95 with half a window and to 0.92 with
 an eighth, and Adam's averages keep the small gradient.
 
-The lines trust len(loader). With several workers, the length of an IterableDataset is a guess. If
-more batches arrive, `size` becomes too small, then 0 or negative, and the weights become infinite.
-If fewer arrive, the last step is missing again.
+The code under Right relies on len(loader). With several workers, the length of an IterableDataset
+is a guess. If more batches arrive, `size` becomes too small, then 0 or negative, and the weights
+become infinite. If fewer arrive, the last step is missing again.
 
 With the partial window, an epoch has one more step: a schedule that is given its length needs
 ceil(len(loader) / WINDOW) steps per epoch, and OneCycleLR raises with len(loader) // WINDOW.

@@ -28,7 +28,7 @@
 # from amp import optimizer_step
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Use the fix, which raises as soon as the scale cannot be the cause of the skipped steps. Use the lines if such steps should be skipped forever"
+# choice = "Use the fix, which raises as soon as the scale cannot be the cause of the skipped steps; use the lines if such steps should be skipped forever"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
@@ -42,7 +42,7 @@ but 1 / scale is already infinite in float32 (torch/amp/grad_scaler.py). Users k
 a minimum by hand (pytorch#40497). get_scale() waits for the device, as step() does.
 
 A scale that keeps falling below 2**-10 has another cause: some gradients are infinite or NaN at any
-scale, or, in float16, above 6e7, which overflows even at this minimum. A minimum of 1 is too high:
+scale, or exceed 6e7 in float16 and overflow even at this minimum. A minimum of 1 is too high:
 there, a float16 gradient of 1e5 overflows in every step, but trains at a scale of 0.5.
 """
 

@@ -41,7 +41,7 @@
 # scaler.step(optimizer)
 # scaler.update()
 # '''
-# choice = "Use the lines, or the fix if the program runs on devices and releases without float16 autocast, because choose_precision() raises on them"
+# choice = "Use the lines; use the fix if the program runs on devices and releases without float16 autocast, because choose_precision() raises on them"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///

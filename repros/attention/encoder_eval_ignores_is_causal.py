@@ -30,9 +30,10 @@
 # ///
 """A causal encoder attends to the future in evaluation, although it is called with is_causal=True.
 
-The documentation says that the argument "applies a causal mask", and warns that it is a hint that
-src_mask is the causal mask (docs: torch.nn.TransformerEncoderLayer). A maintainer holds the user
-responsible for incorrect hints (pytorch#187413).
+The documentation says that the argument "applies a causal mask", but warns that is_causal is a
+hint, which tells the layer that src_mask is the causal mask (docs:
+torch.nn.TransformerEncoderLayer). A maintainer holds the user responsible for incorrect hints
+(pytorch#187413).
 
 In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if specifying
 the is_causal hint" (pytorch#97214). In eval mode under no_grad(), the layer takes its fast path,

@@ -26,10 +26,10 @@
 # mask, empty = attention_mask(float_padding.bool(), attention.num_heads, bias=float_mask, dtype=x.dtype)
 # y, weights = attention(x, x, x, attn_mask=mask.flatten(0, 1))
 # '''
-# choice = "Use the lines if every sequence has a token, or the fix if a sequence may be empty"
+# choice = "Use the lines if every sequence has a token; use the fix if a sequence may be empty"
 # affected = { cpu = "<2.0" }
 # ///
-"""Attention includes padding that a float mask excludes with -inf.
+"""Padding that a float mask excludes with -inf still takes part in the attention.
 
 If attn_mask is float, multi_head_attention_forward() combines the two masks with
 attn_mask.masked_fill(key_padding_mask, -inf), even if key_padding_mask holds floats
@@ -37,7 +37,8 @@ attn_mask.masked_fill(key_padding_mask, -inf), even if key_padding_mask holds fl
 measured on devices other than the CPU), and -1e9 raises. Since the fix, the function adds the two
 masks (pytorch#92733), and warns if one of them is bool.
 
-The lines expect a mask that is 0 at tokens. If the mask is 1 at tokens, bool() hides the tokens.
+The code under Right expects a mask that is 0 at tokens. If the mask is 1 at tokens, bool() hides
+the tokens.
 """
 
 import torch

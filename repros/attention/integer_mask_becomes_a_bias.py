@@ -31,11 +31,12 @@
 """A tokenizer's mask has integers, and the attention raises (seal-rg/recurrent-pretraining#18).
 
 A boolean mask hides the positions where it is False; any other mask is added to the scores (docs:
-scaled_dot_product_attention). Ones and zeros cast to the dtype of the query, as the error suggests,
-run without an error, but padding takes part (popular fix). The masks of MultiheadAttention mean the
-opposite (docs: MultiheadAttention): its key_padding_mask is attention_mask == 0. bool() is for ones
-and zeros. An integer mask of 0 and -10000 is meant to be added, and bool() would hide the tokens. A
-row that contains only padding gives NaN before torch 2.5 (attention/sdpa_masked_row_is_nan).
+scaled_dot_product_attention). A mask of ones and zeros that is cast to the dtype of the query, as
+the error suggests, raises no error, but padding takes part in the attention (popular fix). The
+masks of MultiheadAttention mean the opposite (docs: MultiheadAttention): its key_padding_mask is
+attention_mask == 0. bool() is for ones and zeros. An integer mask of 0 and -10000 is meant to be
+added, and bool() would hide the tokens. A row that contains only padding gives NaN before torch 2.5
+(attention/sdpa_masked_row_is_nan).
 """
 
 import torch

@@ -41,11 +41,11 @@ views from one node, and autograd cannot rewrite the graph when one of the views
 (pytorch#36403). Change the pieces of chunk() and split() out of place as well, and join them with
 torch.cat().
 
-The line scales along the first dimension, as the loop does. channel.sub_(m).div_(s) becomes (image
-- mean) / std, with both in that shape. For a batch of images, whose channels are the second
-dimension, use .view(1, -1, 1, 1): the loop iterates over the images, and the line turns one image
-into three. The line also turns the single channel of a gray image into three, whereas the loop uses
-the first number: pass only that number.
+The code under Right scales along the first dimension, as the loop does. channel.sub_(m).div_(s)
+becomes (image - mean) / std, with both in that shape. For a batch of images, whose channels are the
+second dimension, use .view(1, -1, 1, 1): the loop iterates over the images, and the broadcast turns
+one image into three. It also turns the single channel of a gray image into three, whereas the loop
+uses the first number: pass only that number.
 """
 
 import torch

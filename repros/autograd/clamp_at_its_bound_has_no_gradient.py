@@ -28,9 +28,9 @@
 
 Before 2.14, clamp passed the gradient on at its bounds. Since 2.14, it uses the subgradient of the
 smallest norm there (pytorch#191142), as the notes on autograd specify (docs: autograd mechanics)
-and hardtanh does (pytorch#184574). clip, clamp_min and clamp_max changed too. At a bound that is a
-tensor, the gradient is halved, on 2.15. A NaN has gradient 0 through clamp, and 1 through the
-lines.
+and hardtanh does (pytorch#184574). clip, clamp_min and clamp_max changed too. On 2.15, a tensor
+bound halves the gradient of a value at that bound. A NaN has gradient 0 through clamp, and 1
+through the code under Right.
 """
 
 import torch

@@ -35,7 +35,8 @@ in training mode: modules/frozen_batchnorm_moves. Parameters that are frozen aft
 can keep moving: optimizers/frozen_parameter_moves_on.
 
 A trainable head raises the same error within checkpoint(model, x) if the checkpoint is reentrant,
-which is the default: x requires no gradient, so the output has none. Pass use_reentrant=False.
+which is the default: x requires no gradient, so the output does not require one. Pass
+use_reentrant=False.
 """
 
 import torch

@@ -43,9 +43,9 @@
 (evanmy/sae#5, 1zb/pytorch-image-comp-rnn#4).
 
 backward() must return a value for every argument after ctx: None for an argument without a gradient
-(docs: notes/extending). A trainable factor needs its own gradient in its place; None leaves it
-without a gradient. Returning more tensors than arguments raises the same error, "expected 1, got
-2": remove the extra tensors.
+(docs: notes/extending). Return the gradient of a trainable factor in its place; None leaves the
+factor without a gradient. Returning more tensors than arguments raises the same error, "expected 1,
+got 2": remove the extra tensors.
 """
 
 import torch

@@ -35,9 +35,9 @@ integer cannot handle NaN (pytorch#19826). The forward, which crashed too, now c
 edge, which -1 stands for, before the conversion (pytorch#42703). The backward has its own clipping
 function, which keeps NaN (aten/src/ATen/native/cpu/GridSamplerKernel.cpp).
 
-With reflection padding, an infinity crashes too; the lines move it to the edge, where border
-padding puts it anyway. The lines prevent the crash but not the NaN: if a 0 / 0 produced the NaN,
-the weights before it still get NaN gradients.
+With reflection padding, an infinity crashes too; the code under Right moves the infinity to the
+edge, where border padding puts it anyway. This code prevents the crash but not the NaN: if a 0 / 0
+produced the NaN, the weights before it still get NaN gradients.
 
 On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. ARM,
 where NaN becomes 0, was not measured. After the crash, the exit status of this file is the signal,

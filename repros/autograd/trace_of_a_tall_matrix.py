@@ -23,8 +23,8 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = ">=2.1,<2.12" }
 # ///
-"""In a tall matrix, elements that are not on the diagonal get a gradient. With one more row than
-columns, and in a wide matrix, no such element does.
+"""Off-diagonal elements of a tall matrix get a gradient. With one more row than columns, and in a
+wide matrix, no such element does.
 
 The backward fills every (columns + 1)-th element up to the last. With two or more additional rows,
 some of these elements are below the diagonal's end (aten/src/ATen/native/TriangularOps.cpp,

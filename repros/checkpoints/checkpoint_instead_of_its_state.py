@@ -38,7 +38,7 @@
 # checkpoint = torch.load(path)  # {"epoch": ..., "state_dict": ...}
 # print(load_matching(model, checkpoint))
 # '''
-# choice = "Use the lines if print(checkpoint.keys()) shows the name of the entry. Use the fix for a Lightning checkpoint, or to load files of several programs"
+# choice = "Use the lines if print(checkpoint.keys()) shows the name of the entry; use the fix for a Lightning checkpoint, or to load files of several programs"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The file holds more than the weights: the epoch, the optimizer, and the weights as one entry
@@ -48,8 +48,8 @@ load_state_dict() treats the names of these entries as names of parameters. stri
 tutorials advise for keys that differ (leyaa.ai), loads nothing and does not raise.
 
 The state_dict of a Lightning checkpoint puts the attribute of the LightningModule before each name,
-such as model.weight. The lines raise, and the fix loads the weights. For an attribute other than
-model or net, call load_matching(model, checkpoint, prefix="encoder").
+such as model.weight. The code under Right raises, and the fix loads the weights. For an attribute
+other than model or net, call load_matching(model, checkpoint, prefix="encoder").
 """
 
 import io

@@ -42,7 +42,7 @@
 # state = torch.load(path)  # saved as compiled_model.state_dict()
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if the whole model was compiled and the loading model is not. Use the fix if the loading model is compiled too, if only a part of the model was compiled, or if the model was wrapped in DistributedDataParallel"
+# choice = "Use the lines if the whole model was compiled and the loading model is not; use the fix if the loading model is compiled too, if only a part of the model was compiled, or if the model was wrapped in DistributedDataParallel"
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
@@ -50,8 +50,8 @@
 
 torch.compile() wraps the model in a module that holds it as the attribute `_orig_mod`
 (torch/_dynamo/eval_frame.py), so every key begins with that name. A function of torch removes the
-prefix; saving compiled_model._orig_mod.state_dict() keeps it out of the next file. In the reverse
-case, a compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2): load the
+prefix; saving compiled_model._orig_mod.state_dict() keeps it out of the next file. Conversely, a
+compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2): load the
 checkpoint before torch.compile(). strict=False, which tutorials advise for keys that differ
 (leyaa.ai), loads nothing and does not raise.
 """

@@ -42,7 +42,7 @@
 # state = torch.load(path)  # saved as parallel_model.state_dict()
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if the file was saved with the wrapper. Use the fix if either side may have been wrapped, or if the weights are an entry of a checkpoint"
+# choice = "Use the lines if the file was saved with the wrapper; use the fix if either side may have been wrapped, or if the weights are an entry of a checkpoint"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """load_state_dict() misses every key of the model, and does not expect any of the keys in the file.

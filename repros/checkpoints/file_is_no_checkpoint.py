@@ -43,9 +43,9 @@ torch.load() reads a file that is not a zip archive as a pickle of the old forma
 (torch/serialization.py), and its first byte as an instruction: `v` of "version", `<` of "<html>",
 or a line break. The weights-only reader, the default since torch 2.6, reports the number of this
 byte: 118, 60 or 10. The reader and some threads (pytorch#150998) advise weights_only=False, which
-does not help because the file is still text. In a clone, `git lfs pull` downloads the file. A `url`
-has to be that of the file, not that of its page. Other texts begin with other characters: "404: Not
-Found" gives the load key '4'.
+does not help because the file is still text. In a clone, `git lfs pull` downloads the file. The
+`url` must point to the file, not to its web page. Other texts begin with other characters: "404:
+Not Found" gives the load key '4'.
 """
 
 import contextlib

@@ -27,7 +27,7 @@
 # scheduler = make_scheduler(optimizer)  # after the restart
 # restore(checkpoint, optimizer=optimizer, scheduler=scheduler)
 # '''
-# choice = "Use the lines if only these two are missing, or the fix if model, GradScaler and random numbers have to continue too"
+# choice = "Use the lines if only optimizer and scheduler have to continue; use the fix if model, GradScaler and random numbers have to continue too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loaded state of the optimizer includes the learning rate, but the new scheduler counts its

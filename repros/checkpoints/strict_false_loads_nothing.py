@@ -28,7 +28,7 @@
 # from checkpoints import load_matching
 # print(load_matching(model, state))
 # '''
-# choice = "Use the lines if every key has one additional prefix. Use the fix if the prefix is unknown, or if only a part of the weights fits"
+# choice = "Use the lines if every key has one additional prefix; use the fix if the prefix is unknown, or if only a part of the weights fits"
 # rule = "note"
 # when = "the file and the model have no key in common"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
@@ -37,8 +37,8 @@
 so no key names a parameter of this model (pytorch/examples#1029).
 
 strict=False removes the error, not its cause. load_state_dict() returns all keys as missing_keys
-and unexpected_keys, and the line discards them. Stripping a prefix of the wrong length has the same
-effect (XuJiacong/PIDNet#30).
+and unexpected_keys, and the code under Wrong discards them. Stripping a prefix of the wrong length
+has the same effect (XuJiacong/PIDNet#30).
 """
 
 import torch

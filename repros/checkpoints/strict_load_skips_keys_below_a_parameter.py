@@ -25,7 +25,8 @@ load_state_dict() looked up an unexpected key by the part before its first dot: 
 `weight.scale` passed for a part of the parameter `weight`, and nothing loaded it
 (torch/nn/modules/module.py, pytorch#123510). Keys below a buffer pass too, and the result of
 strict=False does not list them. No release reports the keys of a layer that was replaced by None,
-as in model.fc = None. If torch.nn.Identity() replaces the layer instead, its keys are unexpected.
+as in model.fc = None. If torch.nn.Identity() replaces the layer instead, the keys of the layer are
+unexpected.
 """
 
 import torch

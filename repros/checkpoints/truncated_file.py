@@ -51,9 +51,9 @@ and newer, depending on where the file was cut. Download the file again:
 torch.hub.download_url_to_file() writes to a temporary file first. Files below ~/.cache/torch/hub
 are such copies too (christian-byrne/audio-separation-nodes-comfyui#21). If a file of full length
 has wrong bytes, torch often loads them as other weights: hash_prefix of that function compares the
-SHA-256. The lines also download two kinds of whole files again: a file of the old format that the
-default of 2.6 rejects, and a TorchScript archive. Load such files with weights_only=False, if you
-trust them, or with torch.jit.load().
+SHA-256. The code under Right also downloads two kinds of whole files again: a file of the old
+format that the default of 2.6 rejects, and a TorchScript archive. Load such files with
+weights_only=False, if you trust them, or with torch.jit.load().
 """
 
 import contextlib
