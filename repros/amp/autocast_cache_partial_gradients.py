@@ -37,12 +37,12 @@
 #         hint = encoder(x)
 #     loss = criterion(head(encoder(x) + hint), y)
 # '''
-# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch: it keeps the cache from 2.11 on"
+# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch: the fix keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """Some layers get no gradient, and backward() does not raise because the other layers get theirs.
 
-autocast keeps the low-precision copy of each weight until its block ends, regardless of the
+autocast keeps the low-precision copy of each weight until the block ends, regardless of the
 gradient mode in which the copy was made. A copy made under no_grad has no graph, and a later
 forward in the same block reuses that copy (aten/src/ATen/autocast_mode.cpp, pytorch#165068). If
 every layer ran in the no_grad pass, backward() is still silent in a network with norms or

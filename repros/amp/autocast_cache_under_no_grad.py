@@ -39,12 +39,12 @@
 #         target = model(x)
 #     loss = criterion(model(x + 0.1), target)
 # '''
-# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch: it keeps the cache from 2.11 on"
+# choice = "Use the lines, or a separate autocast block for the no_grad pass if memory is short; use the fix if the program runs on several releases of torch: the fix keeps the cache from 2.11 on"
 # affected = { cpu = "<2.11", cuda = "<2.11" }
 # ///
 """backward() raises, although the forward of the loss ran with gradients enabled.
 
-autocast keeps the low-precision copy of each weight until its block ends, regardless of the
+autocast keeps the low-precision copy of each weight until the block ends, regardless of the
 gradient mode in which the copy was made. A forward under no_grad fills this cache with copies that
 have no graph, and the training forward in the same block uses those copies
 (aten/src/ATen/autocast_mode.cpp, pytorch#165068). In a model with a norm or an embedding,

@@ -40,9 +40,9 @@
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
 # affected = { cpu = ">=2.3", cuda = ">=1.13", mps = ">=2.8" }
 # ///
-"""A step of SGD is tens of thousands of times too long because it sums unscaled and scaled
-gradients. Adam divides a gradient by its own size (torch/optim/adam.py), so its step keeps its
-usual length, but a weight that both losses train follows only the second loss.
+"""A step of SGD is tens of thousands of times too long, because unscaled and scaled gradients were
+added. Adam divides a gradient by its own size (torch/optim/adam.py), so its step keeps its usual
+length, but a weight that both losses train follows only the second loss.
 
 unscale_() divides the gradients that exist when it is called. A later backward() adds gradients
 that still include the scale. step() does not divide again, because it remembers that unscale_() was

@@ -28,9 +28,9 @@
 
 Under autocast, nn.Linear returns bfloat16, and the weight of nn.Bilinear is float32. Since 2.3,
 bilinear() rejects inputs of different dtypes (aten/src/ATen/native/Linear.cpp, pytorch#118848). On
-CUDA, autocast promotes the inputs to the widest dtype; the list for the CPU does not include
-bilinear (docs: torch.amp). That list did not include prelu either, until the same error was fixed
-there (pytorch#95366).
+CUDA, autocast promotes the inputs to the widest dtype; the autocast list for the CPU does not
+include bilinear (docs: torch.amp). That list did not include prelu either, until the same error was
+fixed there (pytorch#95366).
 
 A module converted to bfloat16 raises the same error for float32 inputs, including the result of
 float(): pass x.to(bilinear.weight.dtype) (aten/src/ATen/native/Linear.cpp).

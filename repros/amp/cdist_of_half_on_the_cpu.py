@@ -31,7 +31,7 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Most operations accept 16-bit floats on the CPU since torch 2.2 or 2.3, but some do not
+"""Since torch 2.2 or 2.3, most operations accept 16-bit floats on the CPU, but some do not
 (pytorch#136748). cdist(), ctc_loss(), svd() and other functions of torch.linalg, and an antialiased
 interpolate() of float16 still raise on 2.15. cross_entropy() and binary_cross_entropy() of float16
 (pytorch#123328), and padding with mode="reflect", raise on 2.3 and not on 2.7.
@@ -39,9 +39,9 @@ interpolate() of float16 still raise on 2.15. cross_entropy() and binary_cross_e
 float32 represents all 16-bit numbers exactly. Call float() on the inputs of the other operations
 too, and convert their results back in the same way. Skip the conversion back if the next operation
 accepts float32, which is more exact and stays finite above 65504. With p=2, the default, and more
-than 25 rows on either side, cdist() uses a matrix product. The product has a 16-bit kernel since
-2.2: it does not raise, but is less exact (pytorch#136748). With p=1, cdist() raises for any number
-of rows.
+than 25 rows on either side, cdist() uses a matrix product. The product has had a 16-bit kernel
+since 2.2, so cdist() does not raise, but its result is less exact (pytorch#136748). With p=1,
+cdist() raises for any number of rows.
 """
 
 import torch

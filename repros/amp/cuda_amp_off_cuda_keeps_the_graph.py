@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "autocast('cuda') and GradScaler without CUDA only warn, and all gradients arrive"
+# title = "Without CUDA, autocast('cuda') and GradScaler only warn, and all parameters get gradients"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # origin = "design"

@@ -27,7 +27,7 @@
 # model.to(device)
 # scaler = make_grad_scaler(choose_precision(device, torch.float16))
 # '''
-# choice = "Use the lines, on MPS from torch 2.8 on; use the fix if the program runs on CPU, CUDA and MPS, because it rejects configurations that cannot train, and any other device, such as an Intel GPU"
+# choice = "Use the lines, on MPS from torch 2.8 on; use the fix if the program runs on CPU, CUDA and MPS, because the fix rejects configurations that cannot train, and any other device, such as an Intel GPU"
 # rule = "warning"
 # when = "the code runs on a device other than CUDA"
 # requires = ">=2.3"
@@ -38,9 +38,9 @@
 The device of torch.amp.GradScaler defaults to "cuda", and a scaler for CUDA disables itself if CUDA
 is missing (torch/amp/grad_scaler.py). The same happens on Intel GPUs (pytorch#147731,
 pytorch#196195) and, according to the source, on MPS (not measured). pytorch#196195 proposes to
-change the default. GradScaler("cuda") gives the same warning if torch does not see a GPU of the
-machine. The code under Right does not help in that case: torch.cuda.is_available() has to become
-True (torch/amp/grad_scaler.py).
+change the default. GradScaler("cuda") gives the same warning if the machine has a GPU that torch
+does not see. The code under Right does not help in that case: torch.cuda.is_available() has to
+become True (torch/amp/grad_scaler.py).
 
 On MPS, an enabled scaler raises in its first step before torch 2.8:
 amp/scaler_on_mps_needs_float64.

@@ -30,14 +30,14 @@ The kernel should fill these buffers, but returns immediately if the scaler foun
 (aten/src/ATen/native/FusedSGD.cpp), also on CUDA (aten/src/ATen/native/cuda/FusedSgdKernel.cu; not
 measured). The second step finds the buffers and uses their contents as momentum.
 
-LibreYOLO/libreyolo#771 reports the failure on CUDA, in the routine overflow of the first float16
-steps. It says that the kernel advances the momentum, but here the buffer remains as empty_like()
-made it. In deterministic mode, empty_like() fills the buffer with NaN (docs:
-torch.utils.deterministic.fill_uninitialized_memory), so the failure shows every time. Nesterov
+LibreYOLO/libreyolo#771 reports the failure on CUDA, during the routine overflow of the first
+float16 steps. The report says that the kernel advances the momentum, but here the buffer remains as
+empty_like() made it. In deterministic mode, empty_like() fills the buffer with NaN (docs:
+torch.utils.deterministic.fill_uninitialized_memory), so the failure appears every time. Nesterov
 momentum also fails; SGD without momentum, Adam, AdamW and Adagrad do not.
 
-Omit fused: fused=False also disables the foreach loop, which torch otherwise chooses for parameters
-on CUDA (torch/optim/sgd.py).
+Omit fused instead of setting it to False: fused=False also disables the foreach loop, which torch
+otherwise chooses for parameters on CUDA (torch/optim/sgd.py).
 """
 
 import torch

@@ -28,7 +28,7 @@ convert them (docs: torch.autocast, ucla-mobility/V2V4Real#30). Conv2d, LSTM and
 raise like Linear. On the CPU, BatchNorm2d continues in 16 bits. So do LayerNorm and GroupNorm,
 except in 1.13, where they raise.
 
-Outside the block, a loss of such an output and a float32 target raises "Found dtype Float but
+Outside the block, a loss between such an output and a float32 target raises "Found dtype Float but
 expected BFloat16": huber_loss and binary_cross_entropy on all releases, mse_loss on 1.13 and 2.3.
 float() fixes this error too.
 """

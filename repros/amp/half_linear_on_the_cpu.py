@@ -53,7 +53,7 @@ computing (pytorch#52291). pytorch#99498 added matrix products, and in 2.3 all o
 Losses, cdist() and other functions gained float16 later, or still lack it:
 amp/cdist_of_half_on_the_cpu.
 
-In float32, the model computes with exactly the numbers that were loaded, in twice the memory
+In float32, the model computes with exactly the numbers that were loaded, using twice the memory
 (zai-org/VisualGLM-6B#30). bfloat16 needs no additional memory, but rounds the weights to 8 bits
 (bigscience-workshop/petals#432). An Embedding accepts integers whatever its own dtype, and raises
 for float() inputs.

@@ -36,14 +36,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A mixture of experts writes the tokens of each expert back, which raises as soon as autocast is
-on (hiyouga/LlamaFactory#2639).
+"""A mixture of experts writes the tokens of each expert back, and raises once autocast is on
+(hiyouga/LlamaFactory#2639).
 
 Under autocast, the Linear returns bfloat16, while zeros_like(), embeddings and parameters keep
 float32. The write is index_put_(), and autocast does not convert the arguments of in-place calls
 (docs: torch.amp). torch deliberately does not convert values written by index (pytorch#96177). A
-slice and a single number are exceptions: y[:2] = expert(x[:2]) converts the values. A mask and a
-list or tensor of indices do not, not even a mask that selects nothing.
+slice and a single number are exceptions: y[:2] = expert(x[:2]) converts the values. A write by a
+mask, or by a list or tensor of indices, raises, even if the mask selects nothing.
 
 scatter(), scatter_add_(), index_add(), index_copy_() and masked_scatter() raise too. Examples are
 image features merged into text embeddings (huggingface/transformers#47672) and encoded patches

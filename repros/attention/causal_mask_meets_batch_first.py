@@ -28,8 +28,8 @@
 # ///
 """The mask is as long as the sequence, but the error asks for a mask as long as the batch. Without
 batch_first=True, the first dimension of x is the sequence (docs: MultiheadAttention). If the batch
-is as large as the sequence is long, nothing raises, and the samples mix. The reverse mistake fails
-too: layers of open_clip became batch_first, and callers continued to transpose the input
+size equals the sequence length, nothing raises, and the samples mix. The reverse mistake fails too:
+layers of open_clip became batch_first, and callers continued to transpose the input
 (mlfoundations/open_clip#910, FlorianFuerrutter/genQC#1). Such callers should drop the transpose.
 
 A mask of the size in the error message silences the error, but the tokens of one sample then attend

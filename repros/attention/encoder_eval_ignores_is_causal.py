@@ -38,10 +38,10 @@ torch.nn.TransformerEncoderLayer). A maintainer holds the user responsible for i
 In training, or with batch_first=False, the hint without a mask raises "Need attn_mask if specifying
 the is_causal hint" (pytorch#97214). In eval mode under no_grad(), the layer takes its fast path,
 which requires batch_first=True, biases and an even number of heads. The fast path receives the
-masks but not the hint (torch/nn/modules/transformer.py), so attention is full. A frozen layer takes
-the fast path with gradients enabled, too. Torch 2.0.0 ignored the hint with gradients in any layer
-(pytorch#96941). A TransformerEncoder passes the hint on and fails too; its argument is called mask,
-not src_mask.
+masks but not the hint (torch/nn/modules/transformer.py), so each token attends to all tokens. A
+frozen layer takes the fast path with gradients enabled, too. Torch 2.0.0 ignored the hint with
+gradients in any layer (pytorch#96941). A TransformerEncoder passes the hint on and fails too; its
+argument is called mask, not src_mask.
 """
 
 import torch

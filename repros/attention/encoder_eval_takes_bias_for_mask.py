@@ -39,8 +39,8 @@
 """In evaluation, each token of an encoder trained with a position bias (ALiBi) attends only to
 itself. With a bias that has no zero, the output is NaN (pytorch#118628).
 
-In eval mode under no_grad(), the layer takes its fast path with batch_first=True and an even number
-of heads, since 2.0 also with a mask (pytorch#87377). The fast path converts a float mask to bool,
+With batch_first=True and an even number of heads, the layer takes its fast path in eval mode under
+no_grad(), since 2.0 also with a mask (pytorch#87377). The fast path converts a float mask to bool,
 so every nonzero bias masks its key, and a warning mentions only performance
 (aten/src/ATen/native/transformers/attention.cpp). MultiheadAttention did the same (pytorch#107084),
 but now takes the slow path for float masks (pytorch#107641).

@@ -34,11 +34,11 @@
 
 In eval mode under no_grad(), the layer takes its fast path: a fused operator that is called with
 the weights of the submodules, so the submodules are not called (pytorch#128413). A frozen layer
-takes the fast path with gradients enabled, too, if its input requires none. batch_first=False and
-an odd number of heads rule it out (torch/nn/modules/transformer.py). Since the fix, the layer takes
-the fast path only if no submodule has a forward hook (pytorch#128415). In 2.15 too, the fast path
-skips a submodule that replaces one of torch's and has its own forward(). There, a hook in an
-encoder with padding gets a nested tensor, which has no shape.
+takes the fast path with gradients enabled, too, if its input requires none. batch_first=False or an
+odd number of heads prevents the fast path (torch/nn/modules/transformer.py). Since the fix, the
+layer takes the fast path only if no submodule has a forward hook (pytorch#128415). Even in 2.15,
+the fast path skips a submodule that replaces one of torch's and has its own forward(), and a hook
+in an encoder with padding gets a nested tensor, which has no shape.
 
 A hook on self_attn gets None for the attention weights, in training too, because the layer does not
 request them. In that hook, module.forward(*args)[1] computes the weights, without the masks.

@@ -46,8 +46,8 @@ output NaN (pytorch#160064). If the queries are a different sequence, as in cros
 empty sequence has outputs that no mask of the loss excludes.
 
 With need_weights=False, from 2.5 on, scaled_dot_product_attention() returns zeros for such rows.
-That change was made for this report among others (pytorch#131060;
-attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same change here.
+This report was among the reasons for that change (pytorch#131060;
+attention/sdpa_masked_row_is_nan). pytorch#185338 proposes the same for need_weights=True.
 """
 
 import torch

@@ -25,10 +25,10 @@
 
 MultiheadAttention reads out_proj.weight and out_proj.bias and never calls out_proj
 (torch/nn/modules/activation.py, pytorch#78109), so hooks on out_proj and wrappers of its forward do
-nothing (helicalAI/helical#405). Register a hook that only observes on the attention module, whose
-first output is that of out_proj. A parametrization is part of the weight and makes the adapter part
-of the model: freeze the model first, and create the adapter in the dtype of the model. The
-optimizer raises if model.parameters() is one group and the adapter another.
+nothing (helicalAI/helical#405). To only read the output, register the hook on the attention module,
+whose first output is that of out_proj. A parametrization is part of the weight and makes the
+adapter part of the model: freeze the model first, and create the adapter in the dtype of the model.
+The optimizer raises if model.parameters() is one group and the adapter another.
 
 A parametrization renames the weight in the state_dict, and torch.save() of the module itself
 raises. Load a checkpoint of the model first, and merge with remove_parametrizations() before you

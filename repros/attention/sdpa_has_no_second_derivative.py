@@ -33,9 +33,9 @@
 kernels do not support forward AD either.
 
 The fused kernels have no second derivative: a known gap (pytorch#116350). On the CPU, the flash
-attention kernel lacks it. That kernel is not used with dropout_p above 0, a mask that requires
-grad, inputs of two dimensions (on 2.13 also of three), or values whose width differs from the
-queries. On CUDA, the memory-efficient kernel lacks it too (learnables/learn2learn#429; not
+attention kernel lacks this derivative. That kernel is not used with dropout_p above 0, a mask that
+requires grad, inputs of two dimensions (on 2.13 also of three), or values whose width differs from
+the queries. On CUDA, the memory-efficient kernel lacks it too (learnables/learn2learn#429; not
 measured). The math backend has the derivative (control). With activation checkpointing, the
 sdpa_kernel() block must be inside the checkpointed function.
 """

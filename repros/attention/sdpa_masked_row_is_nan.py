@@ -34,7 +34,7 @@ The scores of the row are all -inf, and softmax() of them is NaN (pytorch#103749
 zeros for such rows (pytorch#131060, pytorch#133882).
 
 A float mask of 0 and -inf gives NaN too (2.3). The code under Right expects a bool mask: convert a
-float mask with mask == 0. No release changes a hand-written softmax(), nor MultiheadAttention with
+float mask with mask == 0. No release changes a hand-written softmax() or MultiheadAttention with
 need_weights=True: attention/need_weights_masked_row_is_nan.
 """
 
