@@ -37,8 +37,8 @@
 zero_grad() between backward() and step() has the same effect, because it sets the gradients to
 None. With set_to_none=False, the default before 2.0, the gradients are zeros: step() does not
 raise, and nothing is trained (torch/optim/optimizer.py). With two optimizers, step() also raises
-for the optimizer whose parameters this loss does not reach: step only the other one. The same
-happens if the optimizer holds the parameters of a copy of the model.
+for the optimizer whose parameters this loss does not reach: call scaler.step() only for the other
+optimizer. The same happens if the optimizer holds the parameters of a copy of the model.
 """
 
 import torch

@@ -27,7 +27,7 @@
 Under autocast, Linear and convolutions return bfloat16, and the weight of PReLU is float32.
 LayerNorm and BatchNorm keep float32, and PReLU runs after them. prelu() cast the weight until its
 rewrite for 2.0, which rejects mixed dtypes. Autocast casts both tensors on CUDA, and on the CPU
-since prelu was added to its list (pytorch#95366).
+since prelu was added to the CPU list (pytorch#95366).
 
 Without autocast, mixed dtypes raise the same error in later releases too, for example a float32
 input of a module converted to bfloat16: pass x.to(prelu.weight.dtype).

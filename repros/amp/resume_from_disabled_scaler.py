@@ -35,7 +35,7 @@
 
 The state_dict() of a disabled scaler is empty, and load_state_dict() of an enabled scaler rejects
 an empty state (torch/amp/grad_scaler.py). The reverse case does not raise: a disabled scaler
-ignores the given state.
+ignores any state that it loads.
 """
 
 import torch

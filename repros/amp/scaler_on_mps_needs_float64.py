@@ -30,8 +30,8 @@
 """unscale_(), and therefore step(), raises on a Mac (pytorch#142397).
 
 unscale_() computes the reciprocal of the scale in float64, which MPS does not support. From torch
-2.8 on, it uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not measured). If the
-scaler is disabled but the forward stays in float16, small gradients are lost.
+2.8 on, unscale_() uses float32 on MPS (torch/amp/grad_scaler.py, pytorch#150255; not measured). If
+the scaler is disabled but the forward stays in float16, small gradients are lost.
 """
 
 import torch

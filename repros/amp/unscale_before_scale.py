@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler raises in step() or unscale_() if it has not scaled a loss before"
+# title = "GradScaler.step() and unscale_() raise if no loss was scaled before"
 # kind = "error"
 # symptom = "Attempted step but _scale is None"
 # messages = [

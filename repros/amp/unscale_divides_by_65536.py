@@ -30,7 +30,7 @@
 # scaler.scale(penalty).backward()
 # optimizer_step(optimizer, scaler)
 # '''
-# choice = "Use the lines; use the fix if the gradients are clipped too, because it keeps the order of the calls"
+# choice = "Use the lines; use the fix if the gradients are clipped too, because the fix keeps the order of the calls"
 # rule = "error"
 # when = "AMP is on, with an enabled GradScaler"
 # requires_on = { cpu = ">=2.3", mps = ">=2.3" }
@@ -38,8 +38,8 @@
 # ///
 """The second loss barely influences weights that the first loss also trains, with both SGD and
 Adam. Weights that only the second loss trains barely move under SGD. Adam divides a gradient by its
-own size, so it moves them, unless the divided gradient is close to its eps of 1e-8: a gradient of
-1e-3 makes the first step 0.6 long instead of 1.
+own size, so it moves these weights, unless the gradient divided by the scale is close to Adam's eps
+of 1e-8: a gradient of 1e-3 makes the first step 0.6 long instead of 1.
 
 step() and unscale_() divide all gradients by the scale, including gradients of a loss that was
 never multiplied by it (ashawkey/stable-dreamfusion#158 creates such a loss in a custom backward()).

@@ -20,9 +20,10 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The printed loss includes the penalty, but training continues as if the penalty were absent: its
-weight changes no gradient of a sum (Ugenteraan/Deep_Hierarchical_Classification#6). A scheduler
-that reads the loss does see the penalty.
+"""The printed loss includes the penalty, but training continues as if the penalty were absent: in a
+sum, the weight of the penalty does not change any gradient
+(Ugenteraan/Deep_Hierarchical_Classification#6). A scheduler that reads the loss does see the
+penalty.
 
 argmax() and comparisons return tensors without a gradient. backward() raises only if *nothing* in
 the loss has a gradient; the other term hides the failure. The probability of the class has a

@@ -32,8 +32,9 @@ without a reduction has one element per sample
 (dillondavis/RecurrentAttentionConvolutionalNeuralNetwork#4), and DataParallel returns one per GPU
 (eriklindernoren/PyTorch-YOLOv3#331).
 
-backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), is the backward of
-the sum. The gradient, and with it the steps of SGD, grows with the batch or the number of GPUs.
+backward(torch.ones_like(loss)), tried instead (WisconsinAIVision/MaskPoint#7), computes the
+gradient of the sum. This gradient, and with it the steps of SGD, grows with the batch or the number
+of GPUs.
 
 The built-in mean divides by the number of labels that are not ignored, or, with class weights, by
 weight[y].sum(). loss.mean() divides by the number of all labels: its gradient is shorter with

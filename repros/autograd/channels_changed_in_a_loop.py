@@ -45,7 +45,7 @@ The code under Right scales along the first dimension, as the loop does. channel
 becomes (image - mean) / std, with both in that shape. For a batch of images, whose channels are the
 second dimension, use .view(1, -1, 1, 1): the loop iterates over the images, and the broadcast turns
 one image into three. It also turns the single channel of a gray image into three, whereas the loop
-uses the first number: pass only that number.
+uses the first number: pass a single number.
 """
 
 import torch

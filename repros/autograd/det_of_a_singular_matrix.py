@@ -21,16 +21,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The gradient is all zeros; with create_graph=True it is correct (control). The same option of
+"""The gradient is all zeros, but correct with create_graph=True (control). The same option of
 backward() helps too, but leaves a graph in x.grad. Other singular matrices, whose factorization
-ends in a tiny number instead of 0, get the correct gradient up to rounding without the option.
-Zeros occur with a row of zeros, and often with repeated rows and small whole numbers. If the rank
-is lower by two or more, or for det(v @ v.T) with dependent rows, the true gradient is 0.
+ends in a tiny number instead of 0, get the correct gradient up to rounding without the option. The
+zero gradient occurs with a row of zeros, and often with repeated rows and small whole numbers. If
+the rank is lower by two or more, or for det(v @ v.T) with dependent rows, the true gradient is 0.
 
-torch has two formulas. The formula without create_graph nudges the factorization where its diagonal
-is 0, in order to solve a system. The right-hand side of the system is det(x) times the identity,
-which is 0 (torch/csrc/autograd/FunctionsManual.cpp). A fix for singular matrices was postponed
-(pytorch#79487). Only matrices of one element were fixed (pytorch#80761, pytorch#171225).
+torch has two formulas. The formula without create_graph perturbs the factorization where its
+diagonal is 0, in order to solve a system. The right-hand side of the system is det(x) times the
+identity, which is 0 (torch/csrc/autograd/FunctionsManual.cpp). A fix for singular matrices was
+postponed (pytorch#79487). Only matrices of one element were fixed (pytorch#80761, pytorch#171225).
 """
 
 import torch

@@ -20,12 +20,13 @@
 # ///
 """A tensor of NaNs has two different gradients, so some NaNs look like healthy values.
 
-The kernel computes whole vectors of elements, here the first 64, and the rest one by one. Its two
-tests of the sign differ for NaN (pytorch#195075). So do the tests in celu, selu, hardtanh, relu6,
-hardswish, hardshrink, softshrink, and torch.special.logit with eps. The output is NaN at every
-position (except that softshrink returns 0 in torch 2.3 and before). Look for NaN in the output, or
-pass NaNs through unchanged: their gradient is then the gradient of the output, at each position
-(control). That gradient is finite, so a search for NaN in gradients finds none of these elements.
+The kernel computes whole vectors of elements, here the first 64, and the rest one by one. The two
+code paths test the sign differently for NaN (pytorch#195075). So do the paths of celu, selu,
+hardtanh, relu6, hardswish, hardshrink, softshrink, and torch.special.logit with eps. The output is
+NaN at every position (except that softshrink returns 0 in torch 2.3 and before). Look for NaN in
+the output, or pass NaNs through unchanged: the gradient of each NaN is then the gradient of the
+output (control). That gradient is finite, so a search for NaN in gradients finds none of these
+elements.
 """
 
 import torch

@@ -35,9 +35,10 @@ without a graph instead (pyg-team/pytorch-frame#229).
 
 backward() frees the tensors that the forward saved (torch/csrc/autograd/engine.cpp). A tensor that
 depends on parameters has to be recomputed in every step (control), also because the parameters have
-changed. retain_graph=True, which the message advises, finds the changed parameters: "modified by an
-inplace operation" (popular fix). An encoder whose backward needs no weight, such as a single
-Linear, does not raise even then, and the head continues with the features of the initial weights.
+changed. With retain_graph=True, which the message advises, backward() finds the changed parameters
+and raises "modified by an inplace operation" (popular fix). An encoder whose backward needs no
+weight, such as a single Linear, does not raise even then, and the head continues with the features
+of the initial weights.
 """
 
 import torch

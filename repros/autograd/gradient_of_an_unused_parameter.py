@@ -42,8 +42,8 @@ different error follows). Zeros instead of None fix the error (control), and so 
 materialize_grads=True if torch.autograd.grad has this argument. First make sure that the parameter
 should be unused. An input that was sliced or converted after the forward raises the same error, and
 zeros would hide that mistake: differentiate with respect to the tensor that was passed to the
-model. Zip the gradients with `parameters`: neither contains frozen parameters, which grad() also
-rejects.
+model. Zip the gradients with `parameters`: neither list includes frozen parameters, which grad()
+also rejects.
 """
 
 import torch

@@ -24,11 +24,11 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The process dies in backward() if the grid contains a NaN, in a column or in a row; without the
-NaN, it does not die (pytorch#24823). If both are NaN, images of 4 by 4 and 64 by 64 crash too, and
-an image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, zero padding, the modes nearest and
-bicubic, and volumes did not crash, nor did bfloat16 on 2.13 and 2.15. The crash is the same if only
-the grid requires grad.
+"""The process dies in backward() if the grid contains a NaN as a column or as a row; without the
+NaN, it does not (pytorch#24823). If both are NaN, images of 4 by 4 and 64 by 64 crash too, and an
+image of 5 by 5 gets a NaN gradient. On 1.13 and 2.15, zero padding, the modes nearest and bicubic,
+and volumes did not crash, nor did bfloat16 on 2.13 and 2.15. The crash is the same if only the grid
+requires grad.
 
 A NaN in the grid should count as -1 (docs: torch.nn.functional.grid_sample). The conversion to an
 integer cannot handle NaN (pytorch#19826). The forward, which crashed too, now clips NaN to the
@@ -40,8 +40,8 @@ edge, where border padding puts it anyway. This code prevents the crash but not 
 produced the NaN, the weights before it still get NaN gradients.
 
 On x86, NaN becomes column -2**31, which is 8 GiB before the image, where no memory is mapped. ARM,
-where NaN becomes 0, was not measured. After the crash, the exit status of this file is the signal,
-not 1.
+where NaN becomes 0, was not measured. The process then ends with the signal, not with exit status
+1.
 """
 
 import torch

@@ -36,10 +36,10 @@
 """The first batch trains, and the second backward() reaches the graph of the first batch.
 
 backward() frees the tensors that the forward saved (torch/csrc/autograd/engine.cpp), but the state
-that is passed in still has the history of the last batch. detach() ends this history, once per
-batch and after backward() (control). Between the steps of one sequence, or before a loss of the
-state itself, detach() would silently cut off the gradients that the model should learn from. The
-state of a GRU or RNN is one tensor, that of an LSTM two. A last batch of another size raises
+that is passed in still has the history of the last batch. Call detach() once per batch, after
+backward(), to end this history (control). Between the steps of one sequence, or before a loss of
+the state itself, detach() would silently cut off the gradients that the model should learn from.
+The state of a GRU or RNN is one tensor, that of an LSTM two. A last batch of another size raises
 "Expected hidden[0] size": pass drop_last=True to the loader, and do not shuffle, because the state
 goes from each row to the same row of the next batch.
 

@@ -23,7 +23,7 @@
 mask excludes keep a gradient of 0. Contiguous, expanded and strided tensors are correct.
 
 The backward scatters into zeros with the strides of the input, and masked_scatter_() on the CPU
-visited them in memory order instead of index order
+traversed them in memory order instead of index order
 (aten/src/ATen/native/TensorAdvancedIndexing.cpp, pytorch#100232).
 """
 

@@ -21,7 +21,7 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.3", cuda = "<2.3", mps = "<2.3" }
 # ///
-"""x.grad is the gradient of x from before x[:1] was changed.
+"""x.grad holds the gradient of x from before x[:1] was changed.
 
 retain_grad() moves to the new history of x if x itself is changed (pytorch#79996), but did not if x
 was changed through a view (pytorch#117552). A second call after the change has no effect if there

@@ -24,9 +24,9 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""After one model was loaded from a dict with assign=True, a second model that is loaded from the
-same dict by default no longer trains if its optimizer was made before the load. Its parameters are
-then not those of the optimizer.
+"""One model is loaded from a dict with assign=True, and then a second model from the same dict
+without it. The second model no longer trains if its optimizer was made before the load, because the
+optimizer holds other parameters than the model.
 
 load_state_dict() writes the flag into the _metadata of the caller's dict
 (torch/nn/modules/module.py), so the second load replaces the parameters instead of copying into

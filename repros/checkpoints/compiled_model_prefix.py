@@ -46,12 +46,13 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""load_state_dict() misses every key of the model, and does not expect any of the keys in the file.
+"""load_state_dict() reports every key of the model as missing and every key of the file as
+unexpected.
 
 torch.compile() wraps the model in a module that holds it as the attribute `_orig_mod`
-(torch/_dynamo/eval_frame.py), so every key begins with that name. A function of torch removes the
-prefix; saving compiled_model._orig_mod.state_dict() keeps it out of the next file. Conversely, a
-compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2): load the
+(torch/_dynamo/eval_frame.py), so every key begins with that name. torch has a function that removes
+the prefix; saving compiled_model._orig_mod.state_dict() keeps it out of the next file. Conversely,
+a compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2): load the
 checkpoint before torch.compile(). strict=False, which tutorials advise for keys that differ
 (leyaa.ai), loads nothing and does not raise.
 """

@@ -45,14 +45,15 @@
 # choice = "Use the lines if the file was saved with the wrapper; use the fix if either side may have been wrapped, or if the weights are an entry of a checkpoint"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""load_state_dict() misses every key of the model, and does not expect any of the keys in the file.
+"""load_state_dict() reports every key of the model as missing and every key of the file as
+unexpected.
 
 DataParallel and DistributedDataParallel hold the model as their attribute `module`, so every key
-begins with that name. A function of torch removes the prefix (torch/nn/modules/utils.py); saving
-parallel_model.module.state_dict() keeps it out of the next file. If the wrapped model loads a file
-without the prefix, the missing keys begin with module.: load the file into parallel_model.module.
-strict=False, which tutorials advise for keys that differ (leyaa.ai), loads nothing and does not
-raise.
+begins with that name. torch has a function that removes the prefix (torch/nn/modules/utils.py);
+saving parallel_model.module.state_dict() keeps it out of the next file. If the wrapped model loads
+a file without the prefix, the missing keys begin with module.: load the file into
+parallel_model.module. strict=False, which tutorials advise for keys that differ (leyaa.ai), loads
+nothing and does not raise.
 """
 
 import io

