@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GradScaler cannot train a model that was cast with half()"
+# title = "A model cast to half cannot be trained with a GradScaler"
 # kind = "error"
 # symptom = "Attempting to unscale FP16 gradients"
 # messages = ["Attempting to unscale FP16 gradients"]

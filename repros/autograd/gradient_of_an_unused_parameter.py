@@ -37,13 +37,13 @@ normally with backward()).
 
 autograd.grad() rejects a tensor that the output does not depend on (docs: torch.autograd.grad),
 whereas backward() leaves the grad of this tensor at None. allow_unused=True, which the message
-advises, returns None for it, and the update p - lr * g raises (popular fix; in showlab/BoxDiff#20 a
-different error follows). Zeros instead of None fix the error (control), and so does
-materialize_grads=True if torch.autograd.grad has this argument. First make sure that the parameter
-should be unused. An input that was sliced or converted after the forward raises the same error, and
-zeros would hide that mistake: differentiate with respect to the tensor that was passed to the
-model. Zip the gradients with `parameters`: neither list includes frozen parameters, which grad()
-also rejects.
+advises, returns None for this tensor, and the update p - lr * g raises (popular fix; in
+showlab/BoxDiff#20 a different error follows). Zeros instead of None fix the error (control), and so
+does materialize_grads=True if torch.autograd.grad has this argument. First make sure that the
+parameter should be unused. An input that was sliced or converted after the forward raises the same
+error, and zeros would hide that mistake: differentiate with respect to the tensor that was passed
+to the model. Zip the gradients with `parameters`: neither list includes frozen parameters, which
+grad() also rejects.
 """
 
 import torch

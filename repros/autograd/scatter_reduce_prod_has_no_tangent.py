@@ -28,7 +28,7 @@ torch.autograd.functional.jvp(), which goes backward twice, is correct.
 A forward-over-reverse Hessian, such as that of torch.func.hessian(), has wrong numbers on its
 diagonal and zeros elsewhere: use jacrev(jacrev(f)), or torch.autograd.functional.hessian() with its
 default arguments. Both raise if two factors of one product are 0, because reverse mode has no
-second derivative there; so does torch.autograd.functional.jvp().
+second derivative there. torch.autograd.functional.jvp() raises too.
 """
 
 import torch

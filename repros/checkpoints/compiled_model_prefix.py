@@ -51,10 +51,10 @@ unexpected.
 
 torch.compile() wraps the model in a module that holds it as the attribute `_orig_mod`
 (torch/_dynamo/eval_frame.py), so every key begins with that name. torch has a function that removes
-the prefix; saving compiled_model._orig_mod.state_dict() keeps it out of the next file. Conversely,
-a compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2): load the
-checkpoint before torch.compile(). strict=False, which tutorials advise for keys that differ
-(leyaa.ai), loads nothing and does not raise.
+the prefix; saving compiled_model._orig_mod.state_dict() keeps the prefix out of the next file.
+Conversely, a compiled model cannot load a checkpoint without the prefix (justchenhao/SILI_CD#2):
+load the checkpoint before torch.compile(). strict=False, which tutorials advise for keys that
+differ (leyaa.ai), loads nothing and does not raise.
 """
 
 import io

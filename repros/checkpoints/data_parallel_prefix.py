@@ -50,8 +50,8 @@ unexpected.
 
 DataParallel and DistributedDataParallel hold the model as their attribute `module`, so every key
 begins with that name. torch has a function that removes the prefix (torch/nn/modules/utils.py);
-saving parallel_model.module.state_dict() keeps it out of the next file. If the wrapped model loads
-a file without the prefix, the missing keys begin with module.: load the file into
+saving parallel_model.module.state_dict() keeps the prefix out of the next file. If the wrapped
+model loads a file without the prefix, the missing keys begin with module.: load the file into
 parallel_model.module. strict=False, which tutorials advise for keys that differ (leyaa.ai), loads
 nothing and does not raise.
 """
