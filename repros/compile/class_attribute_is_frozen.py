@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.compile does not notice that a number, string or flag of a class was changed"
+# title = "torch.compile does not notice that a number, string or flag of a class has changed"
 # kind = "silent"
 # symptom = "multiplied by the class attribute of before, 1\\.0, not by 2\\.0"
 # origin = "torch"
@@ -28,13 +28,13 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.4,<2.12", cuda = ">=2.4,<2.12" }
 # ///
-"""A compiled function that reads Config.factor keeps its first value after it was changed, which
-2.2 noticed (pytorch#176851). A string and a flag of a class are kept as well.
+"""A compiled function that reads Config.factor keeps using the first value after the attribute
+changes. Torch 2.2 noticed the change (pytorch#176851). Strings and flags of a class are frozen as
+well.
 
-Since pytorch#124802 Dynamo took such an attribute of a class without a source, and so
-without a guard (UserDefinedClassVariable.var_getattr() in
-torch/_dynamo/variables/user_defined.py, pytorch#177191). An attribute of an instance
-has its guard (control).
+From pytorch#124802 on, Dynamo gave such a class attribute no source, and therefore no guard
+(UserDefinedClassVariable.var_getattr() in torch/_dynamo/variables/user_defined.py, pytorch#177191).
+An attribute of an instance has a guard (control).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An integer step counter in a compiled module makes torch.compile compile again in every step, up to its limit"
+# title = "torch.compile recompiles a module with an integer step counter in every step, up to its limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 300 calls"
 # messages = ["torch\\._dynamo hit config\\.recompile_limit \\(\\d{1,9}\\)"]
@@ -44,21 +44,23 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.8", cuda = ">=2.8" }
 # ///
-"""Every call compiles a new graph, until Dynamo reaches its limit of eight, warns once and
-runs the frame uncompiled (pytorch#128319 is the same counter with a few graphs, before
-2.8), or raises with fullgraph=True. dynamic=True changes nothing.
+"""Every call compiles a new graph, until Dynamo reaches its limit of eight graphs. Dynamo then
+warns once and runs the frame uncompiled, or raises with fullgraph=True. dynamic=True changes
+nothing. pytorch#128319 reports the same counter with a few graphs, before 2.8.
 
 An integer attribute of a module is a constant of the graph, guarded by its value
-(allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338). So is one
-of another object that the module holds; a float makes two graphs in 2.13 and newer.
-A buffer is read each time (control). It is of int64, as a floating-point one would be cast
-by model.to(torch.bfloat16), where 256 + 1 is 256; and not persistent, as the attribute was
-not in the state_dict either. A higher limit, often tried first (pytorch#121504), buys more
-compilations: one per call (popular fix).
+(allow_unspec_int_on_nn_module in torch/_dynamo/config.py, meta-pytorch/torchrec#4338). So is an
+integer attribute of another object that the module holds. A float attribute causes two graphs in
+2.13 and newer.
+
+A buffer is read in each call (control). The buffer is int64, because model.to(torch.bfloat16) casts
+a floating-point buffer, and 256 + 1 is 256 in bfloat16. The buffer is not persistent, because the
+attribute was not in the state_dict either. A higher limit, often tried first (pytorch#121504), only
+allows more compilations, one per call (popular fix).
 
 A branch on the buffer (`if self.step < 20`) breaks the graph, and raises with fullgraph=True;
-torch.where() does neither. Where the step is part of the result (x / self.step) and two forwards
-come before one backward, the addition in place raises: write self.step = self.step + 1 there.
+torch.where() does neither. If the step is part of the result (x / self.step) and two forwards
+precede one backward, the in-place addition raises: write self.step = self.step + 1 in that case.
 """
 
 import logging

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A compiled module does not notice that one of its attributes was changed"
+# title = "A compiled module does not notice that one of its attributes has changed"
 # kind = "silent"
 # symptom = "multiplied by the attribute of before, 1\\.0, not by 2\\.0"
 # origin = "torch"
@@ -33,16 +33,16 @@
 # requires = ">=2.1"
 # affected = { cpu = "<2.4", cuda = "<2.4" }
 # ///
-"""A compiled module keeps the first value of a number, a flag or a tensor attribute that was
-changed since, such as a switch for an adapter (pytorch#124717). In 2.3 it notices
-eval() and a new Parameter.
+"""A compiled module keeps using the first value of a number, flag or tensor attribute that changes
+later, such as the switch of an adapter (pytorch#124717). In 2.3 the module notices eval() and a new
+Parameter.
 
-Dynamo made the attribute a constant of the graph and left out the guards on modules:
-guard_nn_modules was off (torch/_dynamo/config.py). The fix turned it on
-(pytorch#125202), and maintainers advise to do so where it is off (pytorch#124357, control).
-It has to be on before the first call. Each new value is compiled, up to eight of them in 2.2 and
-2.3, and then the module runs uncompiled: keep what changes in every step in a buffer, and set it by
-fill_().
+Dynamo made the attribute a constant of the graph and omitted the guards on modules, because
+guard_nn_modules was off (torch/_dynamo/config.py). The fix turned this option on (pytorch#125202),
+and maintainers advise turning it on in releases where it is off (pytorch#124357, control). Set the
+option before the first call. In 2.2 and 2.3 Dynamo compiles each new value, up to eight values, and
+then runs the module uncompiled. Keep a value that changes in every step in a buffer, and set the
+buffer with fill_().
 """
 
 import torch
@@ -74,7 +74,7 @@ def reproduce(device):
 
 def control(device):
     model, x, backend = Model(), torch.ones(1, device=device), "eager"
-    with _dynamo.config.patch(guard_nn_modules=False):  # which sets it back
+    with _dynamo.config.patch(guard_nn_modules=False):  # restores the option on exit
         _dynamo.config.guard_nn_modules = True
         compiled = torch.compile(model, backend=backend)
         compiled(x)

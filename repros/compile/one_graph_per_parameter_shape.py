@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A compiled function of parameters is recompiled for each of their shapes, up to the limit"
+# title = "A compiled function of parameters recompiles for each parameter shape, up to the limit"
 # kind = "silent"
 # symptom = "graphs were compiled for 12 shapes"
 # messages = [
@@ -34,20 +34,20 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1", cuda = ">=2.1" }
 # ///
-"""Sizes become dynamic when they change, but not those of a parameter: each one is a
-constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its
-limit, eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled, or raises with
-fullgraph=True (microsoft/dion#23).
+"""Dynamo makes sizes dynamic once they change, except the sizes of a parameter: each of these is a
+constant of the graph (force_parameter_static_shapes in torch/_dynamo/config.py). At its limit of
+eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled, or raises with fullgraph=True
+(microsoft/dion#23).
 
-A detached tensor is no parameter, shares its memory, and has dynamic sizes (control): two graphs
-for parameters with one number of dimensions. The update has to write in place: an assignment
-p.data = ... does not reach the parameter. In a
-forward, detach() would drop the gradient; the switch named above is for that. A
-higher limit (HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per
-shape (popular fix), and so does dynamic=True.
+A detached tensor is not a parameter, shares the parameter's memory, and has dynamic sizes
+(control): Dynamo compiles two graphs for parameters with the same number of dimensions. The update
+has to write in place, because an assignment to p.data does not reach the parameter. In a forward,
+detach() would drop the gradient; set force_parameter_static_shapes there instead. A higher limit
+(HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per shape (popular fix),
+and so does dynamic=True.
 
-A function that is given gradients or buffers alone has dynamic sizes anyway: three graphs for a
-Newton-Schulz iteration, which transposes tall matrices.
+A function that receives only gradients or buffers has dynamic sizes anyway: Dynamo compiles three
+graphs for a Newton-Schulz iteration, which transposes tall matrices.
 """
 
 import logging

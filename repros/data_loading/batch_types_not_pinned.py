@@ -30,16 +30,16 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
 # ///
-"""The loader pins tensors, mappings, sequences and objects with a pin_memory() method
-of their own; any other batch it returns as it is, without a word
-(torch/utils/data/_utils/pin_memory.py; docs: torch.utils.data, Memory Pinning). A named tuple is
-pinned without a method. An object of a plain class stays unpinned too.
+"""The loader pins tensors, mappings, sequences and objects that have their own pin_memory() method.
+It silently returns any other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs:
+torch.utils.data, Memory Pinning). A named tuple is pinned without a method. An object of a plain
+class stays unpinned too.
 
-The method needs a line for each field that holds a tensor, with a test for None where a field may
+The method needs a line for each field that holds a tensor, with a check for None if the field may
 be None.
 
-dataclasses.replace() in the method would run __post_init__() again, which may scale x a second
-time, and drop what is no argument of __init__().
+In the method, dataclasses.replace() would run __post_init__() again, which may scale x a second
+time, and would drop every attribute that is not an argument of __init__().
 """
 
 from copy import copy
@@ -62,11 +62,11 @@ class StandIn(torch.Tensor):
 
 
 def first_batch(device, rows, **options):
-    torch.ones(1, device=device)  # raises where there is no such device
+    torch.ones(1, device=device)  # raises if there is no such device
     loader = DataLoader(rows, batch_size=None, **options)
     if device != "cpu":
         return next(iter(loader))
-    # a loader pins only where it finds an accelerator: the stand-in tells it of one
+    # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
     with (
         mock.patch("torch.cuda.is_available", return_value=True),
         mock.patch("torch.accelerator", create=True),

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A dataset that uses CUDA fails in a forked worker after the main process used CUDA"
+# title = "A dataset that uses CUDA fails in a forked worker after the main process has used CUDA"
 # kind = "error"
 # symptom = "Cannot re-initialize CUDA in forked subprocess"
 # elsewhere = ["Cannot re-initialize CUDA in forked subprocess"]
@@ -32,15 +32,15 @@
 #     batch = to_device(batch, device)
 #     train(batch)
 # '''
-# choice = "Take the lines where a batch is one tensor; the fix where it is a list, a dict or a class of your own"
+# choice = "Use the lines if a batch is one tensor; use the fix if it is a list, a dict or a class of your own"
 # affected = { cpu = "never", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Linux starts workers by fork, up to Python 3.13 (docs.python.org: multiprocessing, Contexts and
+"""Up to Python 3.13, Linux starts workers by fork (docs.python.org: multiprocessing, Contexts and
 start methods), which the CUDA runtime does not support (docs: notes/multiprocessing). Keep datasets
-on the CPU and move the batches; a model that makes features on the GPU runs in the loop.
+on the CPU and move the batches. Run a model that computes features on the GPU in the training loop.
 
-The spawn method that the message asks for did not solve it for the teams that report it
+The spawn method, which the message suggests, did not solve the problem for the teams that report it
 (pytorch#77159).
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A for loop over a Dataset whose __getitem__ raises no IndexError runs past its length"
+# title = "A for loop over a Dataset runs past its length if __getitem__ never raises IndexError"
 # kind = "silent"
 # symptom = "row 4 of 3 was read"
 # origin = "design"
@@ -26,21 +26,22 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""A map-style Dataset has no __iter__; Python's for then counts up until __getitem__ raises an
-IndexError, and never asks for the length (docs.python.org: object.__getitem__). A __getitem__ that
-computes its row, as from a file name, a modulo or a random crop, raises none: the loop never ends,
-or ends with the error of a file or a key that is not there. Over a list, an array or a tensor it
-stops by itself. Ask for the length, or let a DataLoader do it, which turns numbers into tensors.
+"""A map-style Dataset has no __iter__. Python's for loop then counts up until __getitem__ raises an
+IndexError, and never checks the length (docs.python.org: object.__getitem__). A __getitem__ that
+computes its row, for example from a file name, a modulo or a random crop, never raises an
+IndexError. The loop never ends, or fails because a file or a key is missing. If __getitem__ indexes
+a list, an array or a tensor, the loop ends correctly. Loop over the length, or use a DataLoader,
+which turns numbers into tensors.
 
-The converse is a loop that ends early without a word, when a bug in __getitem__ raises an
-IndexError (pytorch#82732); with the length that one is seen.
+Conversely, a loop silently ends early if a bug in __getitem__ raises an IndexError (pytorch#82732).
+A loop over the length reveals this bug.
 """
 
 from torch.utils.data import Dataset
 
 
 class TooFar(Exception):
-    """Ends a loop that would go on for ever."""
+    """Ends a loop that would run forever."""
 
 
 class Rows(Dataset):

@@ -29,11 +29,11 @@
 # retired = "nobody has reported it, and only a GPU could show the control"
 # ///
 """default_collate() turns numbers into tensors with torch.tensor()
-(torch/utils/data/_utils/collate.py), which obeys the default device (docs:
-torch.set_default_device); a loader with pin_memory=True then calls pin_memory() on them
+(torch/utils/data/_utils/collate.py), which uses the default device (docs:
+torch.set_default_device). A loader with pin_memory=True then calls pin_memory() on these tensors
 (torch/utils/data/_utils/pin_memory.py).
 
-The rows are plain floats, and no line of the dataset moves anything.
+The rows are plain floats, and no line of the dataset moves data to the GPU.
 """
 
 import torch
@@ -48,7 +48,7 @@ def collate_and_pin(default_device):
     except RuntimeError as error:
         if "only dense CPU tensors" in str(error):
             return str(error)
-        if default_device != "cpu":  # without an accelerator a CPU tensor raises something else
+        if default_device != "cpu":  # without an accelerator, a CPU tensor raises another error
             raise
 
 

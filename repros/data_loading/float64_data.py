@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Data from a float64 NumPy array enters a float32 model"
+# title = "A float32 model receives data from a float64 NumPy array"
 # kind = "error"
 # symptom = "expected scalar type (?:Double|Float) but found (?:Double|Float)|mat1 and mat2 (?:must|to) have the same dtype"
 # messages = [
@@ -44,16 +44,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The first layer raises. NumPy computes in float64 by default; from_numpy() shares the memory of
-the array and with it the dtype (docs: torch.from_numpy), as frombuffer() does with a buffer of
-doubles, while parameters are float32.
+"""The first layer raises. NumPy computes in float64 by default, but parameters are float32.
+from_numpy() shares the memory of the array and therefore its dtype (docs: torch.from_numpy).
+frombuffer() does the same with a buffer of doubles.
 
-float32 keeps 24 bits: seconds since 1970 become equal within two minutes, so subtract the first
-of such numbers before float().
+float32 has 24 bits: seconds since 1970 become equal within two minutes, so subtract the first of
+such numbers before float().
 
-model.double() ends it too, where everything else that the model meets is float64; it takes twice
-the memory. A convolution that names "Input type (float) and bias type (double)" says the reverse:
-the model is float64, and model.float() ends it.
+model.double() also removes the error if all other inputs of the model are float64, but uses twice
+the memory. A convolution that reports "Input type (float) and bias type (double)" has the reverse
+problem: the model is float64, and model.float() fixes the error.
 """
 
 from array import array

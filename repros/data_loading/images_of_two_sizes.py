@@ -38,17 +38,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The batch is one tensor: default_collate() stacks the samples with torch.stack(), and all have to
-have one shape. In a worker, where it stacks into shared memory, a batch whose first image has more
-pixels than their mean says "Trying to resize storage that is not resizable" instead
+"""The batch is a single tensor: default_collate() stacks the samples with torch.stack(), so all
+samples need the same shape. A worker stacks into shared memory. There, a batch whose first image
+has more pixels than the mean raises "Trying to resize storage that is not resizable" instead
 (torch/utils/data/_utils/collate.py).
 
-Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect
-ratio, so that the longer sides still differ (docs: torchvision.transforms.Resize;
-lxtGH/DecoupleSegNets#32). Give both sides, or pad in a collate_fn of your own. The default mode
-of interpolate(), nearest, takes single pixels: a chessboard of 16 x 16 becomes a black square of
-8 x 8. It is the mode for masks, which it takes in uint8 or float and not in int64. Images in uint8
-need float() first on torch 1.13, and no longer on 2.3; those in float16 and bfloat16 always do.
+Resizing to one number, as Resize(256) does, fixes the shorter side and keeps the aspect ratio, so
+the longer sides still differ (docs: torchvision.transforms.Resize; lxtGH/DecoupleSegNets#32). Pass
+both sides, or pad the images in your own collate_fn.
+
+The default mode of interpolate(), nearest, picks single pixels: a chessboard of 16 x 16 becomes a
+black square of 8 x 8. Use nearest for masks; it accepts uint8 and float, but not int64. uint8
+images need float() first on torch 1.13, but not on 2.3; float16 and bfloat16 images always need it.
 """
 
 import torch
@@ -96,7 +97,7 @@ def reproduce(device):
 
 
 def control(device):
-    return load(Resized("cpu"))  # where datasets hold their images
+    return load(Resized("cpu"))  # datasets hold their images on the CPU
 
 
 def messages(device):

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Keeping unpinned batches of DataLoader workers in a list runs into the limit of open files"
+# title = "Keeping unpinned batches of DataLoader workers in a list exceeds the limit of open files"
 # kind = "error"
 # symptom = "Too many open files|received 0 items of ancdata"
 # messages = ["Too many open files\\. Communication with the workers is no longer possible"]
@@ -33,16 +33,16 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""On Linux a worker sends a tensor as the descriptor of an open file in shared memory, which stays open
-as long as the tensor lives (docs: multiprocessing, file_descriptor). A list of batches
+"""On Linux a worker sends a tensor as the descriptor of an open file in shared memory. The file
+stays open as long as the tensor lives (docs: multiprocessing, file_descriptor). A list of batches
 reaches the limit of the process; a copy frees the descriptor. y.cpu(), y.detach(), y[0] and
-y.numpy() of a CPU tensor are no copies; for a batch of several tensors there is
-copy.deepcopy(batch). The limit is lowered here to reach it soon.
+y.numpy() of a CPU tensor do not copy. For a batch of several tensors, use copy.deepcopy(batch). The
+reproducer lowers the limit to reach it soon.
 
 With pin_memory=True and a GPU, the loader copies each batch itself
-(torch/utils/data/_utils/pin_memory.py). A higher limit (fastai/fastai#23) helps where it is more
-than the tensors that are kept, and so does torch.multiprocessing.set_sharing_strategy("file_system");
-the batches stay in shared memory.
+(torch/utils/data/_utils/pin_memory.py). A higher limit (fastai/fastai#23) helps if it exceeds the
+number of kept tensors, and so does torch.multiprocessing.set_sharing_strategy("file_system"); in
+both cases the batches stay in shared memory.
 """
 
 import resource

@@ -32,19 +32,19 @@
 # loader = DataLoader(rows, num_workers=1, collate_fn=itemgetter(0))
 # '''
 # rule = "note"
-# when = "num_workers is above 0 and workers are spawned: Windows, macOS, and Linux from Python 3.14 on"
+# when = "num_workers is above 0 and workers are spawned: on Windows, macOS, and Linux from Python 3.14 on"
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "/bin/true plays the interpreter of the worker: the loader pickles before it starts" }
 # platform = "linux"
 # ///
-"""A spawned worker is a new interpreter, to which the loader sends dataset, collate_fn and
-worker_init_fn with pickle (docs: torch.utils.data, Platform-specific behaviors). Pickle
-sends a function by its name in a module, and a lambda or a function inside of another has
-none (docs.python.org: pickle).
+"""A spawned worker is a new interpreter. The loader sends it the dataset, collate_fn and
+worker_init_fn with pickle (docs: torch.utils.data, Platform-specific behaviors). Pickle sends a
+function as its name in a module, but a lambda or a nested function has no such name
+(docs.python.org: pickle).
 
-Windows and macOS spawn; Linux forked, where nothing is pickled, and pickles too from Python
-3.14 on, where forkserver is the default (docs.python.org: multiprocessing). Use a function
-or a class of a module, or functools.partial of one.
+Windows and macOS spawn workers. Linux forks workers and pickles nothing before Python 3.14; from
+3.14 on, the default is forkserver, which pickles too (docs.python.org: multiprocessing). Use a
+function or a class of a module, or functools.partial of one of them.
 """
 
 import warnings
@@ -58,7 +58,7 @@ from torch.utils.data import DataLoader
 def start(loader):
     loader.multiprocessing_context = "spawn"
     python = spawn.get_executable()
-    resource_tracker.ensure_running()  # with Python
+    resource_tracker.ensure_running()  # while the executable is Python
     set_executable("/bin/true")
     try:
         iter(loader)
@@ -82,7 +82,7 @@ def control(device):
     return start(loader)
 
 
-first_of_all = lambda batch: batch[0]  # noqa: E731  found by no name, as its own is <lambda>
+first_of_all = lambda batch: batch[0]  # noqa: E731  not found by its name, <lambda>
 
 
 def messages(device):

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A sample that is a list comes out of the DataLoader transposed"
+# title = "The DataLoader transposes samples that are lists"
 # kind = "silent"
 # symptom = "the box of the first image is \\[1, 5\\]"
 # origin = "design"
@@ -23,15 +23,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The batch of two boxes of four numbers is a list of four tensors of two numbers:
-boxes[0] is the left edge of every image and not the box of the first.
+"""A batch of two boxes with four numbers each becomes a list of four tensors with two numbers each:
+boxes[0] holds the left edge of every image, not the box of the first image.
 
-To default_collate() a list is a sample of several fields, and it collates field by field;
-only tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272).
-Where the batch has as many samples as a sample has entries, the shapes fit, and nothing
-fails. Lists of strings, which make no tensor, stay together with collate_fn=list, which
-stacks nothing: each sample comes as it is.
-A batch of TensorDataset(x) is a list too, of one tensor that is in order: for (x,) in loader.
+default_collate() treats a list as a sample of several fields and collates it field by field; only
+tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272). If the batch has
+as many samples as a sample has entries, the shapes fit, and nothing fails. Lists of strings cannot
+become tensors. Keep such lists with collate_fn=list, which stacks nothing and leaves each sample
+unchanged. A batch of TensorDataset(x) is also a list, but holds one correct tensor: for (x,) in
+loader.
 """
 
 import torch

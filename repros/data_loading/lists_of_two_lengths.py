@@ -31,17 +31,17 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""default_collate() takes a list for a sample of several fields and collates field by field,
-so that all lists need the same length (torch/utils/data/_utils/collate.py). Before 1.6 it
-dropped without a word what was longer than the shortest (pytorch#38492): going back to such
-a release, as in pytorch#42654, hides the failure. Samples of two and of three fields raise the same:
-return the same fields for each sample.
+"""default_collate() treats a list as a sample of several fields and collates it field by field, so
+all lists need the same length (torch/utils/data/_utils/collate.py). Before 1.6 it silently
+truncated lists to the shortest (pytorch#38492). Going back to such a release, as in pytorch#42654,
+hides the failure. Samples of two and of three fields raise the same error: return the same fields
+for each sample.
 
-A collate_fn that keeps a tensor for each sample loses nothing. It names the dtype, as an empty
-list becomes float32, which Embedding refuses. torch.long cuts fractions off: for boxes write
-torch.float32. A model that takes one tensor needs them padded:
-pad_sequence(tags, batch_first=True, padding_value=n), where n is no tag and
-no token, and the lengths beside it. With the default 0 each pad counts as number 0.
+A collate_fn that keeps one tensor per sample loses nothing. It names the dtype, because an empty
+list becomes float32, which Embedding rejects. torch.long truncates fractions: use torch.float32 for
+boxes. If the model expects a single tensor, pad the lists with pad_sequence(tags, batch_first=True,
+padding_value=n), where n is neither a tag nor a token, and return their lengths as well. With the
+default 0, each pad counts as number 0.
 """
 
 import torch

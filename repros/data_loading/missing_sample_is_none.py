@@ -44,27 +44,27 @@
 #     good = [index for index in range(len(dataset)) if looked[index] is not None]
 # loader = DataLoader(Subset(dataset, good), batch_size=2, collate_fn=collate)
 # '''
-# choice = "Take the lines; with the fix as collate_fn the error also says which field of which sample is None"
+# choice = "Use the lines; with the fix as collate_fn, the error also names the sample and the field that is None"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""default_collate() has no rule for None (torch/utils/data/_utils/collate.py). Its message
-names the type and no sample. It looks at the first sample of a batch: a None behind a tensor, a
-number or a tuple raises other texts.
+"""default_collate() has no rule for None (torch/utils/data/_utils/collate.py). Its message names
+the type but not the sample. The error depends on the first sample of a batch: a None after a
+tensor, a number or a tuple raises other messages.
 
-Leaving out the None in collate_fn, as people do (pytorch#52850, pytorch#57429), makes
-batches of fewer samples, and fails at the batch that has none left: IndexError, list index
-out of range. Check which rows exist once, before the loader is made: that reads each row once and
-keeps none, so the loader still augments them in every epoch. A __getitem__() that
-raises has to return None instead. What that draws from torch's CPU generator is given back, and
-not what it draws from `random` or NumPy.
+Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), makes batches
+of fewer samples, and fails at a batch that has none left: IndexError, list index out of range.
+Check which rows exist once, before you create the loader. The check reads each row once and keeps
+no row, so the loader still augments the rows in every epoch. If __getitem__() raises, let it return
+None instead. fork_rng() restores the state of torch's CPU generator, but not the state of `random`
+or NumPy.
 
-That finds a sample that is None in every epoch, but not a None field of a tuple, nor a None by
-chance, as from a crop without an object: draw again inside of __getitem__(). The numbers and
-weights of a sampler count the rows of the Subset.
+The check finds a sample that is None in every epoch, but not a None field of a tuple. It also
+misses a random None, for example from a crop without an object: draw again inside __getitem__().
+The indices and weights of a sampler refer to the rows of the Subset.
 
-Looked at itself, a dataset that opens its file at the first sample hands the open file on to
-forked workers, which move one position in it and read each other's rows. The copy is shallow:
-copy the innermost of datasets that hold one another.
+The check reads a copy, because a dataset may open its file at the first sample. Forked workers
+would inherit that open file, move one shared position in it and read each other's rows. The copy is
+shallow: if datasets wrap one another, copy the innermost dataset.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "next(iter(loader)) in a loop gives the first rows every time, unless the loader shuffles"
+# title = "next(iter(loader)) in a loop returns the first rows every time, unless the loader shuffles"
 # kind = "silent"
 # symptom = "of 100 rows were read"
 # origin = "usage"
@@ -33,16 +33,16 @@
 # rule = "note"
 # affected = { cpu = ">=1.13" }
 # ///
-"""iter(loader) starts the epoch again (torch/utils/data/dataloader.py), and next() takes its
-first batch. Keep the iterator, and make another when it is at its end; next() alone would
-raise StopIteration there, and next(batches, None) take a batch that is None for the end. A
-DistributedSampler gives every epoch one order, unless its set_epoch() is called before iter().
-itertools.cycle(loader) keeps the batches of the first epoch and gives them again, in one order and
-with one augmentation.
+"""iter(loader) starts the epoch again (torch/utils/data/dataloader.py), and next() returns the
+first batch of that epoch. Keep the iterator, and create a new iterator when it ends. next() alone
+would raise StopIteration at the end, and next(batches, None) would mistake a batch that is None for
+the end. A DistributedSampler uses the same order in every epoch, unless you call its set_epoch()
+before iter(). itertools.cycle(loader) stores the batches of the first epoch and repeats them in the
+same order, with the same augmentation.
 
-shuffle=True, with which people go on (leohsuofnthu/Pytorch-IterativeFCN#7,
-nashory/pggan-pytorch#35), makes the batches differ; but each is the first of another
-permutation, so that in an epoch's worth of steps some rows come twice and others never.
+With shuffle=True, the usual next attempt (leohsuofnthu/Pytorch-IterativeFCN#7,
+nashory/pggan-pytorch#35), the batches differ, but each is the first of another permutation. Over as
+many steps as an epoch has, some rows come twice and others never.
 """
 
 from torch.utils.data import DataLoader

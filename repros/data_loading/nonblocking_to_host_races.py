@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Reading a tensor right after a non_blocking copy from CUDA to the CPU can give old values"
+# title = "Reading a tensor right after a non_blocking copy from CUDA to the CPU can return old values"
 # kind = "silent"
 # symptom = "of .* elements had not arrived"
 # origin = "design"
@@ -25,14 +25,14 @@
 # from data_loading import to_device
 # host = to_device(source, "cpu")
 # '''
-# choice = "Take the line for one tensor; the fix for a whole batch of them"
+# choice = "Use the line for one tensor; use the fix for a whole batch of tensors"
 # rule = "warning"
 # when = "the tensor comes from a GPU"
 # affected = { cuda = ">=1.13" }
 # ///
-"""non_blocking=True returns before the copy has arrived, and nothing makes the host
-wait for it: torch.cuda.synchronize() first, or copy without non_blocking (docs:
-tutorials, pinmem_nonblock). Maintainers call it expected (pytorch#127612).
+"""A copy with non_blocking=True returns before the data has arrived, and nothing makes the host
+wait for it. Call torch.cuda.synchronize() first, or copy without non_blocking (docs: tutorials,
+pinmem_nonblock). Maintainers call this behavior expected (pytorch#127612).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "One greyscale image among colour images breaks the batch"
+# title = "One grayscale image among color images breaks the batch"
 # kind = "error"
 # symptom = "stack expects each tensor to be equal size.*\\[1, 8, 8\\]"
 # messages = ["stack expects each tensor to be equal size, but got"]
@@ -29,17 +29,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training stops in the middle of an epoch, at the batch that holds the image with another
-number of channels; default_collate() stacks the samples
-(torch/utils/data/_utils/collate.py). To collate grey and RGB images is the cause that
-MECLabTUDA/Super_Selfish#2 names. An image with an alpha channel does it too.
+"""Training stops in the middle of an epoch, at the batch that contains an image with another number
+of channels, because default_collate() stacks the samples (torch/utils/data/_utils/collate.py).
+MECLabTUDA/Super_Selfish#2 names the mix of gray and RGB images as the cause. An image with an alpha
+channel has the same effect.
 
-Resizing all of them to one height and width, which helps where the sizes differ
-(lxtGH/DecoupleSegNets#32), leaves the channels as they are. The copy is for transforms that
-write in place: an expanded image has one channel in memory. An image of height x width x channels
-that is more than four rows high, or one of more bands, raises KeyError instead of losing rows or
-bands. The lines count channels alone: palette numbers pass for grey, and CMYK for RGB with alpha.
-image.convert("RGB") of PIL tells these apart (pillow.readthedocs.io: Image.convert).
+Resizing all images to one height and width, which helps if the sizes differ
+(lxtGH/DecoupleSegNets#32), does not change the channels. The copy is for transforms that write in
+place, because an expanded image has only one channel in memory. An image of height x width x
+channels that is more than four rows high, or an image with more bands, raises KeyError instead of
+losing rows or bands. The corrected lines only count channels, so they treat palette indices as
+gray, and CMYK as RGB with alpha. image.convert("RGB") of PIL distinguishes these modes
+(pillow.readthedocs.io: Image.convert).
 """
 
 import torch
@@ -76,7 +77,7 @@ def load(dataset):
         (batch,) = DataLoader(dataset, batch_size=4)
     except RuntimeError as error:
         return str(error)
-    batch[1].sub_(1)  # as Normalize(inplace=True)
+    batch[1].sub_(1)  # as Normalize(inplace=True) does
     if batch[[0, 2, 3]].min() < 1 or batch[1].any() or batch.shape != (4, 3, 8, 8):
         return "not the four images in colour"
 

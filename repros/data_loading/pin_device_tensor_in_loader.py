@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A DataLoader with pin_memory over tensors on the device raises"
+# title = "A DataLoader with pin_memory=True raises if its tensors are already on the device"
 # kind = "error"
 # symptom = "cannot pin '.*' only dense CPU tensors can be pinned"
 # messages = [
@@ -34,15 +34,15 @@
 # for batch in Prefetcher(DataLoader(data), device):
 #     train(batch)
 # '''
-# choice = "Take the lines where the data fits on the GPU; the fix where it stays on the CPU: it pins and moves each batch"
+# choice = "Use the lines if the data fits on the GPU; use the fix if the data stays on the CPU: the fix pins and moves each batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a meta tensor, which cannot be pinned, in a loader that is told of an accelerator" }
 # ///
-"""The loader pins every tensor of a batch, wherever it lies
+"""The loader pins every tensor of a batch, whatever its device
 (torch/utils/data/_utils/pin_memory.py). Tensors on the device come from the dataset
-(hako-mikan/sd-webui-traintrain#20, unit8co/darts#436) or from a collate_fn
-(DavidWBressler/GCNN#2). The lines are for num_workers=0, the default: forked workers cannot use
-CUDA (docs: notes/multiprocessing).
+(hako-mikan/sd-webui-traintrain#20, unit8co/darts#436) or from a collate_fn (DavidWBressler/GCNN#2).
+The corrected lines are for num_workers=0, the default, because forked workers cannot use CUDA
+(docs: notes/multiprocessing).
 """
 
 from contextlib import ExitStack
@@ -68,7 +68,7 @@ def load(loop, device):
     read = []
     with ExitStack() as stack:
         if device == "cpu":
-            # a loader pins only where it finds an accelerator: the stand-in tells it of one
+            # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
             found = {"current_accelerator.return_value": torch.device("cuda")}
             stack.enter_context(mock.patch("torch.cuda.is_available", return_value=True))
             stack.enter_context(mock.patch("torch.accelerator", create=True, **found))

@@ -23,9 +23,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch of what only counts as pinned" }
 # ///
-"""The loader replaces the batch by whatever its pin_memory() returns
-(torch/utils/data/_utils/pin_memory.py); one that pins in place and forgets `return
-self` erases it, as Open3D-ML's did (isl-org/Open3D-ML#242).
+"""The loader replaces the batch with the return value of its pin_memory()
+(torch/utils/data/_utils/pin_memory.py). A method that pins in place but lacks `return self` erases
+the batch, as in Open3D-ML (isl-org/Open3D-ML#242).
 """
 
 from unittest import mock
@@ -60,11 +60,11 @@ class ReturnedBatch(Batch):
 
 
 def load(device, kind):
-    torch.ones(1, device=device)  # raises where there is no such device
+    torch.ones(1, device=device)  # raises if there is no such device
     batch = kind(Counted() if device == "cpu" else torch.ones(1))
     loader = DataLoader([batch], batch_size=None, pin_memory=True)
     if device == "cpu":
-        # a loader pins only where it finds an accelerator: the stand-in tells it of one
+        # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
         with (
             mock.patch("torch.cuda.is_available", return_value=True),
             mock.patch("torch.accelerator", create=True),

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "pin_memory=True without a usable accelerator is ignored without a word"
+# title = "pin_memory=True is silently ignored without a usable accelerator"
 # kind = "silent"
 # symptom = "not pinned and there was no warning"
 # messages = ["'pin_memory' argument is set as true but no accelerator is found"]
@@ -26,14 +26,14 @@
 # print(decision.reason)
 # loader = DataLoader(dataset, pin_memory=decision.pin)
 # '''
-# choice = "Take the lines where the batches go to CUDA; the fix where they may stay on the CPU or go to MPS"
+# choice = "Use the lines if the batches go to CUDA; use the fix if they may stay on the CPU or go to MPS"
 # affected = { cpu = "<2.7", mps = "<2.7" }
 # ///
-"""Until 2.6 the loader asks torch.cuda.is_available() and drops the request where it is
-False; since 2.7 it warns in each epoch (pytorch#124908, pytorch#131858). The lines make the
-reason visible, and pin nothing that was not pinned. The host goes on during the copy of a pinned
-batch with non_blocking=True alone (docs: tutorials, pinmem_nonblock). Without CUDA the lines
-turn pinning off, for Intel's XPU too.
+"""Up to 2.6 the loader calls torch.cuda.is_available() and drops the request if the result is
+False. From 2.7 on the loader warns in each epoch (pytorch#124908, pytorch#131858). The corrected
+lines print the reason, but pin nothing that was not pinned before. The host continues during the
+copy of a pinned batch only with non_blocking=True (docs: tutorials, pinmem_nonblock). Without CUDA
+the corrected lines turn pinning off, for Intel's XPU too.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ def check(loader):
 
 
 def reproduce(device):
-    dataset = torch.ones(1, device=device).cpu()  # raises where there is no such device
+    dataset = torch.ones(1, device=device).cpu()  # raises if there is no such device
     loader = DataLoader(dataset, pin_memory=True)
     return check(loader)
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Pinning changes the type of a batch: tuples come out as lists"
+# title = "Pinning changes the type of a batch: tuples become lists"
 # kind = "silent"
 # symptom = "tuple came out as list"
 # origin = "torch"
@@ -28,15 +28,15 @@
 # for batch in Prefetcher(DataLoader(rows, collate_fn=tuple), device):
 #     assert isinstance(batch, tuple)
 # '''
-# choice = "Take the lines where the batch itself is the tuple; the fix where tuples lie deeper, or are of a class of their own"
+# choice = "Use the lines if the batch itself is the tuple; use the fix if tuples are nested, or of a class of their own"
 # affected = { cpu = "<2.10", cuda = "<2.10" }
 # stand_in = { cpu = "a loader that is told of an accelerator, over a batch that holds no tensor" }
 # ///
-"""Until 2.9 the loader rebuilt a tuple as a list when it pinned it, named tuples excepted, so code
-that asks for a tuple fails only where a batch is pinned (pytorch#48419, fastai/fastai#2795). torch
-2.10 keeps the tuple (pytorch#169690). The loader's own default_collate() makes lists of tuples on
-all releases, pinned or not, named tuples excepted; the line helps there too. It makes a tuple
-of the batch alone: tuples inside of it stay lists.
+"""Up to 2.9 the loader rebuilt a pinned tuple as a list, except named tuples, so code that expects
+a tuple fails only if a batch is pinned (pytorch#48419, fastai/fastai#2795). torch 2.10 keeps the
+tuple (pytorch#169690). On all releases, the loader's own default_collate() turns tuples into lists,
+pinned or not, except named tuples; the corrected line helps there too. It makes a tuple of the
+batch alone: nested tuples stay lists.
 """
 
 from unittest import mock
@@ -46,10 +46,10 @@ from torch.utils.data import DataLoader
 
 
 def told_of_an_accelerator(loop, rows, device):
-    torch.ones(1, device=device)  # raises where there is no such device
+    torch.ones(1, device=device)  # raises if there is no such device
     if device != "cpu":
         return loop(rows)
-    # a loader pins only where it finds an accelerator: the stand-in tells it of one
+    # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
     found = {"current_accelerator.return_value": torch.device("cuda")}
     with (
         mock.patch("torch.cuda.is_available", return_value=True),

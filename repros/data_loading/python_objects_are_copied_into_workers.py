@@ -25,17 +25,19 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""A forked worker shares the memory of its parent until one of them writes to it. To read a
-Python object is to write its reference count, so that every page with objects is copied,
-once in each worker (docs: torch.utils.data, Multi-process data loading; pytorch#13246).
-Memory grows within an epoch, until all is copied, and not from epoch to epoch: what ends an epoch
-ends the workers, and persistent workers have copied all by then.
-The numbers of a tensor have no reference counts. Strings and records fit in two tensors: their
-bytes one after another, in uint8, and where each ends. A row is decoded when it is read.
-A NumPy array of texts of fixed width is shared as well; one of dtype=object is copied as a list is.
+"""A forked worker shares the memory of its parent until one of them writes to it. Reading a Python
+object writes its reference count, so every page with objects is copied, once in each worker (docs:
+torch.utils.data, Multi-process data loading; pytorch#13246). Memory grows within an epoch until
+everything is copied, but not from epoch to epoch: the workers end with the epoch, and persistent
+workers have copied everything by then.
 
-The list of a million numbers takes about 32 MB. Measured is what the kernel counts as
-private and changed (man7.org: proc_pid_smaps(5)), before and after the worker reads all.
+The numbers of a tensor have no reference counts. Strings and records fit in two tensors: a uint8
+tensor of all their bytes, and a tensor of the positions where each ends. Decode a row when you read
+it. A NumPy array of fixed-width strings is shared as well; an array with dtype=object is copied
+like a list.
+
+The list of a million numbers uses about 32 MB. The worker measures the memory that the kernel
+counts as private and dirty (man7.org: proc_pid_smaps(5)), before and after reading all numbers.
 """
 
 import torch

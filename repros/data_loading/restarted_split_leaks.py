@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "After a restart random_split validates on rows that the model was trained on"
+# title = "After a restart, random_split() puts rows into validation that the model was trained on"
 # kind = "silent"
 # symptom = "validation rows were trained on before the restart"
 # origin = "usage"
@@ -22,17 +22,17 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The run that resumes draws a new split (aiqm/torchani#443), and rows that it validates
-on were trained on before: of 80 to 20, about 16 of the 20. random_split() draws from the global
-generator unless it is given one (docs: torch.utils.data.random_split).
+"""The resumed run draws a new split (aiqm/torchani#443), and validates on rows that the model was
+trained on before: with a split of 80 and 20 rows, on about 16 of the 20. random_split() draws from
+the global generator unless you pass a generator (docs: torch.utils.data.random_split).
 
-A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) holds only while
-every draw between it and the split stays the same: here the run that resumes builds
-another head first. A generator of its own holds while the rows keep their number and order:
-with a row more it splits anew, and val.indices belong into the checkpoint.
+A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) helps only while every
+draw between the seed and the split stays the same: here the resumed run builds another head first.
+A separate generator helps while the rows keep their number and order. With one more row it draws a
+different split, so save val.indices in the checkpoint.
 
-The lines have to be there from the first run. A checkpoint of before was trained on another
-split, and its rows are among the new ones for validation: start again, or keep the old indices.
+Use the corrected lines from the first run on. An earlier checkpoint was trained on another split,
+and its training rows are among the new validation rows: start again, or keep the old indices.
 """
 
 import torch
@@ -51,7 +51,7 @@ def with_a_generator(rows):
 
 
 def leak(split, seed=None):
-    with torch.random.fork_rng(devices=[]):  # so that this file leaves the seed as it was
+    with torch.random.fork_rng(devices=[]):  # restores the global random state
         runs = []
         for width in (1, 2):
             if seed is not None:

@@ -32,13 +32,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
-"""shuffle=True asks the loader to make a RandomSampler of its own, and it can have one
-sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandomSampler
-shuffle by themselves, and DistributedSampler does unless it is told not to; it needs
-set_epoch() to shuffle differently in each epoch (torch/utils/data/distributed.py). With any
-other sampler the rows come in its order, unshuffled if it is a SequentialSampler. A
-batch_sampler makes whole batches, and takes neither shuffle, sampler, drop_last nor a batch_size
-other than 1, which is the default.
+"""shuffle=True asks the loader to create its own RandomSampler, but a loader can only have one
+sampler (torch/utils/data/dataloader.py). SubsetRandomSampler and WeightedRandomSampler already
+shuffle. DistributedSampler shuffles by default, but needs set_epoch() to shuffle differently in
+each epoch (torch/utils/data/distributed.py). Any other sampler sets the order of the rows; a
+SequentialSampler leaves them unshuffled. A batch_sampler builds whole batches. It excludes shuffle,
+sampler, drop_last and any batch_size other than 1, the default.
 """
 
 from torch.utils.data import BatchSampler, DataLoader, SubsetRandomSampler

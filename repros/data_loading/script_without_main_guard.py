@@ -33,16 +33,15 @@
 # affected = { cpu = ">=1.13" }
 # stand_in = { cpu = "a call with the name __mp_main__ and the mark of a starting process plays the import in a spawned worker" }
 # ///
-"""A spawned worker first imports the main script, under the name __mp_main__
-(docs.python.org: multiprocessing, the spawn start method), and a script that iterates over
-the loader at its top level starts workers of its own there. Python refuses that. The worker
-ends, and the main process adds "DataLoader worker exited unexpectedly"
-(torch/utils/data/dataloader.py).
+"""A spawned worker first imports the main script, under the name __mp_main__ (docs.python.org:
+multiprocessing, the spawn start method). If the script iterates over the loader at its top level,
+the worker starts workers too, which Python rejects. The worker ends, and the main process adds
+"DataLoader worker exited unexpectedly" (torch/utils/data/dataloader.py).
 
-What stands above the guard runs once more in each worker: a print, a download, a file that is
-opened for writing. A call of freeze_support(), which the message mentions, changes nothing without
-the guard. Windows and macOS spawn (docs: torch.utils.data, Platform-specific behaviors); a worker
-of a forkserver, the default on Linux from Python 3.14 on, imports the script too.
+The code outside the guard runs again in each worker: a print, a download, a file opened for
+writing. A call to freeze_support(), which the message mentions, changes nothing without the guard.
+Windows and macOS spawn workers (docs: torch.utils.data, Platform-specific behaviors). A worker of a
+forkserver, the default on Linux from Python 3.14 on, imports the script too.
 """
 
 from multiprocessing import current_process, freeze_support
@@ -68,7 +67,7 @@ def frozen(loader, train, __name__):
 
 def import_in_worker(script):
     loader = DataLoader([1, 2], num_workers=1, multiprocessing_context="spawn")
-    current_process()._inheriting = True  # what multiprocessing/spawn.py does as a worker starts
+    current_process()._inheriting = True  # multiprocessing/spawn.py sets it as a worker starts
     try:
         script(loader, print, "__mp_main__")
     except RuntimeError as error:

@@ -29,18 +29,18 @@
 # stand_in = { cpu = "a limit of 1 MB per file plays the full /dev/shm" }
 # platform = "linux"
 # ///
-"""Batches travel from worker to main process in files of /dev/shm (docs: multiprocessing,
-Sharing CPU tensors), of which a Docker container has 64 MB by default (meta-pytorch/torchx#428).
-The message names a file </torch_...>, which is no file of the disk
-(aten/src/ATen/MapAllocator.cpp). Where the room runs out only as the file is filled, it is
-a bus error instead (logicalclocks/hopsworks#1557 shows both).
+"""Batches travel from a worker to the main process in files in /dev/shm (docs: multiprocessing,
+Sharing CPU tensors). A Docker container has 64 MB of it by default (meta-pytorch/torchx#428). The
+message names a file </torch_...>, which is not a file on the disk (aten/src/ATen/MapAllocator.cpp).
+If the space runs out only while the file is filled, a bus error follows instead
+(logicalclocks/hopsworks#1557 shows both).
 
-With num_workers=0 nothing is shared. Then remove persistent_workers=True, prefetch_factor,
-multiprocessing_context and timeout too, because they raise without workers, except a
-prefetch_factor of 2 on 1.13, its default there. worker_init_fn is not called: what it opens or
-seeds has to be done before the loop. Fewer workers, a smaller
-prefetch_factor or smaller batches need less of it. share_memory() of a model raises the same
-message without a loader (torch/storage.py): it needs the room. set_sharing_strategy("file_system"), advised
+With num_workers=0 nothing is shared. Then also remove persistent_workers=True, prefetch_factor,
+multiprocessing_context and timeout, because they raise without workers. One exception is a
+prefetch_factor of 2 on 1.13, its default there. worker_init_fn is not called: open or seed before
+the loop everything that worker_init_fn opens or seeds. Fewer workers, a smaller prefetch_factor or
+smaller batches need less shared memory. share_memory() of a model raises the same message without a
+loader (torch/storage.py), because it needs the space. set_sharing_strategy("file_system"), advised
 in pytorch#41481, uses the same folder.
 """
 
@@ -53,7 +53,7 @@ from torch.utils.data import DataLoader
 
 def read(loader, strategy="file_descriptor"):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    default = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that the call fails instead
+    default = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # let the call fail, not the process
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, hard))
     before = torch.multiprocessing.get_sharing_strategy()
     torch.multiprocessing.set_sharing_strategy(strategy)

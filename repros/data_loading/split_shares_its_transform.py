@@ -29,13 +29,13 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Both parts of random_split() are Subsets of one dataset, which holds the transform
-(torch/utils/data/dataset.py). Make the dataset a second time without the augmentation, and
-take the rows of the validation part from there; it has to list its files in the same order.
-Split into all parts at once: of a part that is split again, val.indices count within that part,
-and in the whole dataset they are other rows, some of them of training.
+(torch/utils/data/dataset.py). Create the dataset a second time without the augmentation, and read
+the validation rows from the second dataset, which has to list its files in the same order. Split
+into all parts at once. If you split a part again, val.indices count within that part; in the whole
+dataset they select other rows, some of them training rows.
 
-val.transform = None, as advised in victoresque/pytorch-template#62, sets an attribute of
-the Subset that nothing reads (pyg-team/pytorch_geometric#8557).
+val.transform = None, as advised in victoresque/pytorch-template#62, sets an attribute of the Subset
+that no code reads (pyg-team/pytorch_geometric#8557).
 """
 
 import torch

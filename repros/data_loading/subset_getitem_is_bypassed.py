@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DataLoader ignores the __getitem__ of a Subset subclass when it makes batches"
+# title = "DataLoader ignores the __getitem__ of a Subset subclass when it builds batches"
 # kind = "silent"
 # symptom = "subset\\[0\\] is 10, the loader's is 1"
 # origin = "torch"
@@ -24,13 +24,13 @@
 # '''
 # affected = { cpu = ">=2.1,<2.11" }
 # ///
-"""A transform in a Subset subclass is applied by subset[0] and not by the DataLoader.
+"""subset[0] applies the transform of a Subset subclass, but the DataLoader does not.
 
-Since 2.1 Subset has a __getitems__, which the loader prefers; it reads the wrapped
-dataset and never calls self.__getitem__ (pytorch#100375). With batch_size=None, or inside of a
-ConcatDataset, the loader reads row by row, and the transform is applied
-(torch/utils/data/_utils/fetch.py). random_split() makes plain Subsets, of no such class. The fix
-makes such a subclass raise NotImplementedError when it is made (pytorch#163961).
+From 2.1 on Subset has a __getitems__, which the loader prefers. It reads the wrapped dataset and
+never calls self.__getitem__ (pytorch#100375). With batch_size=None, or inside a ConcatDataset, the
+loader reads row by row and applies the transform (torch/utils/data/_utils/fetch.py). random_split()
+creates plain Subsets, not instances of the subclass. The fix makes a subclass that only overrides
+__getitem__ raise NotImplementedError when it is created (pytorch#163961).
 """
 
 from torch.utils.data import DataLoader, Subset

@@ -23,12 +23,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
-"""train.dataset and val.dataset are one object (torch/utils/data/dataset.py), so that the
-assignment meant for validation, as advised in torchgeo/torchgeo#257, takes the augmentation
-from training as well (growingnet/gromo#58). Give the Subset a dataset of its own, which lists
-its files in the same order, before the first epoch of a loader with persistent_workers=True.
-That is for one split into all parts: after a second split
-val.dataset is a part, and its indices are other rows of the whole dataset.
+"""train.dataset and val.dataset are the same object (torch/utils/data/dataset.py). The assignment
+is meant for validation, as advised in torchgeo/torchgeo#257, but also removes the augmentation from
+training (growingnet/gromo#58). Give the Subset its own dataset, which lists its files in the same
+order, before the first epoch of a loader with persistent_workers=True. The corrected lines are for
+one split into all parts. After a second split, val.dataset is a part, and its indices select other
+rows of the whole dataset.
 """
 
 import torch

@@ -34,23 +34,24 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""A read beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in
-the worker takes every SIGBUS for a lack of shared memory (torch/csrc/DataLoader.cpp), and
-so does the exception (torch/utils/data/_utils/signal_handling.py), whatever caused it. Here an
-earlier copy of the file was cut off. The lines need the original in every start. Where a copy fails,
-as on a full disk, delete what it has left beside the path.
+"""A read beyond the end of a mapped file raises SIGBUS (man7.org: mmap(2)). Torch's handler in the
+worker blames a lack of shared memory for every SIGBUS, whatever the cause
+(torch/csrc/DataLoader.cpp). So does the exception (torch/utils/data/_utils/signal_handling.py).
+Here an earlier copy of the file was truncated. The corrected lines need the original at every
+start. If a copy fails, for example on a full disk, delete the partial file beside the path.
 
-LMDB maps a file without a look at its size, as here, and dies of a data.mdb that was cut off;
-whole it has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The lines need the path of
-data.mdb itself: the folder around it has the same size with either.
+LMDB maps a file without checking its size, as here, and dies on a truncated data.mdb. A complete
+file has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The corrected lines need the
+path of data.mdb itself: the folder around it has the same size in either case.
 
-mmap.mmap() and numpy.memmap() that are told a length look, and raise ValueError; without one they
-map what there is. numpy.memmap() in its default mode "r+" raises nothing: it fills the
-file up with zeros, and then its size is right. Open data with mode="r", and delete such a copy.
-Both die where the file is cut under them, as by a second copy onto it.
+With an explicit length, mmap.mmap() and numpy.memmap() check the size and raise ValueError; without
+a length they map the bytes that exist. numpy.memmap() in its default mode "r+" raises nothing: it
+fills the file up with zeros, and then the size is right. Open data with mode="r", and delete such a
+copy. Both functions die if the file is truncated while it is mapped, for example by a second copy
+onto the file.
 
-In greatlog/UnpairedSR#17 64 GB of shared memory did not help, and num_workers=0 died of the
-same signal, which no shared memory for batches explains.
+In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and num_workers=0 died of the same
+signal. A lack of shared memory for batches cannot explain that.
 """
 
 import ctypes
@@ -124,7 +125,7 @@ def control(device):
 def messages(device):
     with tempfile.TemporaryFile() as said:
         stderr = os.dup(2)
-        os.dup2(said.fileno(), 2)  # where the worker writes as it dies
+        os.dup2(said.fileno(), 2)  # the worker writes there as it dies
         try:
             load(trusting)
         finally:

@@ -35,15 +35,16 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""A worker catches Exception and sends it with its traceback to the main process
-(torch/utils/data/_utils/worker.py). Whatever else ends it, sys.exit() in the dataset as
-here, or a signal, leaves the main process with the process number alone
-(torch/utils/data/dataloader.py). Only a text given to sys.exit() is printed, without a traceback,
-on the stderr of the worker (cpython: multiprocessing/process.py). Run once with num_workers=0 to see
-the cause. faulthandler.enable() in a worker_init_fn prints where in Python a segmentation fault was.
+"""A worker catches Exception and sends the exception with its traceback to the main process
+(torch/utils/data/_utils/worker.py). If the worker ends in any other way, by sys.exit() in the
+dataset as here, or by a signal, the main process learns only the process number
+(torch/utils/data/dataloader.py). Only a text passed to sys.exit() is printed, without a traceback,
+on the stderr of the worker (cpython: multiprocessing/process.py). Run once with num_workers=0 to
+see the cause. faulthandler.enable() in a worker_init_fn prints the Python location of a
+segmentation fault.
 
-The lines are for a dataset that exits. A worker that a signal ends, such as SIGKILL where memory
-runs out, gives the same texts, and they do not help it.
+The corrected lines are for a dataset that exits. A worker killed by a signal, such as SIGKILL when
+memory runs out, causes the same messages, but the corrected lines do not help it.
 """
 
 import os
@@ -62,7 +63,7 @@ class Images(Dataset):
         return 1
 
     def __getitem__(self, index):
-        time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
+        time.sleep(0.1)  # the loader waits by then: its signal handler can raise anywhere
         return self.end(None, index)
 
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A random generator made in the dataset draws the same numbers in every forked worker"
+# title = "A random generator created in the dataset draws the same numbers in every forked worker"
 # kind = "silent"
 # symptom = "2 of 4 draws are distinct"
 # origin = "design"
@@ -40,26 +40,26 @@
 # from data_loading import seed_worker
 # loader = DataLoader(Augmented(rows), num_workers=2, worker_init_fn=seed_worker)
 # '''
-# choice = "Take the lines where the draw is your own; the fix where a library's transform holds the generator, or the draws have to stay apart from all others"
+# choice = "Use the lines if the draw is in your own code; use the fix if a library's transform holds the generator, or the draws must stay separate from all others"
 # rule = "error"
-# when = "the DataLoader has two workers or more, and its worker_init_fn gives them no new generator; with one worker each epoch repeats the first"
+# when = "the DataLoader has two or more workers, and its worker_init_fn gives them no new generator; with one worker, each epoch repeats the first"
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Forked workers start with equal copies of every object, generators included (docs:
-notes/faq). Only the global generators of torch, Python and NumPy are reseeded in each
-(torch/utils/data/_utils/worker.py): draw from one of them, best from torch's: with num_workers=0
-torch.manual_seed() seeds that one alone.
+"""Forked workers start with identical copies of every object, generators included (docs:
+notes/faq). Each worker reseeds only the global generators of torch, Python and NumPy
+(torch/utils/data/_utils/worker.py): draw from one of them, preferably torch's. With num_workers=0,
+torch.manual_seed() seeds only torch's generator.
 
-Without persistent_workers=True each epoch starts new workers, and draws what the first one drew,
-with one worker too: the copy in the main process never advances.
+Without persistent_workers=True each epoch starts new workers and draws the numbers of the first
+epoch again, even with one worker, because the copy in the main process never advances.
 
-Ranks that are seeded alike draw alike in their workers: give each rank's loader a
-generator=torch.Generator().manual_seed(seed + rank).
+Ranks with the same seed draw the same numbers in their workers: pass
+generator=torch.Generator().manual_seed(seed + rank) to each rank's loader.
 
-A worker_init_fn that gives get_worker_info().dataset a new generator gives none to the
-dataset behind a Subset or ConcatDataset, and random.Random(get_worker_info().seed) draws what
-random draws in that worker.
+A worker_init_fn that gives get_worker_info().dataset a new generator does not reach the dataset
+behind a Subset or ConcatDataset. random.Random(get_worker_info().seed) draws the same numbers as
+random in that worker.
 """
 
 import random

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A tensor on the GPU is not on torch.device('cuda'): the comparison is False"
+# title = "x.device == torch.device('cuda') is False for a tensor on the GPU"
 # kind = "silent"
 # symptom = "tensor on .*, compared with .*: False"
 # origin = "design"
@@ -21,12 +21,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "cpu:0 for cuda: a tensor that is made there reports cpu" }
 # ///
-"""device="cuda" means the current GPU and has no index; the tensor made there reports the
-index, and two devices are equal only if their indices are (pytorch#115405). x.device == "cuda"
-is False too, as a device equals no string.
+"""device="cuda" means the current GPU and has no index. A tensor created on that device reports the
+index, and two devices are equal only if their indices are equal (pytorch#115405). x.device ==
+"cuda" is False too, because a device never equals a string.
 
-A tensor that is made there says which device is meant, of a string too. To compare the types
-alone calls cuda:0 and cuda:1 the same.
+The device of a tensor created on `gpu` has the index, even if `gpu` is a string. Comparing only the
+types treats cuda:0 and cuda:1 as the same device.
 """
 
 import torch

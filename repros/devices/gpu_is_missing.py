@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A script asks for a GPU that this machine, or this build of torch, does not have"
+# title = "A script requests a GPU that this machine, or this build of torch, does not have"
 # kind = "error"
 # symptom = "not compiled with CUDA|no NVIDIA driver|No CUDA GPUs are available|invalid device ordinal"
 # messages = [
@@ -35,17 +35,17 @@
 # requires = "!=2.3.*"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A device written into the code is missing where the code runs: a CPU-only build says "not
-compiled with CUDA", a CUDA build without a driver "no NVIDIA driver". Ask before use
-(docs: notes/cuda), and move the batches to the same `device`. Where the index is a rank, start no
-more ranks than there are GPUs: two of them would share the last one.
+"""A device written into the code is missing where the code runs. A CPU-only build raises "not
+compiled with CUDA"; a CUDA build without a driver raises "no NVIDIA driver". Check for a GPU before
+you use it (docs: notes/cuda), and move the batches to the same `device`. If the index is a rank,
+start no more ranks than there are GPUs: two ranks would share the last GPU.
 
-Where the machine has an NVIDIA card, the lines only hide that it is not used:
-torch.version.cuda is None for a build without CUDA, to be replaced by one with it; else
-nvidia-smi says what is wrong with the driver.
+On a machine with an NVIDIA card, the corrected lines only hide that the card is not used. If
+torch.version.cuda is None, the build lacks CUDA: install a build with CUDA. Otherwise nvidia-smi
+reports the problem with the driver.
 
-Torch 2.3 is left out: in the fork of a process that has counted the GPUs, as the runner
-does, it raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
+Torch 2.3 is excluded: in the fork of a process that has counted the GPUs, as the runner does, it
+raises "Cannot re-initialize CUDA in forked subprocess" instead (pytorch#83973).
 """
 
 from unittest.mock import patch
@@ -54,9 +54,9 @@ import torch
 
 
 def reproduce(device):
-    model, index = torch.nn.Linear(1, 1), torch.cuda.device_count()  # one more than there are
+    model, index = torch.nn.Linear(1, 1), torch.cuda.device_count()  # one past the last GPU
     try:
-        with patch.dict("os.environ"):  # torch 1.13 leaves a variable there
+        with patch.dict("os.environ"):  # torch 1.13 leaves a variable behind
             model.to(f"cuda:{index}")
     except (AssertionError, RuntimeError) as error:
         return str(error)

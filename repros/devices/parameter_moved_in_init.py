@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.Parameter(...).to(device) on another device is no longer a parameter"
+# title = "nn.Parameter(...).to(device) with a different device is no longer a parameter"
 # kind = "silent"
 # symptom = "the model has 0 parameters"
 # messages = ["can.t optimize a non-leaf Tensor"]
@@ -24,13 +24,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: moving there makes another tensor" }
 # ///
-"""The forward works, and the optimizer of model.parameters() never sees the weight. to() of a
-parameter that is on another device returns a tensor computed from it, not a parameter
-(pytorch#9303), so that the module does not register it. On the CPU to() has nothing to do and
-returns the parameter itself; half(), double() or a product lose the parameter there too.
+"""The forward works, but the optimizer of model.parameters() never sees the weight. If the
+parameter is on another device, to() returns a tensor computed from the parameter, not a parameter
+(pytorch#9303), so the module does not register it. On the CPU, to() has nothing to do and returns
+the parameter itself; half(), double() or a product lose the parameter there too.
 
-Given to an optimizer directly, it raises "can't optimize a non-leaf Tensor"
-(mazzzystar/randomCNN-voice-transfer#16). ParameterList makes a parameter of it again.
+Given the tensor directly, an optimizer raises "can't optimize a non-leaf Tensor"
+(mazzzystar/randomCNN-voice-transfer#16). ParameterList turns the tensor into a parameter again.
 """
 
 import torch

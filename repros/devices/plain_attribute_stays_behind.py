@@ -30,22 +30,23 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
-"""model.to(device) moves what is registered: parameters and buffers
-(torch/nn/modules/module.py). A tensor set as an attribute is neither, stays where it was
-made, and is missing from state_dict() too.
+"""model.to(device) moves parameters and buffers (torch/nn/modules/module.py). A tensor set as a
+plain attribute is neither: it stays on the device where it was created, and is missing from
+state_dict() too.
 
-persistent=False keeps the buffer out of the checkpoint, as the attribute was: files from before
-still load. What a model measures or draws belongs into the file: leave it out there.
+persistent=False keeps the buffer out of the checkpoint, like the attribute, so existing checkpoints
+still load. Omit persistent=False for values that a model measures or draws, because those belong in
+the checkpoint.
 
-model.bfloat16() and half() cast a buffer of floats, and did not cast the attribute: of the
-positions torch.arange(4096.0) bfloat16 keeps 769. Keep positions as integers, and a model with a
-noise schedule in float32, under autocast, which casts no buffer. A complex buffer they leave as it
-is; model.to(torch.bfloat16) drops its imaginary part, and warns. A self.mask = None that stands
-before register_buffer() makes it raise a KeyError.
+model.bfloat16() and half() cast a floating-point buffer, but did not cast the attribute. bfloat16
+reduces the positions torch.arange(4096.0) to 769 distinct values. Keep positions as integers, and
+keep a model with a noise schedule in float32, under autocast, which casts no buffers. These methods
+leave a complex buffer unchanged; model.to(torch.bfloat16) drops its imaginary part, and warns.
+register_buffer() raises a KeyError if self.mask = None precedes it.
 
-DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward. Up to 2.7
-two forwards before one backward raise there ("modified by an inplace operation"): build it with
-broadcast_buffers=False, where no buffer changes.
+DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward. Up to 2.7,
+two forwards before one backward then raise ("modified by an inplace operation"). If no buffer
+changes, construct DistributedDataParallel with broadcast_buffers=False.
 """
 
 import torch

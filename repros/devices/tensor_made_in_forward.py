@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A tensor made in forward() stays on the CPU while the model is on the GPU"
+# title = "A tensor created in forward() stays on the CPU while the model is on the GPU"
 # kind = "error"
 # symptom = "(?:Expected all tensors to be on the same device|is not on the expected device)"
 # messages = [
@@ -38,15 +38,15 @@
 # stand_in = { cpu = "the meta device for a GPU: its tensors do not mix with CPU tensors either" }
 # ///
 """model.to(device) moves parameters and buffers (torch/nn/modules/module.py). A tensor that
-forward() makes is on the default device, the CPU, unless it is told otherwise (docs:
-torch.zeros): a first hidden state (Lightning-AI/pytorch-lightning#3738), a mask, noise.
+forward() creates, such as a first hidden state (Lightning-AI/pytorch-lightning#3738), a mask or
+noise, is on the default device, the CPU, unless the call names another device (docs: torch.zeros).
 
-new_zeros(), new_ones() and new_full() of a parameter take its device, and its dtype too: with
-device=x.device alone a model in bfloat16 raises next. A mask or an index must not take that dtype:
-name its own, weight.new_ones(size, dtype=torch.bool). MultiheadAttention adds a mask of floats to the
-scores without a word (docs: torch.nn.MultiheadAttention). For noise: torch.randn_like(weight), or
-torch.randn(size, device=weight.device, dtype=weight.dtype). The names in the message are those
-of the operator's arguments, not of your variables.
+new_zeros(), new_ones() and new_full() of a parameter use its device and also its dtype. With
+device=x.device alone, a model in bfloat16 raises next. A mask or an index must not use that dtype:
+pass the dtype explicitly, as in weight.new_ones(size, dtype=torch.bool). MultiheadAttention
+silently adds a floating-point mask to the scores (docs: torch.nn.MultiheadAttention). For noise,
+use torch.randn_like(weight), or torch.randn(size, device=weight.device, dtype=weight.dtype). The
+names in the message are the operator's argument names, not your variable names.
 """
 
 import torch

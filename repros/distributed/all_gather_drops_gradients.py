@@ -25,14 +25,14 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""The loss is right and its gradient is not: all_gather() fills the given tensors in place
-and records no graph (HobbitLong/SupContrast#26). In a contrastive loss features are trained as
-anchors and never as the counterparts of others. gathered[rank] = features brings back a rank's own
-alone.
+"""The loss is right, but its gradient is wrong: all_gather() fills the given tensors in place and
+records no graph (HobbitLong/SupContrast#26). A contrastive loss then trains features as anchors,
+but never as the counterparts of other anchors. gathered[rank] = features restores the graph of a
+rank's own features alone.
 
-all_gather() of torch.distributed.nn.functional has a backward, which adds up what the losses of all
-ranks send; DDP divides by their number. torch 2.13 warns that it is
-deprecated and names its successor.
+all_gather() of torch.distributed.nn.functional has a backward, which sums the gradients that the
+losses of all ranks send. DDP divides the sum by the number of ranks. torch 2.13 warns that this
+function is deprecated and names its successor.
 """
 
 import torch
@@ -54,7 +54,7 @@ def with_a_graph(features):
 def gradient(gather):
     weight = torch.ones(2, requires_grad=True)
     features = weight * 1.0
-    (features * torch.cat(list(gather(features)))).sum().backward()  # of w * w: 2 w
+    (features * torch.cat(list(gather(features)))).sum().backward()  # the gradient of w * w is 2 w
     if torch.equal(weight.grad, weight):
         return "half of the gradient is missing"
     if not torch.equal(weight.grad, 2 * weight):

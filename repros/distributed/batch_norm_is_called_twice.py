@@ -32,16 +32,16 @@
 # affected = { cpu = ">=1.13,<2.12", cuda = ">=1.13,<2.12" }
 # platform = "linux"
 # ///
-"""The backward names a tensor as long as BatchNorm has channels. Before each forward outside of
-no_sync() DDP broadcasts the buffers from rank 0, broadcast_buffers=True being the default. That
-writes running_mean and running_var in place
-(pytorch#175024); the backward of the first forward had saved them. With
-track_running_stats=False there are none (docs: BatchNorm1d).
+"""The error names a tensor with as many elements as BatchNorm has channels. Before each forward
+outside of no_sync(), DDP broadcasts the buffers from rank 0, because broadcast_buffers=True is the
+default. The broadcast writes running_mean and running_var in place (pytorch#175024), after the
+first forward saved them for its backward. With track_running_stats=False there are no such buffers
+(docs: BatchNorm1d).
 
-It happens with a single process as well, and not only from torch 2.6 on, as pytorch#175024 has
-it. With broadcast_buffers=False alone the running statistics of the ranks drift apart; send
-them after the backward instead. On 2.3 and 2.15 the wrapper does not send them at the start either:
-where rank 0 alone has loaded a checkpoint, send them once before the first forward too.
+The error also occurs with a single process and, contrary to pytorch#175024, before torch 2.6 as
+well. With broadcast_buffers=False alone the running statistics of the ranks drift apart: broadcast
+them after the backward instead. On 2.3 and 2.15 the wrapper does not broadcast them at the start
+either: if only rank 0 has loaded a checkpoint, broadcast them once before the first forward too.
 Torch 2.13 and 2.15, where nothing raises, warn that broadcast_buffers is deprecated
 (torch/nn/parallel/distributed.py).
 """
@@ -70,7 +70,7 @@ def without_broadcasts(device):
     loss.backward()
     for buffer in net.buffers():  # what DDP does before each forward
         dist.broadcast(buffer, src=0)
-    expected = 0.1 * real.mean(0)  # after the zeros
+    expected = 0.1 * real.mean(0)  # the batch of zeros came first
     if not torch.allclose(net[0].running_mean, expected) or net[1].weight.grad is None:
         return "not the statistics and gradients without the wrapper"
 
@@ -82,7 +82,7 @@ def on_one_rank(train, device):
     except RuntimeError as error:
         return str(error)
     finally:
-        dist.barrier()  # or torch 2.0 to 2.7 may wait for ever in the next line
+        dist.barrier()  # otherwise torch 2.0 to 2.7 may hang in the next line
         dist.destroy_process_group()
 
 

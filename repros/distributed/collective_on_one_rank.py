@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Training hangs after rank 0 alone has stopped early"
+# title = "Training hangs after only rank 0 has stopped early"
 # kind = "hang"
 # symptom = "Timed out waiting|Wait timeout|timed out|[Tt]imeout"
 # messages = ["Timed out waiting \\d{1,12}ms for send operation to complete"]
@@ -40,15 +40,15 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Rank 0 leaves the loop, and the others wait for it in their next backward, until the time limit
-of the process group (Lightning-AI/pytorch-lightning#379). All ranks have to decide alike: rank 0
-sends its decision, here as ultralytics/yolov5#8345 does.
+"""Rank 0 leaves the loop, and the other ranks wait for rank 0 in their next backward, until the
+time limit of the process group (Lightning-AI/pytorch-lightning#379). All ranks have to decide
+alike: rank 0 broadcasts its decision, as ultralytics/yolov5#8345 does.
 
-A validation on rank 0 alone does no harm to a model without buffers. The forward of the wrapper is
-a collective too, after a training step, where the model has buffers
-such as those of BatchNorm: in a validation on rank 0 call its module, which waits for nobody
-(pytorch#54059, jpata/particleflow#233). A barrier() after the validation ends neither: rank 0 has
-left the loop. A validation that takes longer than the time limit needs a longer one.
+For a model without buffers, validation on rank 0 alone is harmless. If the model has buffers, such
+as those of BatchNorm, the forward of the wrapper after a training step is a collective too. In a
+validation on rank 0, call the wrapper's module, which waits for no other rank (pytorch#54059,
+jpata/particleflow#233). A barrier() after the validation solves neither problem, because rank 0 has
+left the loop. A validation that takes longer than the time limit needs a longer time limit.
 """
 
 import tempfile

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "destroy_process_group() may never return: it keeps the GIL that gloo's thread waits for"
+# title = "destroy_process_group() may never return: it holds the GIL that a thread of gloo waits for"
 # kind = "hang"
 # symptom = "destroy_process_group\\(\\) does not return"
 # origin = "torch"
@@ -23,12 +23,12 @@
 # affected = { cpu = ">=2.0,<2.8" }
 # platform = "linux"
 # ///
-"""A gloo process group waits, as it is destroyed, for its work and its threads to end. Before
-torch 2.8 it keeps the GIL meanwhile, which one of these threads needs to free a tensor
-that Python has dropped (pytorch#56297; the fix: pytorch#154976). Torch 1.13 never hung here.
+"""When a gloo process group is destroyed, it waits for its work and its threads to end. Before
+torch 2.8 the group holds the GIL while it waits, but one of these threads needs the GIL to free a
+tensor that Python has dropped (pytorch#56297; the fix: pytorch#154976). Torch 1.13 never hung here.
 
-Here nobody waits for the reduction, so that the hang is likely; a reduction that was waited
-for can hang too. What cures it is that Python still holds the tensor.
+The reproducer does not wait for the reduction, which makes the hang likely. A program that waits
+for the reduction can hang too. A Python reference to the tensor prevents the hang.
 """
 
 from multiprocessing import get_context

@@ -28,16 +28,16 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Every layer is used once, and DDP says that one was marked ready twice. A checkpoint() without
-use_reentrant is reentrant: on 1.13, 2.3 and 2.15 it fails the same.
+"""Every layer is used once, but DDP reports that a layer was marked ready twice. A checkpoint()
+without use_reentrant is reentrant, and fails in the same way on 1.13, 2.3 and 2.15.
 
-The search for unused parameters walks the graph behind the output (docs:
-DistributedDataParallel). What a reentrant checkpoint recomputes later is not in that
-graph: its parameters are marked ready as unused before the backward, and again when
-their gradients arrive. With use_reentrant=False the forward records them (docs: checkpoint).
+The search for unused parameters walks the graph behind the output (docs: DistributedDataParallel).
+That graph lacks the layers that a reentrant checkpoint recomputes later. Their parameters are
+marked ready as unused before the backward, and again when their gradients arrive. With
+use_reentrant=False the forward records them (docs: checkpoint).
 
-Where every layer is used in every step, find_unused_parameters=False ends the error too; with a
-layer that is not it exchanges it for another, "Expected to have finished reduction".
+If every layer is used in every step, find_unused_parameters=False removes the error too. If a layer
+is not used, it only replaces the error by another: "Expected to have finished reduction".
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A training step that calls model.module synchronizes no gradient"
+# title = "A training step that calls model.module does not synchronize gradients"
 # kind = "silent"
 # symptom = "0 reductions in 2 steps"
 # origin = "design"
@@ -24,13 +24,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Nothing raises, and the ranks drift apart (moojink/openvla-oft#160). DDP prepares its
-reducer in its own forward (torch/nn/parallel/distributed.py). A step that calls model.module, or a
-method of it, from outside passes that by, and its backward reduces nothing. If the wrapper was
-called with gradients since the last backward, that backward does reduce.
+"""Nothing raises, and the ranks drift apart (moojink/openvla-oft#160). DDP prepares its reducer in
+its own forward (torch/nn/parallel/distributed.py). A step that calls model.module, or a method of
+it, from outside bypasses that forward, and its backward reduces nothing. If the wrapper was called
+with gradients since the last backward, the backward does reduce.
 
-Give the model one forward that does it all, and call that through the wrapper. If a step leaves
-parameters out then, DDP needs find_unused_parameters=True: distributed/unused_head.
+Give the model a single forward for the whole step, and call this forward through the wrapper. If a
+step then omits parameters, DDP needs find_unused_parameters=True: see distributed/unused_head.
 """
 
 import torch

@@ -31,14 +31,14 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""DDP registers its hooks on the parameters that require a gradient when it is built. A
-parameter that is frozen later gets no gradient, and the reducer still waits for it. If all are
-frozen, no hook runs, and nothing raises.
+"""When DDP is constructed, it registers its hooks on the parameters that require a gradient. A
+parameter that is frozen later gets no gradient, but the reducer still waits for it. If all
+parameters are frozen, no hook runs, and nothing raises.
 
-With find_unused_parameters=True it waits no longer, and a layer that is thawed later is
-reduced again. A wrapper built anew after freezing (facebookresearch/ClassyVision#398) trains
-too, but knows nothing of the frozen layers: after a thaw without a third one each rank goes
-its own way, without an error. With a reentrant checkpoint the option raises:
+With find_unused_parameters=True the reducer no longer waits, and reduces a layer again after it is
+unfrozen. A new wrapper, created after freezing (facebookresearch/ClassyVision#398), trains too, but
+ignores the frozen layers: if you unfreeze them without a third wrapper, the ranks drift apart
+without an error. With a reentrant checkpoint the option raises: see
 distributed/find_unused_breaks_checkpointing.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "DistributedSampler or DistributedDataParallel in a single process raises: no process group"
+# title = "DistributedSampler or DistributedDataParallel raises in a single process: no process group"
 # kind = "error"
 # symptom = "Default process group has not been initialized"
 # messages = ["Default process group has not been initialized"]
@@ -31,15 +31,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A script that was written for several GPUs is started as one process. DistributedSampler asks
-the default process group for the number of ranks (torch/utils/data/distributed.py), and
-none exists before init_process_group(). DistributedDataParallel and barrier() fail in the same
-way: leave them out where `there` is false; the model has no .module then.
+"""A script that was written for several GPUs is started as a single process. DistributedSampler
+asks the default process group for the number of ranks (torch/utils/data/distributed.py), but no
+group exists before init_process_group(). DistributedDataParallel and barrier() fail in the same
+way: omit both if `there` is false. The model then has no .module.
 
-Told that it is rank 0 of 1, the sampler shuffles as ever, and set_epoch() is there; under
-torchrun it needs the group, so init_process_group() has to come first: before it each rank takes
-all rows, without an error. A whole script that calls init_process_group() runs as one process with
-torchrun --standalone --nproc_per_node=1 (docs: torchrun).
+As rank 0 of 1, the sampler shuffles as usual, and set_epoch() works. Under torchrun the sampler
+needs the group, so call init_process_group() first. Otherwise each rank reads all rows, without an
+error. A whole script that calls init_process_group() runs as one process with torchrun --standalone
+--nproc_per_node=1 (docs: torchrun).
 """
 
 import torch

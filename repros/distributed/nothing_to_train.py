@@ -31,15 +31,15 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""DDP refuses a module that has nothing to reduce: a frozen teacher, a perceptual loss
-(pytorch#45326), or a stage of training in which nothing was left to train
-(guoqincode/Open-AnimateAnyone#32). Use it without the wrapper: it then
-has no .module, no prefix in its state_dict(), and on each rank what that rank loaded or drew, since
-only DDP sends the weights of rank 0 to the others.
+"""DDP rejects a module that has nothing to reduce: a frozen teacher, a perceptual loss
+(pytorch#45326), or a stage of training with no parameters left to train
+(guoqincode/Open-AnimateAnyone#32). Use the module without the wrapper. It then has no .module and
+no prefix in its state_dict(). Each rank keeps the weights that it loaded or drew, because only DDP
+sends the weights of rank 0 to the other ranks.
 
-A model that is thawed later has to be wrapped then: without the wrapper each rank trains on its own
-gradients, without an error. If layers were meant to train, freezing caught too much, and the lines
-do not help.
+If a model is unfrozen later, wrap it at that point: without the wrapper, each rank trains on its
+own gradients, without an error. If some layers were meant to train, too many were frozen, and the
+corrected lines do not help.
 """
 
 import torch

@@ -44,17 +44,17 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The forward returns two outputs, the loss takes one, and the second step raises: the
-layers of the other output get no gradient, and the reducer waits for them
-(torch/csrc/distributed/c10d/reducer.cpp). An output from which the loss is computed, such as
-features beside logits, has no such layers and may be left out.
+"""The forward returns two outputs, the loss uses one, and the second step raises. The layers of the
+other output get no gradient, but the reducer waits for them
+(torch/csrc/distributed/c10d/reducer.cpp). An output from which the loss is computed, such as the
+features returned with the logits, has no layers of its own, so the loss may ignore it.
 
-With find_unused_parameters=True it waits no longer, also where a batch trains only some of
-the outputs (pytorch#55582); the parameters of an output that no rank uses stay as they are
-(pytorch#57081). An output that is never used is better not returned (pytorch#22436): the
-option costs a walk through the graph in each step. Return a tuple, a list or a dict: in an object
-or a dataclass DDP does not find the outputs, and raises all the same. With a reentrant checkpoint
-the option raises: distributed/find_unused_breaks_checkpointing.
+With find_unused_parameters=True the reducer no longer waits, even if a batch trains only some of
+the outputs (pytorch#55582). The parameters of an output that no rank uses stay unchanged
+(pytorch#57081). Do not return an output that is never used (pytorch#22436), because the option
+walks through the graph in each step. Return a tuple, a list or a dict: DDP does not find outputs in
+an object or a dataclass, and still raises. With a reentrant checkpoint the option raises: see
+distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

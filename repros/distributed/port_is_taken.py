@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A second training on the same machine cannot start: the address is already in use"
+# title = "A second training run on the same machine cannot start: the address is already in use"
 # kind = "error"
 # symptom = "[Aa]ddress already in use"
 # messages = [
@@ -35,18 +35,18 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""Rank 0 of every training listens on MASTER_PORT; launchers take 29500 where nobody says
-otherwise (torch/distributed/run.py). The second training on a machine, or one that is
-started while processes of a crashed one still live, finds it taken.
+"""Rank 0 of every training run listens on MASTER_PORT; launchers use 29500 by default
+(torch/distributed/run.py). The port is taken for the second run on a machine, and for a run that
+starts while processes of a crashed run are still alive.
 
-Port 0 asks the system for a free one. All ranks need the same, so the program that starts them
-asks under __main__, and they inherit both variables. Lines in setup(rank) that set them again have
-to go; the new lines there, or at the top of a file that spawned ranks import, would give each rank
-a port of its own, at which it waits in vain.
+Port 0 asks the system for a free port. All ranks need the same port, so the program that starts the
+ranks asks for it under __main__, and the ranks inherit both variables. Remove any lines in
+setup(rank) that set the variables again. In setup(rank), or at the top of a file that spawned ranks
+import, the corrected lines would give each rank its own port, where it waits in vain.
 
-Under torchrun each rank runs __main__, so with the lines the ranks wait in vain too: leave them out.
-torchrun --standalone takes a free port; --rdzv_endpoint=localhost:0 needs --rdzv_backend=c10d beside
-it, else the ranks wait for a port 0.
+Under torchrun each rank runs __main__, so with the corrected lines the ranks wait in vain too: omit
+the lines. torchrun --standalone picks a free port. --rdzv_endpoint=localhost:0 also needs
+--rdzv_backend=c10d; otherwise the ranks wait for a port 0.
 """
 
 import os

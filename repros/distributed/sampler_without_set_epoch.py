@@ -30,15 +30,15 @@
 #         train(batch)
 # '''
 # rule = "error"
-# when = "it trains for more than one epoch on several processes"
+# when = "the script trains for more than one epoch on several processes"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The samples come shuffled, and in the same order in every epoch. All ranks have to draw
-one permutation, so the sampler draws it from a generator of its own with seed + epoch,
-and the epoch stays 0 unless set_epoch() is called (torch/utils/data/distributed.py).
+"""The samples are shuffled, but into the same order in every epoch. All ranks have to draw the same
+permutation, so the sampler draws it from its own generator with seed + epoch. The epoch stays 0
+unless you call set_epoch() (torch/utils/data/distributed.py).
 
 After a resume, continue from the epoch that was reached: counting from 0 again repeats the first
-orders. With shuffle=False set_epoch() changes nothing.
+orders. With shuffle=False, set_epoch() changes nothing.
 """
 
 import torch

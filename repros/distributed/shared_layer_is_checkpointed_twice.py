@@ -28,12 +28,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""A layer that is used twice, each time under a reentrant checkpoint, is marked ready
-twice in one backward. A reentrant checkpoint runs a backward of its own within the
-backward (torch/utils/checkpoint.py), so that the layer's gradient arrives once per use (a
-second use without a checkpoint raises too); without reentrance autograd adds up both uses first.
+"""A layer that is used twice, each time under a reentrant checkpoint, is marked ready twice in one
+backward. A reentrant checkpoint runs its own backward within the backward
+(torch/utils/checkpoint.py), so the layer's gradient arrives once per use. A second use without a
+checkpoint raises too. With use_reentrant=False, autograd first adds the gradients of both uses.
 
-static_graph=True allows it too (docs: DistributedDataParallel).
+static_graph=True allows the second use too (docs: DistributedDataParallel).
 """
 
 import torch

@@ -22,15 +22,15 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""DDP divides the sum of the ranks' gradients by their number. That is right for a loss
-that is a mean over the batch; with a sum the gradient is smaller by the number of ranks
-than that of one process with the whole batch (pytorch#37359). fairseq multiplies by the number
-of ranks (facebookresearch/fairseq#494). Leave a mean as it is: multiplied, it has a gradient
-that is too large by that number. AdamW divides a constant factor out, so that it shows with SGD,
-and with the weight_decay of Adam.
+"""DDP divides the sum of the ranks' gradients by the number of ranks. The result is right for a
+loss that is a mean over the batch. With a sum, the gradient of n ranks is n times smaller than the
+gradient of one process with the whole batch (pytorch#37359). fairseq multiplies by the number of
+ranks (facebookresearch/fairseq#494). Do not multiply a mean: its gradient would be n times too
+large. AdamW divides out a constant factor, so the error shows with SGD, and with the weight_decay
+of Adam.
 
-get_world_size() raises where there is no process group, as in a run on one GPU: the factor is 1
-there. Of a DDP with a process_group of its own it is get_world_size(process_group).
+get_world_size() raises without a process group, as in a run on one GPU, where the factor is 1. For
+a DDP with its own process_group, the factor is get_world_size(process_group).
 """
 
 import tempfile

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Layers unfrozen after DDP was built train without synchronizing their gradients"
+# title = "Layers unfrozen after DDP was constructed train without synchronizing their gradients"
 # kind = "silent"
 # symptom = "2 of 4 gradients were reduced"
 # origin = "design"
@@ -23,12 +23,12 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The unfrozen layer gets gradients, each rank its own. DDP registers its hooks when it is
-built, on the parameters that require a gradient then, and wants no change after that
-(docs: DistributedDataParallel); it does not check.
+"""The unfrozen layer gets different gradients on each rank. When DDP is constructed, it registers
+its hooks on the parameters that require a gradient at that time. It requires that this never
+changes (docs: DistributedDataParallel), but does not check.
 
-Build the wrapper anew after unfreezing. Where a trainer wraps the model, as Lightning does, leave
-the backbone unfrozen from the start, and hold it by a learning rate of 0
+Create a new wrapper after unfreezing. If a trainer such as Lightning wraps the model, leave the
+backbone unfrozen from the start, and hold it with a learning rate of 0
 (paninski-lab/lightning-pose#205).
 """
 

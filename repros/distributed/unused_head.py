@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The second step under DDP raises: it waits for the gradient of a layer never called"
+# title = "The second step under DDP raises: DDP waits for the gradient of a layer that is never called"
 # kind = "error"
 # symptom = "Expected to have finished reduction in the prior iteration"
 # messages = [
@@ -43,16 +43,16 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # platform = "linux"
 # ///
-"""The first step passes; the forward of the second raises. The reducer reduces gradients
-in buckets and waits until every parameter that requires a gradient has one
-(torch/csrc/distributed/c10d/reducer.cpp); a layer that no forward calls never gets one.
+"""The first step passes, but the forward of the second raises. The reducer reduces gradients in
+buckets, and waits until every parameter that requires a gradient has one
+(torch/csrc/distributed/c10d/reducer.cpp). A layer that no forward calls never gets a gradient.
 
-find_unused_parameters=True, which the message advises, is right for a layer that is left out on
-purpose, in all steps or in some: it stays as it is, as it does without DDP. It also hides a layer
-that was meant to train (NVIDIA-BioNeMo/KERMT#23): look at the names, and call that one in the
-forward. Frozen parameters are among them too, and, since zero_grad() removes gradients (2.0), a
-layer that only the last step left out. With a reentrant checkpoint the option raises:
-distributed/find_unused_breaks_checkpointing.
+find_unused_parameters=True, which the message advises, is right for a layer that is omitted on
+purpose, in all steps or in some. The layer stays unchanged, as it does without DDP. The option also
+hides a layer that was meant to train (NVIDIA-BioNeMo/KERMT#23): check the printed names, and call
+that layer in the forward. The names also include frozen parameters and, since zero_grad() removes
+gradients (2.0), layers that only the last step omitted. With a reentrant checkpoint the option
+raises: see distributed/find_unused_breaks_checkpointing.
 """
 
 import torch

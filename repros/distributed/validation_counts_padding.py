@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Validation with DistributedSampler counts some samples twice unless the ranks divide them"
+# title = "Validation with DistributedSampler counts some samples twice if they do not split evenly"
 # kind = "silent"
 # symptom = "12 predictions for 9 samples"
 # origin = "design"
@@ -29,17 +29,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Every rank has to run the same number of batches in training, so the sampler repeats
-the first samples until the ranks have equally many (torch/utils/data/distributed.py). In
-a validation they count twice, and the metric depends on the number of ranks. If the number of
-samples is a multiple of the ranks, nothing is repeated.
+"""In training every rank has to run the same number of batches, so the sampler repeats the first
+samples until all ranks have equally many (torch/utils/data/distributed.py). In a validation the
+repeated samples count twice, and the metric depends on the number of ranks. If the number of
+samples is a multiple of the number of ranks, the sampler repeats nothing.
 
-drop_last=True, which was added for this (pytorch#41171), makes the ranks equal by leaving samples
-out. Without a collective in the loop the ranks need not be equal: slice the dataset. The first
-forward of DDP after a training step is one, if the model has buffers: call its module. If your own
-model has a layer named module, call the model itself: the lines would skip its forward. After the
-loop, all_gather() of unequal tensors ends the processes with gloo; all_gather_object() takes them.
-A mean of the ranks' means weighs unequal ranks wrongly: reduce the sum and the count.
+drop_last=True, which was added for this case (pytorch#41171), makes the ranks equal by dropping
+samples. Without a collective in the loop, the ranks need not be equal: slice the dataset. If the
+model has buffers, the first forward of DDP after a training step is a collective: call its module.
+If your own model has a layer named module, call the model itself, because the corrected lines would
+skip its forward. After the loop, all_gather() of unequal tensors ends the processes with gloo, but
+all_gather_object() accepts them. A mean of the ranks' means is wrong for unequal ranks: reduce the
+sum and the count.
 """
 
 import torch

@@ -23,19 +23,18 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.1", cuda = "<2.1" }
 # ///
-"""One action at the end of its range makes the loss NaN, although validation accepts it and
-the density there is 1.
+"""One action at the end of its range makes the loss NaN, although validation accepts the action and
+its density is 1.
 
-Dirichlet.log_prob(), which Beta calls, multiplied log(value) by concentration - 1, and -inf
-times 0 is NaN; it takes xlogy() now (torch/distributions/dirichlet.py, pytorch#103605).
+Dirichlet.log_prob(), which Beta calls, multiplied log(value) by concentration - 1, and -inf times 0
+is NaN. It now uses xlogy() (torch/distributions/dirichlet.py, pytorch#103605).
 
-For a concentration other than 1, log_prob() of that end is -inf or inf on newer releases too, and
-the ratio of two policies is NaN: the lines help there as well, because the density of the
-clamped value is finite. They move a value between 0 and eps, too, whose density was finite before:
-eps is 0.008 in bfloat16. They are for the value of the Beta itself: an action that was scaled to
--1 to 1 has to be scaled back first, or its negative half becomes eps.
-Clamped components of a Dirichlet have to be divided by their sum again: where many are clamped,
-validation refuses them otherwise.
+For a concentration other than 1, log_prob() at that end is -inf or inf on newer releases too, and
+the ratio of two policies is NaN. Clamping helps there as well, because the density of the clamped
+value is finite. Clamping also moves values between 0 and eps, although their density was finite;
+eps is 0.008 in bfloat16. Clamp the value of the Beta itself: an action that was scaled to -1 to 1
+has to be scaled back first, or its negative half becomes eps. Divide the clamped components of a
+Dirichlet by their sum again, or validation rejects them if many are clamped.
 """
 
 import torch

@@ -20,11 +20,11 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.15", cuda = "<2.15" }
 # ///
-"""An expanded Multinomial has no entropy; the one that is built from expanded
-probabilities has one (control). A batch of probabilities needs each new size:
-probs.expand(3, 2, -1) for expand((3, 2)).
+"""entropy() fails on an expanded Multinomial, but works on a Multinomial built from expanded
+probabilities (control). For a batch of probabilities, pass each new size: probs.expand(3, 2, -1)
+for expand((3, 2)).
 
-__init__() keeps a Binomial for entropy(); expand() does not copy it
+__init__() stores a Binomial for entropy(), and expand() does not copy it
 (torch/distributions/multinomial.py, pytorch#197898).
 """
 

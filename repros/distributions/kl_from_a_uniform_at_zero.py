@@ -19,16 +19,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.7", cuda = "<2.7" }
 # ///
-"""The divergence is NaN where the Uniform touches an end of the Beta's support.
-Uniform(0, 1) and Beta(1, 1) are the same distribution, so it should be 0
-(pytorch#144279).
+"""The divergence is NaN if the Uniform touches an end of the Beta's support. Uniform(0, 1) and
+Beta(1, 1) are the same distribution, so the divergence should be 0 (pytorch#144279).
 
-_x_log_x() multiplied x by log(x), which is 0 times -inf at 0; it takes xlogy() now
-(torch/distributions/kl.py, pytorch#144220). So is the divergence from Uniform(0, 2) to a
-Gamma NaN up to 2.6. That from a Beta to Uniform(0, 1) is not.
+_x_log_x() multiplied x by log(x), which is 0 times -inf at 0; it now uses xlogy()
+(torch/distributions/kl.py, pytorch#144220). The divergence from Uniform(0, 2) to a Gamma is NaN up
+to 2.6 for the same reason. The divergence from a Beta to Uniform(0, 1) is not NaN.
 
-Move no bound but 0 and 1, and for a Gamma 0 alone: Uniform(1e-6, 2.0). The lines as they are would
-give the divergence of another Uniform.
+Move only the bounds 0 and 1, and for a Gamma only 0: Uniform(1e-6, 2.0). Copied unchanged, the
+corrected line would give the divergence of another Uniform.
 """
 
 import torch

@@ -20,17 +20,17 @@
 # '''
 # affected = { cpu = "<2.8", cuda = "<2.8" }
 # ///
-"""The sizes of a batch of values and of the components are said not to match.
+"""log_prob() reports that the size of the batch of values does not match that of the components.
 
-Before it computes anything, log_prob() checks the values against the support. That of
-the mixture was the support of its components, which has one dimension more than the
-values where it depends on a parameter, as the count of a Binomial (pytorch#151317). A mixture of
-Uniform or of Pareto distributions fails in the same way; of Poisson, Bernoulli or Categorical, it
-does not. One value, or as many as there are components, pass.
+log_prob() first checks the values against the support. The support of the mixture was the support
+of its components. If it depends on a parameter, such as the count of a Binomial, that support has
+one dimension more than the values (pytorch#151317). A mixture of Uniform or of Pareto distributions
+fails in the same way; a mixture of Poisson, Bernoulli or Categorical distributions does not. A
+single value passes, and so do as many values as there are components.
 
-The components go on checking the values: one outside of the support raises ValueError. Where
-their supports differ, as for counts of 2 and 4, so does a sample of another component, on newer
-releases too: make those components with validate_args=False as well.
+The components still check the values: a value outside of the support raises ValueError. If the
+supports of the components differ, as for counts of 2 and 4, a sample of another component also
+raises, on newer releases too: create those components with validate_args=False as well.
 """
 
 import math

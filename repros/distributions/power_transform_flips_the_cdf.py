@@ -23,12 +23,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2", mps = "<2.2" }
 # ///
-"""cdf() falls where its argument grows, as for an inverse gamma (pyro-ppl/pyro#3291).
+"""cdf() falls as its argument grows, for example for an inverse gamma (pyro-ppl/pyro#3291).
 
-TransformedDistribution turns cdf() and icdf() around where the signs of its transforms
-say that the mapping decreases (torch/distributions/transformed_distribution.py).
-PowerTransform said +1 for every exponent (pytorch#96494), and now gives the sign of its
-exponent (torch/distributions/transforms.py).
+TransformedDistribution reverses cdf() and icdf() if the signs of its transforms indicate a
+decreasing mapping (torch/distributions/transformed_distribution.py). PowerTransform reported +1 for
+every exponent (pytorch#96494), and now reports the sign of its exponent
+(torch/distributions/transforms.py).
 """
 
 import torch
@@ -52,7 +52,7 @@ def reproduce(device):  # 1 / x
     return cdf(device, lambda one: PowerTransform(-one), [0.5, 4.0])
 
 
-def control(device):  # -x, which decreases, too
+def control(device):  # -x, which also decreases
     return cdf(device, lambda one: AffineTransform(0.0, -one), [-4.0, -0.5])
 
 

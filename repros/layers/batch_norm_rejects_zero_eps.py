@@ -21,12 +21,13 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.10,<2.12", cuda = ">=2.10,<2.12", mps = ">=2.10,<2.12" }
 # ///
-"""A model that ran before torch 2.10 raises: its BatchNorm divides by the variance alone.
+"""A model whose BatchNorm divides by the variance alone ran before torch 2.10, and then raises.
 
-2.10 checks that eps is positive (pytorch#166756), which only a variance of zero calls
-for: in eval mode the stored variance divides, and eps is zero where it was folded into
-that (pytorch#173337) or where a layer is made an identity (chr5tphr/zennit#240). In training mode,
-and in eval mode without running statistics, an eps of zero raises in later releases too.
+2.10 checks that eps is positive (pytorch#166756), but only a variance of zero requires a positive
+eps. In eval mode BatchNorm divides by the stored variance. eps is zero if it was folded into that
+variance (pytorch#173337) or if a layer is turned into an identity (chr5tphr/zennit#240). In
+training mode, and in eval mode without running statistics, an eps of zero raises in later releases
+too.
 """
 
 import torch

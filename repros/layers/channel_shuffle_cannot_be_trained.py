@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "nn.ChannelShuffle raises on the CPU for an input that needs a gradient"
+# title = "nn.ChannelShuffle raises on the CPU for an input that requires a gradient"
 # kind = "error"
 # symptom = "derivative for channel_shuffle is not implemented"
 # messages = ["derivative for channel_shuffle is not implemented"]
@@ -22,12 +22,12 @@
 # '''
 # affected = { cpu = "<2.5" }
 # ///
-"""The forward raises as soon as the input needs a gradient: behind a layer that is trained, not as
-the first layer and not under no_grad().
+"""The forward raises once the input requires a gradient: after a trained layer, but not as the
+first layer and not under no_grad().
 
 channel_shuffle was registered for the CPU without a derivative, although it consists of
-operators that have one (pytorch#67240). What the line returns is contiguous, whatever the memory
-format of x.
+differentiable operators (pytorch#67240). The corrected line returns a contiguous tensor, whatever
+the memory format of x.
 """
 
 import torch
@@ -36,7 +36,7 @@ import torch
 def check(x, y):
     y[:, 1].sum().backward()
     expected = torch.zeros_like(x)
-    expected[:, 2] = 1  # of channels 0 1 2 3, in two groups, become 0 2 1 3
+    expected[:, 2] = 1  # channels 0 1 2 3, in two groups, become 0 2 1 3
     if y[0, :, 0, 0].tolist() != [0, 2, 1, 3] or not x.grad.equal(expected):
         return f"channels {y[0, :, 0, 0].tolist()}, gradient {x.grad[0, :, 0, 0].tolist()}"
 

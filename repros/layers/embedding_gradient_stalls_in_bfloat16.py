@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of a frequent row of a bfloat16 Embedding stops growing on the CPU if its addends have one sign"
+# title = "The gradient of a frequent row of a bfloat16 Embedding stalls on the CPU if its addends share a sign"
 # kind = "silent"
 # symptom = "weight.grad is 256, not 4096"
 # origin = "torch"
@@ -24,16 +24,16 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A token that occurs 4096 times, each time with a gradient of 1, gives its row a gradient of 256,
-and of 2048 in float16. Up to 256 times it is right. Gradients of both signs cancel on
-the way, and their sum is off by some percent.
+or of 2048 in float16. Up to 256 occurrences, the gradient is right. Gradients of both signs cancel
+along the way, and their sum is off by a few percent.
 
-embedding_dense_backward_cpu adds one row of the gradient after the other to the result
-(aten/src/ATen/native/Embedding.cpp), which is bfloat16: 256 + 1 is 256 there. So does the
-backward of weight[tokens].
+embedding_dense_backward_cpu adds the rows of the gradient to the result one by one
+(aten/src/ATen/native/Embedding.cpp). The result is bfloat16, where 256 + 1 is 256. The backward of
+weight[tokens] has the same problem.
 
-_embedding_bag_dense_backward_cpu_sum_mean adds them up in the same way
-(aten/src/ATen/native/EmbeddingBag.cpp), although the forward of EmbeddingBag sums in
-float32 (pytorch#89199).
+_embedding_bag_dense_backward_cpu_sum_mean adds the rows in the same way
+(aten/src/ATen/native/EmbeddingBag.cpp), although the forward of EmbeddingBag sums in float32
+(pytorch#89199).
 
 A later model.to(torch.bfloat16) casts the weight again: call embedding.float() after it. A head
 that shares the weight has to multiply by embedding.weight.to(hidden.dtype), or it raises.

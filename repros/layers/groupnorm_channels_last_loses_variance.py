@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "GroupNorm of a float32 channels_last input is wrong on the CPU where the mean is 1000 times the deviation"
+# title = "float32 channels_last GroupNorm is wrong on the CPU if the mean is 1000 times the deviation"
 # kind = "silent"
 # symptom = "channels_last output is off by [\\d.]+"
 # origin = "torch"
@@ -22,17 +22,16 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""GroupNorm of values that deviate by 1 from a mean of 1000 to 20000 returns results that
-are wrong in their first digit, up to hundreds of times too large, once the input is
-channels_last; so are the gradients of input and weight. At a mean of 100 the results
-are off by 0.01, at 10 by 0.0001; float64 is right. channels_last_3d does the same: name it in the
-lines for 5-D inputs.
+"""If the values of a channels_last input deviate by 1 from a mean of 1000 to 20000, the results of
+GroupNorm are wrong in their first digit, up to hundreds of times too large. The gradients of input
+and weight are wrong as well. At a mean of 100 the results are off by 0.01, at 10 by 0.0001; float64
+is right. channels_last_3d has the same error: for 5-D inputs, use that format in the corrected
+line.
 
-The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32,
-where the digits of a small variance cancel; if none is left, the result is divided by
-sqrt(eps) (aten/src/ATen/native/cpu/group_norm_kernel.cpp, pytorch#69067). For
-contiguous inputs this was a bug (pytorch#54293), which Welford's algorithm ended
-(pytorch#54921).
+The kernel for channels_last inputs computes the variance as E[x^2] - E[x]^2 in float32, where the
+digits of a small variance cancel; if none is left, the kernel divides by sqrt(eps)
+(aten/src/ATen/native/cpu/group_norm_kernel.cpp, pytorch#69067). Contiguous inputs had the same bug
+(pytorch#54293), until Welford's algorithm fixed it (pytorch#54921).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "LayerNorm of a bfloat16 input under CPU autocast loses most of the gradients of its weight and bias if many rows add up"
+# title = "With many bfloat16 rows under CPU autocast, LayerNorm loses most of its weight and bias gradients"
 # kind = "silent"
 # symptom = "bias.grad is \\d+, not 262144"
 # origin = "torch"
@@ -21,17 +21,17 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0" }
 # ///
-"""The gradients of the float32 bias and weight are 256 for each thread; the rows sum up to 262144.
+"""The gradients of the float32 bias and weight are 256 per thread; the rows sum up to 262144.
 
-The backward adds the rows up in a buffer of the input's dtype, one for each thread
-(`buffer` in aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones
-ends at 256, as 256 + 1 is 256 there, and in float16 at 2048. That the parameters are float32
-does not help. Up to 256 rows are summed right; of 65536 rows with gradients of both signs the sum
-is off by a third. An input that is float32 under autocast, such as a residual stream, is not
-affected. A LayerNorm in bfloat16 does the same, and raises on the float32 input of the lines: call
-norm.float() after model.bfloat16(). GroupNorm and BatchNorm1d sum right.
+The backward sums the rows in a buffer of the input's dtype, one buffer per thread (`buffer` in
+aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones ends at 256, because 256
++ 1 is 256 there, and in float16 at 2048. float32 parameters do not help. Up to 256 rows are summed
+correctly; for 65536 rows with gradients of both signs, the sum is off by a third. An input that is
+float32 under autocast, such as a residual stream, is not affected. A bfloat16 LayerNorm has the
+same error, and raises on the float32 input of the corrected line: call norm.float() after
+model.bfloat16(). GroupNorm and BatchNorm1d sum correctly.
 
-The bias of Conv2d had the same fault (pytorch#68048).
+The bias of Conv2d had the same bug (pytorch#68048).
 """
 
 import torch
@@ -47,7 +47,7 @@ def train(device, normalize):
         y = normalize(norm, hidden)
     y.sum().backward()
     for name, parameter in (("bias", norm.bias), ("weight", norm.weight)):
-        seen = parameter.grad[1].item()  # of the ones, which are normalized to 1
+        seen = parameter.grad[1].item()  # the inputs of 1 are normalized to 1
         if not abs(seen - ROWS) < 100:
             return f"{name}.grad is {seen:.0f}, not {ROWS}"
     if y.dtype != torch.bfloat16:

@@ -19,9 +19,9 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.6" }
 # ///
-"""A model that has diverged returns finite values again after a softshrink.
+"""A diverged model returns finite values again after a softshrink.
 
-NaN is neither above lambda nor below -lambda, and everything else became 0
+NaN is neither above lambda nor below -lambda, and softshrink set all such values to 0
 (softshrink_kernel() in aten/src/ATen/native/cpu/Activation.cpp, pytorch#138421).
 """
 
@@ -36,7 +36,7 @@ def start(device):
 def check(y):
     if not y[0].isnan():
         return f"softshrink of nan is {y[0].item()}"
-    if y[1:].tolist() != [1.5, 0.0, -1.5]:  # nearer to 0 by 0.5
+    if y[1:].tolist() != [1.5, 0.0, -1.5]:  # closer to 0 by 0.5
         return f"softshrink of 2, 0.1 and -2 is {y[1:].tolist()}"
 
 
