@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Gradient accumulation over loss / steps is wrong if batches have unequal numbers of tokens"
+# title = "Gradient accumulation of loss / steps is wrong if batches have unequal numbers of tokens"
 # kind = "silent"
 # symptom = "gradient differs from that of the large batch"
 # origin = "usage"
@@ -28,17 +28,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Accumulation promises the step of the large batch. Each batch takes the mean over its own
-tokens; the mean of these means weighs a token of a short batch more than one of a long
-(huggingface/transformers#24725, meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544).
-Divide the sums by the tokens of the whole window, without those of ignore_index; in float32, as
-the sum over some thousand tokens is inf in float16.
+"""Accumulation should give the step of the large batch. Each batch computes the mean over its own
+tokens. The mean of these means weights a token of a short batch more than a token of a long batch
+(huggingface/transformers#24725, meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544). Divide the
+sums by the number of tokens in the whole window, without the ignored tokens. Sum in float32,
+because the sum over a few thousand tokens is inf in float16.
 
-`batches` is a list: a generator would be empty after the first line, and nothing would be trained.
-Where the ignored label is another, as 255 in segmentation, or the model shifts the labels itself,
-as a language model does, count labels != 255, or labels[:, 1:]: otherwise the gradient is too
-small. With class weights the divisor is the sum of the weights of the labels. Ranks of DDP have
-their own counts: see distributed/summed_loss_shrinks.
+`batches` is a list: a generator would be empty after the first line, and nothing would train. If
+another label is ignored, such as 255 in segmentation, count labels != 255. If the model shifts the
+labels itself, as a language model does, count labels[:, 1:]. Otherwise the gradient is too small.
+With class weights, divide by the sum of the weights of the labels. Ranks of DDP have their own
+counts: see distributed/summed_loss_shrinks.
 """
 
 import torch
@@ -57,7 +57,7 @@ class Model(torch.nn.Module):
 def gradient(device, accumulate):
     model, x = Model().to(device), torch.ones(5, 1, device=device)
     labels = torch.tensor([0, 0, -100, 0, 1], device=device)
-    accumulate(model, list(zip(x.split(4), labels.split(4))))  # of 3 tokens and of 1
+    accumulate(model, list(zip(x.split(4), labels.split(4))))  # 3 tokens, then 1 token
     return model.scores.grad
 
 

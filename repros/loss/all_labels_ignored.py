@@ -27,15 +27,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.6" }
 # ///
-"""One batch without a label makes the loss of a whole evaluation NaN
-(meta-llama/llama-cookbook#133). The mean runs over the labels that are not ignored;
-over none of them it is 0/0, and torch keeps the NaN on purpose since 1.11
-(pytorch#64572, pytorch#70348). On MPS it is NaN since 2.6 (pytorch#135434, not measured).
+"""A single batch without labels makes the loss of a whole evaluation NaN
+(meta-llama/llama-cookbook#133). The mean runs over the labels that are not ignored. If all labels
+are ignored, the mean is 0/0, and torch keeps the NaN on purpose since 1.11 (pytorch#64572,
+pytorch#70348). On MPS the mean is NaN since 2.6 (pytorch#135434, not measured).
 
-The weights survive it (pytorch#116349). The sum of such a batch is 0: in an average over batches,
-weigh each loss by its count. Another ignore_index (255 of void pixels) belongs in both lines. With
-class weights, the sum of the labels' weights takes the place of the count, with a tiny min= instead
-of 1. In float16 the sum over some thousand tokens is inf, hence float(); leave it out for float64.
+The NaN does not reach the weights (pytorch#116349). The corrected loss of such a batch is 0: in an
+average over batches, weight each loss by its count. Put any other ignore_index, such as 255 for
+void pixels, into both lines. With class weights, divide by the sum of the labels' weights instead
+of the count, with a tiny min= instead of 1. In float16 the sum over a few thousand tokens is inf,
+hence float(); omit float() for float64.
 """
 
 import torch

@@ -28,16 +28,16 @@
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The output of a linear layer is any number, and this loss takes probabilities (docs:
-torch.nn.BCELoss); a tutorial's linear model fails so (ray-project/ray#17117). On a GPU it is
-a failed assertion about the input (pytorch#5560). The model keeps its outputs, logits, for
-which 0 is the threshold that 0.5 is for probabilities. With a sigmoid still before it, this loss
-does not fall below 0.5, even of two samples that a line separates, and nothing raises.
+"""A linear layer returns any number, but this loss expects probabilities (docs: torch.nn.BCELoss);
+a tutorial's linear model fails in this way (ray-project/ray#17117). On a GPU the error is a failed
+assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model keeps its outputs, called
+logits. Their threshold is 0 instead of 0.5. If the model still applies a sigmoid, this loss does
+not fall below 0.5, even for two samples that a line separates, and nothing raises.
 
-NaN is not between 0 and 1 either: it raises the same behind a sigmoid, while
-BCEWithLogitsLoss makes a NaN of it without an error. Nor does that loss check the targets: of a
-mask of 0 and 255 it is far below 0, and falls without end. And probabilities that a bicubic resize
-has carried beyond 0 and 1 are no logits: resize the logits.
+NaN is not between 0 and 1 either: after a sigmoid it raises the same error, but BCEWithLogitsLoss
+returns NaN without an error. BCEWithLogitsLoss does not check the targets either: for a mask of 0
+and 255 the loss is far below 0, and falls without end. Probabilities that a bicubic resize has
+moved below 0 or above 1 are not logits: resize the logits instead.
 """
 
 import math
@@ -65,7 +65,7 @@ def control(device):
     model, x, y = start(device)
     criterion = torch.nn.BCEWithLogitsLoss()
     loss = criterion(model(x), y)
-    if abs(loss.item() - 3 - math.log1p(math.exp(-6))) > 1e-4:  # of the logits 6 and 6
+    if abs(loss.item() - 3 - math.log1p(math.exp(-6))) > 1e-4:  # the logits are 6 and 6
         return f"the loss is {loss.item():.2f}"
     nan, grey = criterion(math.nan * model(x), y), criterion(model(x), 255 * y)
     if not (nan.isnan() and grey < -100):

@@ -29,14 +29,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A linear layer with one output gives [N, 1], a dataset of labels gives [N]. Broadcasting the
-two would compare every pair, so torch refuses (pytorch#1944); binary_cross_entropy words it
-as "Using a target size ... is deprecated" (torch/nn/functional.py). For masks, logits [N, 1, H, W]
-and targets [N, H, W], it is unsqueeze(1). Integer labels raise next: loss/bce_targets_are_integers.
+"""A linear layer with one output returns [N, 1], but a dataset of labels returns [N]. Broadcasting
+would compare every pair, so torch raises (pytorch#1944). The message of binary_cross_entropy is
+"Using a target size ... is deprecated" (torch/nn/functional.py). For masks, with logits [N, 1, H,
+W] and targets [N, H, W], use unsqueeze(1). Integer labels raise next: see
+loss/bce_targets_are_integers.
 
-logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every
-dimension of size 1 (docs: torch.squeeze). Of a last batch of one sample that is the batch
-dimension too, and it raises there (bentrevett/pytorch-sentiment-analysis#41).
+logits.squeeze(), as in FernandoLpz/Text-Classification-LSTMs-PyTorch#9, drops every dimension of
+size 1 (docs: torch.squeeze). In a last batch of one sample it also drops the batch dimension, and
+raises (bentrevett/pytorch-sentiment-analysis#41).
 """
 
 import math

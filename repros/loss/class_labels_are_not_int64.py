@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy raises on the CPU for class labels that are float32 or int32"
+# title = "cross_entropy raises on the CPU for float32 or int32 class labels"
 # kind = "error"
 # symptom = "expected scalar type Long but found|expected target dtype to be Long or Byte"
 # messages = [
@@ -38,13 +38,13 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """A label is an index, and indices are int64 (docs: torch.nn.CrossEntropyLoss). torch.Tensor()
-makes float32 of integers; a data frame (rasbt/machine-learning-book#192) and a mask
-(pytorch#103813) bring int32 and float32.
+turns integers into float32. Data frames (rasbt/machine-learning-book#192) and masks
+(pytorch#103813) contain int32 and float32 labels.
 
-long() cuts off fractions. A mask that went through ToTensor() holds its class numbers divided
-by 255, of which long() makes class 0 everywhere, and the training runs: multiply it by 255 and
-round() it first, or read it as uint8 (docs: torchvision.transforms.ToTensor). A data frame in which
-labels are missing holds float64 and NaN: drop those rows.
+long() truncates fractions. A mask from ToTensor() holds its class numbers divided by 255. long()
+turns all of them into class 0, and the training runs. First multiply the mask by 255 and round()
+it, or read it as uint8 (docs: torchvision.transforms.ToTensor). A data frame with missing labels
+holds float64 and NaN: drop those rows.
 """
 
 import math

@@ -29,16 +29,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""A target needs a frame for each label and one for the blank between two equal labels
-(pytorch#31557): "aa" cannot be said in two frames, and what is impossible has an infinite
-loss. Leave such samples out, and count them: none is learned, and where they are many, the
-encoder strides too much.
-The lines take targets of (samples, labels), and frames and lengths as tensors on the same device;
-give blank=, reduction= and the like to the new call as to the old.
+"""A target needs one frame for each label, and one for the blank between two equal labels
+(pytorch#31557). Two frames are too few for "aa", and an impossible target has an infinite loss.
+Omit such samples, and count them: the model learns nothing from them. If there are many, the
+encoder strides too much. The corrected lines expect targets of shape (samples, labels), and frames
+and lengths as tensors on the same device. Pass blank=, reduction= and similar options to the new
+call too.
 
-zero_infinity=True is advised because it saves cleaning the data (wenet-e2e/wenet#2299). It
-makes that loss 0, and its gradient too: nothing is learned from such a sample, and the mean counts
-it.
+zero_infinity=True is advised because it avoids cleaning the data (wenet-e2e/wenet#2299). It sets
+that loss to 0, and its gradient too: the model learns nothing from such a sample, but the mean
+counts the sample.
 """
 
 import torch

@@ -19,16 +19,16 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.4" }
 # ///
-"""A sample without frames that should say two labels adds a made-up number to the loss. It is
-impossible, as the one with a single frame is (control): its loss is infinite, and
-zero_infinity makes it 0 (docs: torch.nn.functional.ctc_loss).
+"""A sample with two labels but without frames adds a meaningless number to the loss. Its target is
+impossible, like the target of a sample with a single frame (control): the loss is infinite, and
+zero_infinity sets it to 0 (docs: torch.nn.functional.ctc_loss).
 
-The loss was read from the row of the last frame, which is row -1 of a sample that has
-none (aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). Here that is the
-last row of the sample before it. With another thread at that sample it can be memory
-that nobody has written yet. Alone in its batch, it had a negative loss. Without zero_infinity, too,
-the loss is such a number and not infinite. A loss that is negative for clips with frames has
-another cause: the scores did not go through log_softmax().
+The loss was read from the row of the last frame, which is row -1 for a sample without frames
+(aten/src/ATen/native/LossCTC.cpp, pytorch#81459, pytorch#123193). Here that is the last row of the
+preceding sample. If another thread processes that sample, the row can be uninitialized memory. In a
+batch of its own, a sample without frames had a negative loss. Without zero_infinity the loss is
+also such a number, not infinite. A negative loss for clips with frames has another cause: the
+scores were not passed through log_softmax().
 """
 
 import torch
@@ -38,7 +38,7 @@ def loss(device, frames):
     ctc_loss = torch.nn.CTCLoss(reduction="none", zero_infinity=True)
     log_probs = torch.full((4, 1000, 3), 1 / 3, device=device).log()
     targets = torch.tensor([[1, 2]], device=device).repeat(1000, 1)
-    lengths = torch.full((1000,), 4)  # so many that one thread does the first two samples
+    lengths = torch.full((1000,), 4)  # enough for one thread to process the first two
     lengths[1] = frames
     seen = ctc_loss(log_probs, targets, lengths, torch.full((1000,), 2))
     if seen[1] != 0:

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A loader without a single batch reports a loss of 0.0000"
+# title = "A loop over a loader without a single batch reports a loss of 0.0000"
 # kind = "silent"
 # symptom = "loss 0.0000 over 0 batches"
 # origin = "usage"
@@ -30,18 +30,17 @@
 #     mean.update(criterion(model(x), y))
 # loss = mean.compute()
 # '''
-# choice = "Take the lines; the fix in a long loop on a GPU, as it does not wait for the device at every batch"
+# choice = "Use the lines; use the fix in a long loop on a GPU, because it does not wait for the device at every batch"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The log says 0.0000 where nothing was validated, or trained. drop_last=True drops the
-last incomplete batch (docs: torch.utils.data.DataLoader); of fewer rows than a batch it
-leaves none, without a word: every epoch of TabNet read "loss: 0.0"
-(dreamquark-ai/tabnet#537).
+"""The log says 0.0000, although nothing was validated or trained. drop_last=True drops the last
+incomplete batch (docs: torch.utils.data.DataLoader). If there are fewer rows than a batch needs, it
+silently drops all of them: every epoch of TabNet logged "loss: 0.0" (dreamquark-ai/tabnet#537).
 
-Without max(1, ...) the division raises (ray-project/ray#56395). With it, or with a
-running mean that starts at 0, no data is a perfect score; others return NaN there
-(rasbt/LLMs-from-scratch#124). Each worker of an IterableDataset drops its own last batch:
-of six rows in batches of four, two workers leave none.
+Without max(1, ...) the division raises (ray-project/ray#56395). With max(1, ...), or with a running
+mean that starts at 0, no data is a perfect score; other code returns NaN instead
+(rasbt/LLMs-from-scratch#124). Each worker of an IterableDataset drops its own last batch: with six
+rows in batches of four, two workers return no batch.
 """
 
 import torch

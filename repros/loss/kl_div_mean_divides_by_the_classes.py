@@ -26,15 +26,15 @@
 # when = "the value or the weight of the divergence matters"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
-"""Here it is a quarter of the divergence: the default divides by the number of elements, and not
-by the number of distributions (pytorch#14457). With 1000 classes such a term is 1000 times too
-small beside a cross entropy (17 times in HikariTJU/LD#74).
+"""In this example the loss is a quarter of the divergence: the default divides by the number of
+elements, not by the number of distributions (pytorch#14457). With 1000 classes such a term is 1000
+times too small beside a cross entropy (17 times in HikariTJU/LD#74).
 
-"batchmean" divides by the first dimension alone: of (batch, classes) it is right, of (batch,
-tokens, classes) the divergence times the number of tokens. sum(-1) is over the classes, so they
-have to be the last dimension; of (batch, classes, height, width) it is sum(1). mean() counts padded
-tokens too: .sum(-1)[mask].sum() / mask.sum().clamp(min=1) leaves them out, and is 0, not NaN, where
-no token is real.
+"batchmean" divides by the first dimension alone. The result is right for (batch, classes); for
+(batch, tokens, classes) it is the divergence times the number of tokens. sum(-1) sums over the
+classes, so they have to be the last dimension; for (batch, classes, height, width) use sum(1).
+mean() also counts padded tokens. To exclude them, use .sum(-1)[mask].sum() /
+mask.sum().clamp(min=1), which is 0, not NaN, if no token is real.
 """
 
 import warnings

@@ -24,16 +24,16 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.1" }
 # ///
-"""A divergence is never negative. The input of kl_div is expected in log space (docs:
-torch.nn.KLDivLoss, lightly-ai/lightly#1341), and probabilities raise nothing there: the loss
-is minus the entropy of the target, less a mean of the probabilities. Its minimum puts all
-probability on the likeliest class, whatever the target. Of one-hot targets it is 0 or below.
+"""A divergence is never negative. kl_div expects its input in log space (docs: torch.nn.KLDivLoss,
+lightly-ai/lightly#1341), but probabilities do not raise. The loss is then minus the entropy of the
+target, less a mean of the probabilities. Its minimum puts all probability on the most likely class,
+whatever the target is. For one-hot targets the loss is 0 or below.
 
-Logits of (rows, tokens, classes) and their targets want flatten(0, 1) first: softmax(1) is over the
-classes of 2-D logits, and "batchmean" divides by the first size alone.
+Logits of shape (rows, tokens, classes) and their targets need flatten(0, 1) first: softmax(1) runs
+over the classes of 2-D logits, and "batchmean" divides by the first size alone.
 
-Where a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf): fill them with
-torch.finfo(logits.dtype).min.
+If a mask sets logits to -inf, as in attention, the divergence is NaN (0 * -inf): fill these logits
+with torch.finfo(logits.dtype).min instead.
 """
 
 import torch

@@ -31,14 +31,13 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Labels have the shape of the logits without the class dimension (docs:
-torch.nn.CrossEntropyLoss); a column of them is taken for several targets per sample
-(pytorch#56542). Of a mask with channels torch says "only batches of spatial targets
-supported" (milesial/Pytorch-UNet#93). A column of floats or of int32 needs long() as well, and a
-mask of three colours has to become one of class numbers first.
+torch.nn.CrossEntropyLoss). torch takes a column of labels for several targets per sample
+(pytorch#56542). For a mask with channels the message is "only batches of spatial targets supported"
+(milesial/Pytorch-UNet#93). A column of floats or of int32 also needs long(). Convert a mask of
+three colors into a mask of class numbers first.
 
-labels.squeeze(), as advised in zergtant/pytorch-handbook#37, drops every dimension of size 1
-(docs: torch.squeeze). Of a last batch of one sample that is the batch dimension too, and it
-raises there.
+labels.squeeze(), as advised in zergtant/pytorch-handbook#37, drops every dimension of size 1 (docs:
+torch.squeeze). In a last batch of one sample it also drops the batch dimension, and raises.
 """
 
 import math
@@ -60,7 +59,7 @@ def squeezed(logits, labels):
 def check(device, loss_of, *size):
     labels = torch.zeros(3, 1, *size, dtype=torch.long, device=device)
     try:
-        for batch in labels.split(2):  # of two samples, then of one
+        for batch in labels.split(2):  # two samples, then one
             loss = loss_of(torch.zeros(len(batch), 3, *size, device=device), batch)
     except (RuntimeError, ValueError) as error:
         return str(error)

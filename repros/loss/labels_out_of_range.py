@@ -34,17 +34,18 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Training stops at the first batch that holds such a label. A label is the index of a logit,
-so it runs from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss), and the
-CPU names the one that does not (aten/src/ATen/native/LossNLL.cpp).
+"""Training stops at the first batch that holds such a label. A label is the index of a logit, so
+labels range from 0 to the number of classes - 1 (docs: torch.nn.CrossEntropyLoss). The CPU names
+the label that is out of range (aten/src/ATen/native/LossNLL.cpp).
 
-A GPU says only that an assertion failed (NVlabs/SegFormer#92). Do not shift labels that begin at 0:
-a batch without class 0 trains on wrong classes then. An ignore_index other than -100 stands in the
-lines in its place: 255 becomes 254 otherwise. A mask of grey values
-(milesial/Pytorch-UNet#291) such as 0 and 255 (milesial/Pytorch-UNet#408) is mask // 255 where there
-are two classes; void pixels of 255, and labels of -1 for none (EricFillion/happy-transformer#248),
-want that number as ignore_index; and where there are more classes than logits, the head is too
-small.
+A GPU only reports a failed assertion (NVlabs/SegFormer#92). Do not shift labels that start at 0: a
+batch without class 0 would train on wrong classes. If ignore_index is not -100, put it into the
+lines instead of -100: otherwise 255 becomes 254.
+
+For two classes, use mask // 255 for a mask of gray values (milesial/Pytorch-UNet#291) such as 0 and
+255 (milesial/Pytorch-UNet#408). For void pixels of 255, or labels of -1 for "none"
+(EricFillion/happy-transformer#248), pass that number as ignore_index. If there are more classes
+than logits, the head is too small.
 """
 
 import math

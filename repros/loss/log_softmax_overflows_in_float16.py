@@ -21,16 +21,16 @@
 # requires = ">=2.2"
 # affected = { cpu = ">=2.2" }
 # ///
-"""The log-probabilities of a large vocabulary are all -inf where its logits are equal, as those of
-a head that starts at zero.
+"""The log-probabilities of a large vocabulary are all -inf if its logits are equal, for example
+after a head that starts at zero.
 
 On the last dimension the kernel subtracts the largest logit and keeps the sum of the exponentials
 in the input's dtype (`tmp_sum_scalar` of _vec_log_softmax_lastdim in
-aten/src/ATen/native/cpu/SoftMaxKernel.cpp). 70000 ones are more than the 65504 of float16 (up to
-65519 round to it). The logarithm, 11.16, would fit. The sum of logits that differ is smaller: 80000
-normal ones fail with a standard deviation of 0.02, and do not with 0.1. cross_entropy and logsumexp
-fail too; softmax does not, nor log_softmax over another dimension. The mean of float16 overflowed
-in the same way (pytorch#91597).
+aten/src/ATen/native/cpu/SoftMaxKernel.cpp). A sum of 70000 ones exceeds the limit of float16, 65504
+(sums up to 65519 round to it). The logarithm, 11.16, would fit. Logits that differ have a smaller
+sum: 80000 normal logits fail with a standard deviation of 0.02, but not with 0.1. cross_entropy and
+logsumexp fail too. softmax does not fail, nor does log_softmax over another dimension. The mean of
+float16 overflowed in the same way (pytorch#91597).
 """
 
 import torch

@@ -27,17 +27,17 @@
 # pairs = match_by_name(outputs, targets)
 # loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
 # '''
-# choice = "Take the lines; the fix where outputs are dataclasses, where its error is to say how deep a name is nested, or where a shape may broadcast"
+# choice = "Use the lines; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if a shape may broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() says that the loss does not require grad. Where no target finds its
-prediction, the loss is a constant without a history, and backward() refuses it
-(RangiLyu/nanodet#7: a batch without positive anchors; open-mmlab/mmpretrain#1426: a
-batch without a task). A misspelt name is to raise where it is looked up; a batch without
-targets is to be skipped before the model is called (in DDP on all ranks together, as the other
-ranks wait for its gradients), and torch.stack() raises for it.
+"""backward() reports that the loss does not require grad. If no target finds its prediction, the
+loss is a constant without a graph, and backward() rejects it (RangiLyu/nanodet#7: a batch without
+positive anchors; open-mmlab/mmpretrain#1426: a batch without a task). A misspelled name should
+raise when it is looked up. Skip a batch without targets before you call the model; torch.stack()
+raises for such a batch. In DDP, skip it on all ranks together, because the other ranks wait for its
+gradients.
 
-The advice given there, requires_grad=True on the zero (RangiLyu/nanodet#7), makes it
+The advice in that thread, requires_grad=True on the zero (RangiLyu/nanodet#7), makes the failure
 silent: backward() succeeds and reaches no parameter.
 """
 

@@ -29,17 +29,17 @@
 # pairs = match_by_name(outputs, targets)
 # loss = sum(mse_loss(prediction, target) for prediction, target in pairs.values())
 # '''
-# choice = "Take the lines; the fix where outputs are dataclasses, where its error is to say how deep a name is nested, or where a shape may broadcast"
+# choice = "Use the lines; use the fix if outputs are dataclasses, if the error should say how deep a name is nested, or if a shape may broadcast"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """With wrong names (ACEsuit/mace#314), or with samples that name no task
-(open-mmlab/mmpretrain#1688), the loss reads 0.0 in every epoch and nothing is raised.
-Here the fallback is a leaf of its own: backward() succeeds and reaches no parameter.
+(open-mmlab/mmpretrain#1688), the loss is 0.0 in every epoch and nothing raises. Here the fallback
+is a separate leaf: backward() succeeds and reaches no parameter.
 
-requires_grad=True on the zero is what people add to get past "does not require grad"
-(RangiLyu/nanodet#7); the detector of that thread still ships it
-(nanodet/model/head/gfl_head.py). A batch that has no target at all is to be skipped before the
-model is called (in DDP on all ranks together); torch.stack() raises for it.
+Users add requires_grad=True to the zero to get past "does not require grad" (RangiLyu/nanodet#7);
+the detector of that thread still contains it (nanodet/model/head/gfl_head.py). Skip a batch without
+any target before you call the model (in DDP on all ranks together); torch.stack() raises for such a
+batch.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "huber_loss, binary_cross_entropy and, before torch 2.12, mse_loss raise for another dtype"
+# title = "huber_loss, binary_cross_entropy and (before 2.12) mse_loss raise for a target of another dtype"
 # kind = "error"
 # symptom = "Found dtype Double but expected Float"
 # messages = [
@@ -28,15 +28,15 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The forward takes a float64 target, as NumPy makes it, or an integer one, and backward() raises;
-binary_cross_entropy raises in the forward.
+"""The forward accepts a float64 target, the default of NumPy, or an integer target, but backward()
+raises. binary_cross_entropy raises in the forward.
 
-mse_loss computes in the common dtype of both tensors; its backward
-(aten/src/ATen/native/Loss.cpp) did not convert the gradient back (pytorch#94086) until torch
-2.12 (pytorch#175743). huber_loss (pytorch#76646) still does not on 2.15.
+mse_loss computes in the common dtype of both tensors. Its backward (aten/src/ATen/native/Loss.cpp)
+did not convert the gradient back (pytorch#94086) until torch 2.12 (pytorch#175743). huber_loss
+(pytorch#76646) still does not on 2.15.
 
-The lines give the target the range and the precision of the prediction: in float16 100000 is inf,
-in bfloat16 257 is 256. Take prediction.float() and target.float() there.
+The corrected lines give the target the range and the precision of the prediction: in float16 100000
+is inf, in bfloat16 257 is 256. With these dtypes, use prediction.float() and target.float().
 """
 
 import torch

@@ -32,19 +32,18 @@
 # loss = masked_mean((output - y).square().movedim(0, -1), rows)
 # loss.backward()
 # '''
-# choice = "Take the lines; the fix where the batch has to keep its shape, or where a batch without a single good row has to raise"
+# choice = "Use the lines; use the fix if the batch has to keep its shape, or if a batch without a single good row has to raise"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss is finite, the gradient is not: the selection stops the NaN in the forward
-only. Backward multiplies the zero gradient of the dropped rows by their NaN inputs
-(pytorch#23156).
+"""The loss is finite, but the gradient is not: the selection stops the NaN in the forward only. The
+backward multiplies the zero gradient of the dropped rows by their NaN inputs (pytorch#23156).
 
-nan_to_num(), which people are advised to try on the predictions (IVRL/VolRecon#18), does the same,
-and is expected to (pytorch#94700). Filter the rows before the model, not after it; or fill the
-inputs, and leave the filled rows out of the loss (BatchNorm still counts them). A row with one gap
-goes as a whole: where every row has one, the loss of the lines is NaN, and the gradient 0. Where
-one row is left, BatchNorm raises. A NaN that the model makes of finite inputs stays. For a NaN in y
-alone, rows = y.isfinite() is enough.
+nan_to_num() on the predictions, which users are advised to try (IVRL/VolRecon#18), has the same
+result, as expected (pytorch#94700). Filter the rows before the model, not after it. Or fill the
+inputs, and exclude the filled rows from the loss (BatchNorm still counts them). A row with one gap
+is dropped as a whole. If every row has a gap, the loss of the corrected lines is NaN, and the
+gradient is 0. If one row is left, BatchNorm raises. A NaN that the model computes from finite
+inputs stays. For a NaN in y alone, rows = y.isfinite() is enough.
 """
 
 import torch

@@ -19,11 +19,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""One head has a gradient, the other has none, and nothing is raised. `if name in
-weights` drops a term whose name is misspelt: "loss_point" had no part in the loss, for
-its weight was that of "loss_points" (TencentYoutuResearch/CrowdCounting-P2PNet#48). Over the names
-of the weights, a misspelt one raises a KeyError, and numbers that are only logged stay out. So does,
-as silently, a loss that was given no weight at all.
+"""One head has a gradient, the other has none, and nothing raises. `if name in weights` drops a
+term whose name is misspelled: "loss_point" did not contribute to the loss, because its weight was
+named "loss_points" (TencentYoutuResearch/CrowdCounting-P2PNet#48). A loop over the names of the
+weights raises a KeyError for a misspelled name, and excludes numbers that are only logged. It also
+silently excludes a loss without a weight.
 """
 
 import torch
@@ -43,7 +43,7 @@ def check(device, loss_of, weights):
     x = torch.ones(2, 3, device=device)
     heads = {name: torch.nn.Linear(3, 1).to(device) for name in ("loss_ce", "loss_points")}
     losses = {name: head(x).mean() for name, head in heads.items()}
-    losses["error"] = torch.tensor(0.5, device=device)  # is only logged
+    losses["error"] = torch.tensor(0.5, device=device)  # only logged
     loss_of(losses, weights).backward()
     for name, head in heads.items():
         if head.weight.grad is None:

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy reads one-hot labels as class probabilities and raises: they are integers"
+# title = "cross_entropy reads integer one-hot labels as class probabilities and raises"
 # kind = "error"
 # symptom = "Expected floating point type for target with class probabilities, got Long"
 # messages = ["Expected floating point type for target with class probabilities, got \\w{3,10}"]
@@ -25,13 +25,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A target in the shape of the logits holds probabilities, which are floats (docs:
-torch.nn.CrossEntropyLoss); one_hot() gives int64. The loss is that of plain labels, but for class
-weights: their mean is over the samples then, and not over the weights. An ignore_index of 0 or more
-raises for floats: target.argmax(1) are the plain labels. Before torch took probabilities it was
-"multi-target not supported" (pytorch#1258).
+torch.nn.CrossEntropyLoss), but one_hot() returns int64. The loss equals the loss of plain labels,
+except with class weights: the mean is then over the samples, not over the weights. An ignore_index
+of 0 or more raises for floats: use the plain labels, target.argmax(1). Before torch accepted
+probabilities, the error was "multi-target not supported" (pytorch#1258).
 
-Classes are dimension 1. Of tokens, both [N, T, C], the loss is over T, and nothing is raised:
-flatten both to [N * T, C]. Several ones in a row want binary_cross_entropy_with_logits.
+The classes are dimension 1. If logits and target of tokens are [N, T, C], the loss silently runs
+over T: flatten both to [N * T, C]. Several ones in a row need binary_cross_entropy_with_logits.
 """
 
 import torch

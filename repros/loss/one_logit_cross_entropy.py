@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "cross_entropy over a single logit is always 0.0 and never learns"
+# title = "cross_entropy over a single logit is always 0.0, and the model never learns"
 # kind = "silent"
 # symptom = "loss and its gradient are zero"
 # origin = "usage"
@@ -25,14 +25,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""softmax over one class is 1 and its logarithm 0, whatever the model says
-(ultralytics/yolov3#191). Labels of 0.0 and 1.0 raise nothing: floats in the shape of the logits are
-taken for class probabilities (docs: torch.nn.CrossEntropyLoss). Class numbers of 0, such as a mask
-[N, H, W] without foreground, give 0.0 as well, and a 1 among them raises: make them
-labels.to(logits.dtype).view_as(logits) for the right line.
+"""The softmax over one class is 1 and its logarithm is 0, whatever the model returns
+(ultralytics/yolov3#191). Labels of 0.0 and 1.0 do not raise, because floats in the shape of the
+logits count as class probabilities (docs: torch.nn.CrossEntropyLoss). Class numbers of 0, such as a
+mask [N, H, W] without foreground, give 0.0 as well, but a 1 among them raises. For the corrected
+line, convert class numbers with labels.to(logits.dtype).view_as(logits).
 
-A head with one output needs binary_cross_entropy_with_logits, and a prediction is logits > 0: the
-argmax of one output is always 0. Of a detector whose every object has the one class, the zero is
+A head with one output needs binary_cross_entropy_with_logits, and its prediction is logits > 0: the
+argmax of one output is always 0. For a detector with a single class for every object, the zero is
 right.
 """
 

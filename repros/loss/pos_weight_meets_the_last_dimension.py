@@ -23,11 +23,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""It broadcasts against [batch, channel, row, column] from the right (pytorch#101567). Where
-the image is as wide as there are classes nothing is said; elsewhere it raises "The size of
+"""pos_weight broadcasts against [batch, channel, row, column] from the right (pytorch#101567). If
+the image is as wide as there are classes, nothing raises. Otherwise the error is "The size of
 tensor a must match the size of tensor b" (pytorch#82496), and "doesn't match the broadcast shape"
-for a width of 1. weight= broadcasts in the same way, and takes the same shape. In an image without
-a batch the classes are dimension 0: pos_weight.view(-1, 1, 1).
+for a width of 1. weight= broadcasts in the same way, and needs the same shape. In an image without
+a batch dimension, the classes are dimension 0: use pos_weight.view(-1, 1, 1).
 """
 
 import math
@@ -37,7 +37,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 
 def check(loss):
-    # log 2 for each number, 9 times that for the two of the second class
+    # log 2 for each number, 9 times as much for the two numbers of the second class
     expected = math.log(2) * (6 + 9 * 2) / 8
     if abs(loss.item() - expected) > 1e-3:
         return f"columns are weighted: the loss is {loss.item():.2f} instead of {expected:.2f}"

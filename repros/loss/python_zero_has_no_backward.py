@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A sum of no losses is the number 0, which has no backward()"
+# title = "A sum over no losses is the number 0, which has no backward()"
 # kind = "error"
 # symptom = "'int' object has no attribute 'backward'"
 # messages = ["'(?:int|float)' object has no attribute 'backward'"]
@@ -23,14 +23,13 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""sum() of nothing is the int 0: no name matched, the batch has no target
-(ghimiredhikura/Complex-YOLOv3#8), or a loss that starts at 0 was never added to
-(pytorch/tutorials#357), of which one that starts at 0.0 is a float. Take the loss by its name;
-skip a batch that has no targets before the model is called, in DDP on all ranks together, as the
-other ranks wait for its gradients.
+"""sum() of nothing is the int 0. No name matched, the batch has no target
+(ghimiredhikura/Complex-YOLOv3#8), or nothing was added to a loss that starts at 0
+(pytorch/tutorials#357). A loss that starts at 0.0 is a float. Select the loss by its name. Skip a
+batch without targets before you call the model, in DDP on all ranks together, because the other
+ranks wait for its gradients.
 
-Turning the number into a tensor, as advised (v-mipeng/LexiconNER#7), only changes the
-message.
+Turning the number into a tensor, as advised (v-mipeng/LexiconNER#7), only changes the message.
 """
 
 import torch

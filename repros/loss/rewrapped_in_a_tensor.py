@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "loss = torch.tensor(loss, requires_grad=True) trains nothing, and nothing raises"
+# title = "loss = torch.tensor(loss, requires_grad=True) trains nothing and does not raise"
 # kind = "silent"
 # symptom = "passed without a gradient"
 # origin = "design"
@@ -25,17 +25,17 @@
 # loss.backward()
 # check_gradients(model)
 # '''
-# choice = "Take the lines; the fix in addition where the loss loses its graph now and then, as it names the parameters without a gradient, though not those that still have one of an earlier batch"
+# choice = "Use the lines; add the fix if the loss sometimes loses its graph: it names the parameters without a gradient, except those that still have one from an earlier batch"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""torch.tensor() copies the value without its history, and requires_grad=True makes the
-copy a leaf (docs: torch.tensor): backward() succeeds and reaches no parameter.
-Variable(loss, requires_grad=True) does the same.
+"""torch.tensor() copies the value without its graph, and requires_grad=True makes the copy a leaf
+(docs: torch.tensor): backward() succeeds and reaches no parameter. Variable(loss,
+requires_grad=True) does the same.
 
-Written to get past "element 0 of tensors does not require grad", it leaves the loss where it was
-(huggingface/torchMoji#21). Without the copy that error returns, and it is the one to cure: the
-graph was cut before this line, there by a .data in the model.
+The copy is meant to get past "element 0 of tensors does not require grad", but the loss does not
+change (huggingface/torchMoji#21). Without the copy that error returns. Fix its cause: the graph was
+cut before this line, in that thread by a .data in the model.
 """
 
 import torch

@@ -26,10 +26,10 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The loss applies a sigmoid itself (docs: torch.nn.BCEWithLogitsLoss). The sigmoid of a value
-between 0 and 1 lies between 0.5 and 0.73 (itakurah/focal-loss-pytorch#5): of a sample that
-is negative the loss stays above log 2 = 0.69. Where predictions take the second sigmoid too,
-none is below 0.5; those of the first sigmoid can be. A model that ends in a Sigmoid does the same:
-take it out, and predict with sigmoid().
+between 0 and 1 is between 0.5 and 0.73 (itakurah/focal-loss-pytorch#5), so the loss of a negative
+sample stays above log 2 = 0.69. If predictions also apply the second sigmoid, none is below 0.5;
+predictions from the first sigmoid alone can be below 0.5. A model that ends in a Sigmoid has the
+same problem: remove the Sigmoid, and predict with sigmoid().
 """
 
 import torch

@@ -25,14 +25,14 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""cross_entropy takes logits and applies log_softmax itself (docs: torch.nn.CrossEntropyLoss).
-Probabilities are logits between 0 and 1, so even a certain and correct prediction of four
-classes scores log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
+"""cross_entropy expects logits and applies log_softmax itself (docs: torch.nn.CrossEntropyLoss).
+Probabilities act as logits between 0 and 1, so even a certain and correct prediction of four
+classes has a loss of log(1 + 3 / e) = 0.74 (ariecattan/SciCo#2).
 
-A model that ends in a Softmax does the same: take it out. LogSoftmax does no harm.
+A model that ends in a Softmax has the same problem: remove the Softmax. LogSoftmax does no harm.
 
-Another learning rate, the advice for a loss that is stuck (discuss.pytorch.org, thread
-43814), does not move a floor.
+Another learning rate, the advice for a stuck loss (discuss.pytorch.org, thread 43814), does not
+lower the floor.
 """
 
 import torch

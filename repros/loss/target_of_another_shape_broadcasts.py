@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "mse_loss of predictions [N, 1] and targets [N] compares every pair, and the model learns the mean"
+# title = "mse_loss of [N, 1] predictions and [N] targets compares every pair and learns the mean"
 # kind = "silent"
 # symptom = "every prediction is the mean of the targets"
 # messages = ["Using a target size \\(.{4,80}?\\) that is different to the input size"]
@@ -28,17 +28,17 @@
 # from loss import SameShapeLoss
 # loss = SameShapeLoss(mse_loss)(prediction, target.unsqueeze(-1))
 # '''
-# choice = "Take the line; the fix around every loss of a regression, so that the next mismatch raises"
+# choice = "Use the line; use the fix around every regression loss, so that the next mismatch raises"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""[4, 1] and [4] broadcast to [4, 4]: each prediction is held against all four targets, and
-what is nearest to all of them is their mean. torch only warns (pytorch#18349); l1_loss and
-smooth_l1_loss do so too (pytorch#18565). binary_cross_entropy raises in the same words, which the
-line fixes too; a loss written by hand says nothing.
+"""[4, 1] and [4] broadcast to [4, 4]: the loss compares each prediction with all four targets, and
+the value nearest to all four is their mean. torch only warns (pytorch#18349); l1_loss and
+smooth_l1_loss only warn too (pytorch#18565). binary_cross_entropy raises with the same words, and
+the corrected line helps there too. A hand-written loss does not even warn.
 
-A squeeze() on one side only is enough (deepset-ai/FARM#229), and so is none on the output
-of a Linear (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises where the
-numbers of elements differ, but makes pairs of [3, 4] and [4, 3], which want a transpose.
+A squeeze() on one side only is enough (deepset-ai/FARM#229), and so is a Linear output without a
+squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises if the
+numbers of elements differ, but pairs [3, 4] with [4, 3], which need a transpose.
 """
 
 import warnings

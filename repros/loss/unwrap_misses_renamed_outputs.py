@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Unwrapping one output name gives a silent zero loss if the outputs have other names"
+# title = "Unwrapping one output name silently gives a zero loss if the outputs have other names"
 # kind = "silent"
 # symptom = "silent zero for nested, renamed, UserDict"
 # origin = "usage"
@@ -16,8 +16,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "no report of it; the fault is the fallback to zero, which loss/mismatch_zero_is_silent carries"
 # ///
-"""The test knows one name at one depth of one class; a UserDict, for one, is no dict
-(docs: collections.UserDict). Elsewhere the loss still falls back to zero.
+"""The check knows one name at one depth of one class; a UserDict, for example, is not a dict (docs:
+collections.UserDict). In all other cases, the loss still falls back to zero.
 """
 
 from collections import UserDict

@@ -16,7 +16,7 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "no report of it, and nothing of torch in it; loss/mismatch_zero_is_loud carries a loss that matches nothing"
 # ///
-"""A dataclass has fields and no items() (docs: dataclasses)."""
+"""A dataclass has fields, but no items() (docs: dataclasses)."""
 
 from dataclasses import dataclass
 

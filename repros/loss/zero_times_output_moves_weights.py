@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With AdamW, a loss that is weighted with 0 still moves the weights of its branch"
+# title = "With AdamW, a loss with a weight of 0 still moves the weights of its branch"
 # kind = "silent"
 # symptom = "the weights of the branch moved"
 # origin = "design"
@@ -21,18 +21,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""An optimizer skips a parameter whose gradient is None and steps with one that is zero
-(docs: torch.optim.Optimizer.zero_grad): weight decay shrinks the weights all the same
+"""An optimizer skips a parameter whose gradient is None, but steps with a gradient that is zero
+(docs: torch.optim.Optimizer.zero_grad). Weight decay then still shrinks the weights
 (pytorch#38581), so "the weights changed" does not show that a model learns.
 
-AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its
-weight_decay is 0.01 unless told otherwise (torch/optim/adamw.py). SGD, Adam and RMSprop have none
-by default, and leave a branch alone that was off from the start. Where it was trained before,
-momentum moves it on: that of Adam and AdamW, and of SGD where it has one. So it does where
+AdamW multiplies the weights by (1 - lr * weight_decay) (torch/optim/adam.py), and its weight_decay
+defaults to 0.01 (torch/optim/adamw.py). SGD, Adam and RMSprop have none by default, and do not
+change a branch that was off from the start. If the branch was trained before, momentum still moves
+it: the momentum of Adam and AdamW, and that of SGD if it is set. Momentum also moves the branch if
 zero_grad() leaves zeros, as before torch 2.0 or with set_to_none=False.
 
 Without the product the branch has no gradient, and DistributedDataParallel raises in the second
-step ("Expected to have finished reduction in the prior iteration") unless it is built with
+step ("Expected to have finished reduction in the prior iteration") unless it is constructed with
 find_unused_parameters=True.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A batch run in the except block of a checkpoint(use_reentrant=False) that failed at its start gets the failed batch's gradient"
+# title = "A batch run in the except block of a failed checkpoint() can get the failed batch's gradient"
 # kind = "silent"
 # symptom = "the gradient is that of the failed batch"
 # origin = "torch"
@@ -30,18 +30,19 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.1,<2.13", cuda = ">=2.1,<2.13" }
 # ///
-"""A loop that continues with the next batch inside the handler of an out-of-memory error
-can train on the gradient of the batch that failed.
+"""A loop that continues with the next batch inside the handler of an out-of-memory error can train
+on the gradient of the failed batch.
 
 Since 2.1, checkpoint(use_reentrant=False) enters its saved-tensor hooks in a generator
-(pytorch#105101). If the function raises, the exception's traceback keeps the generator alive, and
-the hooks with it, until the handler ends (control: the next batch is run after it). What is
-computed in the handler is saved as a reference to the failed call, which backward() then repeats.
-If that call had already saved a tensor, so that the numbers of tensors differ, if it fails again,
-or if the next batch was computed in a checkpoint() too, backward() raises. The fix throws the
-exception into the generator (pytorch#184018).
+(pytorch#105101). If the function raises, the exception's traceback keeps the generator and its
+hooks alive until the handler ends (control: the next batch runs after the handler). A tensor saved
+in the handler becomes a reference to the failed call, which backward() then repeats.
 
-An exception that is kept, in a list or a variable, does the same after the handler: keep its text,
+backward() raises instead if that call had already saved a tensor, so that the numbers of tensors
+differ, if the call fails again, or if the next batch was computed in a checkpoint() too. The fix
+throws the exception into the generator (pytorch#184018).
+
+An exception that is kept in a list or a variable does the same after the handler: keep its text,
 traceback.format_exc(). `continue` in the handler does no harm.
 """
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Checkpointing with use_reentrant=False an attention that appends to a cache raises: recomputed tensors have other shapes"
+# title = "checkpoint(use_reentrant=False) of an attention that appends to a cache raises in backward()"
 # kind = "error"
 # symptom = "Recomputed values for the following tensors have different metadata|invalid gradient at index|the gradient is off by"
 # messages = [
@@ -31,19 +31,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The second run of the block, in backward(), finds what the first has left in the cache and
-appends once more: tensors have twice the length, as in pytorch#155171 and
-shihao1895/MemoryVLA#18, and the check of their
-shapes fails (torch/utils/checkpoint.py). Before 2.1 there was no check, and backward() itself
-failed, with a plain error about sizes.
+"""The second run of the block, in backward(), finds the cache as the first run left it, and appends
+again. Tensors then have twice the length, as in pytorch#155171 and shihao1895/MemoryVLA#18, and the
+check of their shapes fails (torch/utils/checkpoint.py). Before 2.1 there was no check, and
+backward() itself failed with a plain error about sizes.
 
-Append before the block, and hand it the whole. Where each chunk has a backward() of its own, leave
-x.detach() in the cache after it: the next one would go through this graph a second time. A
-transformer of a library that keeps a cache by itself is told not to while it trains
-(use_cache=False: 2U1/Phi3-Vision-Finetune#32).
+Append before the block, and pass the whole cache to the block. If each chunk has its own
+backward(), replace x in the cache by x.detach() afterwards: the next backward() would run through
+this graph a second time. If a library's transformer keeps its own cache, turn the cache off for
+training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
-use_reentrant=True, which is advised there too and still the default on 2.15, compares nothing: no
-error, and the gradient of another attention (with softmax, from the second chunk on).
+use_reentrant=True, which is also advised there and still the default on 2.15, compares nothing: no
+error is raised, but the gradient belongs to another attention (with softmax, from the second chunk
+on).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Checkpointing with use_reentrant=False a block that Python's random may skip raises in backward()"
+# title = "checkpoint(use_reentrant=False) of a block that Python's random may skip raises in backward()"
 # kind = "error"
 # symptom = "A different number of tensors was saved during the original forward and recomputation|Attempt to retrieve a tensor saved by autograd multiple times|ran in the forward and has no gradient"
 # messages = [
@@ -25,18 +25,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() fails: it runs the block once more, which takes the other path.
+"""backward() fails because it runs the block again, and the second run takes the other path.
 
-checkpoint() restores the state of torch's default generators for the second run and knows of no
-other (torch/utils/checkpoint.py), such as Python's random, NumPy's, a torch.Generator of your own,
-a counter, or a flag that was changed in between. With preserve_rng_state=False it does not restore
-them either. checkpoint() compares only the shapes, dtypes and devices of what is saved (docs:
-torch.utils.checkpoint): where the draw chooses between two layers of one size, nothing is raised,
-and the layer of the second run is trained.
+checkpoint() restores the state of torch's default generators for the second run, but no other state
+(torch/utils/checkpoint.py), such as Python's random, NumPy's, your own torch.Generator, a counter,
+or a flag that changed in between. With preserve_rng_state=False it does not restore the default
+generators either. checkpoint() compares only the shapes, dtypes and devices of the saved tensors
+(docs: torch.utils.checkpoint). If the draw chooses between two layers of the same size, nothing
+raises, and the layer of the second run is trained.
 
-use_reentrant=True, the usual advice for errors of the recomputation
-(2U1/Phi3-Vision-Finetune#32) and still the default on 2.15, compares nothing: it trains the path of
-the second run, silently.
+use_reentrant=True, the usual advice for errors of the recomputation (2U1/Phi3-Vision-Finetune#32)
+and still the default on 2.15, compares nothing: it silently trains the path of the second run.
 """
 
 import random

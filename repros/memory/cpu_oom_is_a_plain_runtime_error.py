@@ -50,22 +50,23 @@
 #     loss = None  # left out; in DDP on all ranks
 #     optimizer.zero_grad()  # backward() may have stopped halfway
 # '''
-# choice = "Take the fix, which knows the texts of the libraries too, such as cuBLAS; the lines for the CPU and MPS alone"
+# choice = "Use the fix, which also knows the messages of libraries such as cuBLAS; use the lines for the CPU and MPS alone"
 # affected = { cpu = ">=1.13", cuda = "never", mps = ">=1.13" }
 # ///
-"""The handler, say one that lowers the batch size, never runs on CPU: the error is a plain
-RuntimeError there, as it is on MPS (huggingface/accelerate#4226).
+"""The handler, for example one that lowers the batch size, never runs on the CPU. The error is a
+plain RuntimeError there, and also on MPS (huggingface/accelerate#4226).
 
-The class was made for CUDA's allocator (pytorch#83146). Looking for "out of memory" in
-the text, as people do (pytorch#48365), misses the CPU: its text says "can't allocate
-memory" or "not enough memory" (pytorch#20618).
+The class was added for CUDA's allocator (pytorch#83146). The popular check for "out of memory" in
+the text (pytorch#48365) misses the CPU, whose text is "can't allocate memory" or "not enough
+memory" (pytorch#20618).
 
-Where backward() fails, some weights have a gradient of the failed batch already. zero_grad() clears
-it, and what the window has accumulated before it; without, the next step takes it for its own.
+If backward() fails, some weights already have a gradient of the failed batch. zero_grad() clears
+it, and also the gradients that the window accumulated before it. Without zero_grad(), the next step
+uses the gradient of the failed batch.
 
-In DDP all ranks have to leave the batch out. If one rank does so alone, the gradients of its next
-batch are averaged with those of this batch on the others, silently; at the end the others wait for
-a batch that never comes, or fail.
+In DDP all ranks have to skip the batch. If one rank alone skips it, DDP silently averages the
+gradients of its next batch with those of this batch on the other ranks. At the end the other ranks
+wait for a batch that never comes, or fail.
 """
 
 import torch
@@ -80,7 +81,7 @@ def start(device):
             torch.empty(batch, device=device)
 
         hidden = layers[0](torch.ones(1, 1, device=device))
-        hidden.register_hook(fill)  # the gradients of layers[1] are there by then
+        hidden.register_hook(fill)  # by then layers[1] has its gradients
         loss = layers[1](hidden).sum()
         loss.backward()
         return loss

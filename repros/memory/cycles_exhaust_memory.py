@@ -42,17 +42,18 @@
 # del model
 # free_memory()
 # '''
-# choice = "Take the lines; the fix where another process needs the memory, as it empties the cache too"
+# choice = "Use the lines; use the fix if another process needs the memory, because the fix also empties the cache"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""Dropped models keep their memory, and the next one no longer fits (pytorch#50185).
+"""Dropped models keep their memory, and the next model no longer fits (pytorch#50185).
 
-A hook that is a method of the model, a closure or a callback that knows the model: each makes a
-reference cycle. Only the garbage collector frees what is in one, and it starts after a
-number of new objects, whatever their size (pytorch#20199): a few models may not start it.
-empty_cache() frees nothing that a tensor still uses (docs: torch.cuda.memory.empty_cache),
-though people call it after `del` (pytorch/benchmark#830). An optimizer, a scheduler, an output or a
-loss that is still there holds the model's weights: delete these too.
+A hook that is a method of the model, or a closure or callback that refers to the model, creates a
+reference cycle. Only the garbage collector frees the objects in a cycle. The collector starts after
+a number of new objects, whatever their size (pytorch#20199), so a few models may not start it.
+
+empty_cache() frees nothing that a tensor still uses (docs: torch.cuda.memory.empty_cache), although
+users call it after `del` (pytorch/benchmark#830). An optimizer, scheduler, output or loss that
+still exists holds the model's weights: delete these too.
 """
 
 import gc

@@ -31,17 +31,17 @@
 #     criterion(model(x), y).backward()
 #     norm = sum(p.grad.norm() ** 2 for p in model.parameters() if p.grad is not None) ** 0.5
 # '''
-# choice = "Take the lines; the fix where the pass may raise, as it puts the gradients back then too"
+# choice = "Use the lines; use the fix if the pass may raise, because the fix restores the gradients even then"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""After the pass, the gradients take as much memory as the parameters, and the next backward
-adds to them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) drops them
-(karpathy/nanoGPT#71), which also drops what a window has accumulated so far.
+"""After the pass, the gradients use as much memory as the parameters, and the next backward adds to
+them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) drops them
+(karpathy/nanoGPT#71), together with the gradients that a window has accumulated so far.
 
-torch.autograd.grad() leaves .grad as it is, but takes no part in the reduction of DDP, so that each
-rank has a norm of its own, and it raises where the model has a reentrant checkpoint. Any such pass
-still moves the running statistics of BatchNorm in training mode, and with Dropout draws random
-numbers, so that training goes on with others: torch.random.fork_rng() around it puts them back.
+torch.autograd.grad() leaves .grad unchanged, but bypasses the reduction of DDP, so each rank has a
+different norm. It also raises if the model has a reentrant checkpoint. Any such pass still moves
+the running statistics of BatchNorm in training mode. With Dropout the pass draws random numbers,
+which changes the numbers that training draws: wrap it in torch.random.fork_rng() to restore them.
 """
 
 import torch

@@ -25,14 +25,14 @@
 # from memory import free_memory
 # free_memory()
 # '''
-# choice = "Take the lines; the fix where they stand in the handler of an error, whose frames it clears first"
+# choice = "Use the lines; in the handler of an error, use the fix, which clears the frames of the error first"
 # affected = { cuda = ">=1.13" }
 # ///
-"""nvidia-smi still shows the memory, and other processes cannot have it, after both calls.
+"""After both calls, nvidia-smi still shows the memory, and other processes cannot use it.
 
-What the collector frees goes to PyTorch's cache, and a later empty_cache() gives it
-back; this process can use it either way (docs: CUDA semantics, memory management). Neither frees
-what a variable still refers to, such as the optimizer of a deleted model.
+Memory that the collector frees goes to PyTorch's cache, and a later empty_cache() releases it. This
+process can use the memory either way (docs: CUDA semantics, memory management). Neither call frees
+memory that a variable still refers to, such as the optimizer of a deleted model.
 """
 
 import gc

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A batch size that fits without optimizer.step() is out of memory in Adam's second step"
+# title = "A batch size that fits without optimizer.step() runs out of memory in Adam's second step"
 # kind = "oom"
 # symptom = "the trial ran without the state of the optimizer"
 # origin = "design"
@@ -32,15 +32,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A batch that fits by itself does not fit in training: the first step() allocates the
-optimizer's state, for Adam twice the size of the parameters, and keeps it; SGD without momentum has
-none (torch/optim/adam.py, pytorch#18643, NVIDIA/Megatron-LM#4638).
+"""A batch that fits in a single backward does not fit in training: the first step() allocates the
+optimizer's state and keeps it. For Adam the state is twice the size of the parameters; SGD without
+momentum has none (torch/optim/adam.py, pytorch#18643, NVIDIA/Megatron-LM#4638).
 
-Parameters, gradients and state are what every later step starts with. A search of the
-batch size that never steps measures without the state (roboflow/rf-detr#1342). Two steps of a copy
-measure with it, and with the weights a second time, so that what fits then fits in training; they
-leave model and optimizer as they are, and draw from the random generators like any step. Some
-models cannot be copied: autograd/deepcopy_of_weight_norm, autograd/deepcopy_of_a_kept_output.
+Every later step starts with parameters, gradients and state in memory. A batch size search that
+never steps measures without the state (roboflow/rf-detr#1342). Two steps of a copy measure with the
+state, and with the weights a second time, so a batch that fits then also fits in training. The two
+steps leave model and optimizer unchanged, but draw from the random generators like any step. Some
+models cannot be copied: see autograd/deepcopy_of_weight_norm and
+autograd/deepcopy_of_a_kept_output.
 """
 
 import copy
@@ -50,7 +51,7 @@ import torch
 
 
 def state():
-    """How many numbers all optimizers hold besides the parameters."""
+    """Count the numbers that all optimizers hold besides the parameters."""
     optimizers = [one for one in gc.get_objects() if isinstance(one, torch.optim.Adam)]
     tensors = [each for one in optimizers for kept in one.state.values() for each in kept.values()]
     return sum(each.numel() for each in tensors if torch.is_tensor(each) and each.numel() > 1)

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An exception that is kept for the log keeps the failed step's tensors"
+# title = "An exception that is kept for the log keeps the failed step's tensors alive"
 # kind = "leak"
 # symptom = "kept exception holds the activations"
 # origin = "design"
@@ -33,16 +33,16 @@
 # except RuntimeError as error:
 #     errors.append(drop_frames(error))
 # '''
-# choice = "Take the lines, which keep the text; the fix where the exception itself is to be raised or sent on later"
+# choice = "Use the lines, which keep the text; use the fix if the exception itself has to be raised or sent later"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The tensors of a failed step are not freed while its exception is kept in a list or a
-variable (pytorch#27600); gc.collect() does not help.
+"""The tensors of a failed step are not freed while its exception is kept in a list or a variable
+(pytorch#27600); gc.collect() does not help.
 
-error.__traceback__ refers to the frames of the step, and they to its local variables. So do its
-cause and its context, which error.with_traceback(None) leaves as they are. An interactive
-interpreter keeps the last error that nothing caught, as sys.last_value and sys.last_traceback, and
-since Python 3.12 as sys.last_exc too (docs: sys).
+error.__traceback__ refers to the frames of the step, and the frames refer to its local variables.
+The cause and the context of the error refer to frames as well, and error.with_traceback(None) does
+not clear them. An interactive interpreter keeps the last uncaught error as sys.last_value and
+sys.last_traceback, and since Python 3.12 as sys.last_exc too (docs: sys).
 """
 
 import gc

@@ -22,14 +22,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Features of one token per image are kept, and the memory of all tokens with them
-(ViCCo-Group/thingsvision#150): a slice is a view, and a view keeps the storage of its base
-(docs: tensor_view, pytorch#50432); pytorch#33101 met it in saved files.
+"""Keeping the features of one token per image keeps the memory of all tokens
+(ViCCo-Group/thingsvision#150). A slice is a view, and a view keeps the storage of its base (docs:
+tensor_view, pytorch#50432); pytorch#33101 reports the same for saved files.
 
-detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), makes another view, and clone()
-alone makes a copy that keeps the graph: it takes both. cpu() and numpy() of a tensor on the CPU
+detach(), which frees kept graphs (pfnet/pytorch-pfn-extras#49), creates another view, and clone()
+alone creates a copy that keeps the graph: you need both. cpu() and numpy() of a tensor on the CPU
 copy nothing (docs: torch.Tensor.cpu, torch.Tensor.numpy). Under no_grad clone() is enough. A loss
-of the features needs their graph, until its backward() is done.
+of the features needs their graph until its backward() is done.
 """
 
 import weakref

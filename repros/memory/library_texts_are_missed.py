@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = 'Handlers that look for "out of memory" miss the texts of cuBLAS and of a MIG slice'
+# title = 'Handlers that look for "out of memory" miss the messages of cuBLAS and of a MIG slice'
 # kind = "error"
 # symptom = "not recognised: cuBLAS, MIG"
 # origin = "usage"
@@ -21,10 +21,10 @@
 # stand_in = { cpu = "the texts as public reports print them, raised by hand" }
 # retired = "it raises texts by hand; memory/cpu_oom_is_a_plain_runtime_error shows a handler that misses a real error"
 # ///
-"""A batch size search gives up where cuBLAS fails to allocate (deepmodeling/deepmd-kit#5443),
-or on a MIG slice (huggingface/accelerate#3803), and the run ends.
+"""A batch size search gives up if cuBLAS fails to allocate (deepmodeling/deepmd-kit#5443), or on a
+MIG slice (huggingface/accelerate#3803), and the run ends.
 
-The errors are plain RuntimeErrors with texts of their own.
+Both errors are plain RuntimeErrors with their own messages.
 """
 
 TEXTS = {  # deepmd-kit#5443, accelerate#3803

@@ -43,23 +43,23 @@
 #     free_memory()  # clears the frames of the failed call first
 #     output = torch.cat([model(half) for half in batch.chunk(2)])
 # '''
-# choice = "Take the lines; the fix where the retry has to stay in the handler, or the error may come from a library such as cuBLAS"
+# choice = "Use the lines; use the fix if the retry has to stay in the handler, or the error may come from a library such as cuBLAS"
 # rule = "warning"
 # when = "the first run ran out of memory"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The second try runs out of memory too (pytorch#18853).
 
-Inside the except block the exception refers to the frames of the failed step, and they to
-its tensors; leave the block before the retry (docs: Frequently Asked Questions), and keep the
-exception nowhere: a list of errors holds them on.
-gc.collect() and empty_cache() in the block free none of them (pytorch#26188).
+Inside the except block the exception refers to the frames of the failed step, and the frames refer
+to its tensors. Leave the block before the retry (docs: Frequently Asked Questions), and do not keep
+the exception: a list of errors would still hold the tensors. gc.collect() and empty_cache() in the
+block free none of them (pytorch#26188).
 
-Where backward() failed, some weights may have a gradient of the failed batch already: clear them
-before the retry. Where a half does not fit either, its error comes through. In training mode,
-BatchNorm sees each half alone, and raises for one of one row; in DDP each call broadcasts its
-buffers, and a rank that calls again waits for the others until the time-out. To look for a batch
-size once, before training, has no such trouble.
+If backward() failed, some weights may already have a gradient of the failed batch: clear these
+gradients before the retry. If a half does not fit either, its error propagates. In training mode,
+BatchNorm sees each half alone, and raises for a half of one row. In DDP each call broadcasts its
+buffers, and a rank that calls again waits for the others until the timeout. A search for a batch
+size before training avoids these problems.
 """
 
 import gc
@@ -69,7 +69,7 @@ import torch
 
 
 class Model:
-    """Fits one row."""
+    """A model that fits one row."""
 
     def __init__(self, device):
         self.device, self.activations, self.alive = device, [], None

@@ -31,17 +31,18 @@
 # when = "the caller has not turned gradients off"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training fits, and the first validation runs out of memory: each output refers to its
-graph, and the graph to what the layers saved for a backward that never comes.
+"""Training fits, but the first validation runs out of memory: each output refers to its graph, and
+the graph to the tensors that the layers saved for a backward that never comes.
 
-eval() changes dropout and batch norm, and leaves autograd on (docs: notes/autograd).
-Collecting garbage, as is tried (lshiwjx/2s-AGCN#12), frees nothing that is referred to. cpu() takes
-the outputs themselves off the device, where they add up too; of an output that is a dict or a
-tuple, call it on each tensor. On the CPU it copies nothing, and an output that is a slice, such as
-hidden[:, 0], holds the whole tensor: clone() it (memory/kept_slice_holds_the_batch).
+eval() changes dropout and batch norm, but leaves autograd on (docs: notes/autograd). Garbage
+collection, tried in lshiwjx/2s-AGCN#12, frees nothing that is still referenced. cpu() moves the
+outputs themselves off the device, where they add up too; if an output is a dict or a tuple, call
+cpu() on each tensor. On the CPU it copies nothing, and an output that is a slice, such as hidden[:,
+0], holds the whole tensor: clone() the slice (memory/kept_slice_holds_the_batch).
 
 A model that differentiates within its forward needs torch.enable_grad() there. Within one autocast
-block, a validation before the training makes backward() raise: amp/autocast_cache_under_no_grad.
+block, a validation before the training makes backward() raise: see
+amp/autocast_cache_under_no_grad.
 """
 
 import gc
