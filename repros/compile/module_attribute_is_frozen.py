@@ -74,7 +74,7 @@ def reproduce(device):
 
 def control(device):
     model, x, backend = Model(), torch.ones(1, device=device), "eager"
-    with _dynamo.config.patch(guard_nn_modules=False):  # restores the option on exit
+    with _dynamo.config.patch(guard_nn_modules=False):  # which sets it back
         _dynamo.config.guard_nn_modules = True
         compiled = torch.compile(model, backend=backend)
         compiled(x)

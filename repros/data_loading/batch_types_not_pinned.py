@@ -62,11 +62,11 @@ class StandIn(torch.Tensor):
 
 
 def first_batch(device, rows, **options):
-    torch.ones(1, device=device)  # raises if there is no such device
+    torch.ones(1, device=device)  # raises where there is no such device
     loader = DataLoader(rows, batch_size=None, **options)
     if device != "cpu":
         return next(iter(loader))
-    # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
+    # a loader pins only where it finds an accelerator: the stand-in tells it of one
     with (
         mock.patch("torch.cuda.is_available", return_value=True),
         mock.patch("torch.accelerator", create=True),

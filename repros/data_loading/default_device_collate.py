@@ -48,7 +48,7 @@ def collate_and_pin(default_device):
     except RuntimeError as error:
         if "only dense CPU tensors" in str(error):
             return str(error)
-        if default_device != "cpu":  # without an accelerator, a CPU tensor raises another error
+        if default_device != "cpu":  # without an accelerator a CPU tensor raises something else
             raise
 
 

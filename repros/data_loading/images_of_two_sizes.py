@@ -97,7 +97,7 @@ def reproduce(device):
 
 
 def control(device):
-    return load(Resized("cpu"))  # datasets hold their images on the CPU
+    return load(Resized("cpu"))  # where datasets hold their images
 
 
 def messages(device):

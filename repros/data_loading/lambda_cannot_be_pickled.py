@@ -58,7 +58,7 @@ from torch.utils.data import DataLoader
 def start(loader):
     loader.multiprocessing_context = "spawn"
     python = spawn.get_executable()
-    resource_tracker.ensure_running()  # while the executable is Python
+    resource_tracker.ensure_running()  # with Python
     set_executable("/bin/true")
     try:
         iter(loader)
@@ -82,7 +82,7 @@ def control(device):
     return start(loader)
 
 
-first_of_all = lambda batch: batch[0]  # noqa: E731  not found by its name, <lambda>
+first_of_all = lambda batch: batch[0]  # noqa: E731  found by no name, as its own is <lambda>
 
 
 def messages(device):

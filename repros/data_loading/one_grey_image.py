@@ -77,7 +77,7 @@ def load(dataset):
         (batch,) = DataLoader(dataset, batch_size=4)
     except RuntimeError as error:
         return str(error)
-    batch[1].sub_(1)  # as Normalize(inplace=True) does
+    batch[1].sub_(1)  # as Normalize(inplace=True)
     if batch[[0, 2, 3]].min() < 1 or batch[1].any() or batch.shape != (4, 3, 8, 8):
         return "not the four images in colour"
 

@@ -24,7 +24,7 @@ import torch
 def pin(tensor):
     try:
         tensor.pin_memory()
-    except RuntimeError as error:  # without an accelerator, a CPU tensor raises another error
+    except RuntimeError as error:  # a CPU tensor without an accelerator raises something else
         if "only dense CPU tensors" in str(error):
             return str(error)
 

@@ -68,7 +68,7 @@ def load(loop, device):
     read = []
     with ExitStack() as stack:
         if device == "cpu":
-            # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
+            # a loader pins only where it finds an accelerator: the stand-in tells it of one
             found = {"current_accelerator.return_value": torch.device("cuda")}
             stack.enter_context(mock.patch("torch.cuda.is_available", return_value=True))
             stack.enter_context(mock.patch("torch.accelerator", create=True, **found))

@@ -60,11 +60,11 @@ class ReturnedBatch(Batch):
 
 
 def load(device, kind):
-    torch.ones(1, device=device)  # raises if there is no such device
+    torch.ones(1, device=device)  # raises where there is no such device
     batch = kind(Counted() if device == "cpu" else torch.ones(1))
     loader = DataLoader([batch], batch_size=None, pin_memory=True)
     if device == "cpu":
-        # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
+        # a loader pins only where it finds an accelerator: the stand-in tells it of one
         with (
             mock.patch("torch.cuda.is_available", return_value=True),
             mock.patch("torch.accelerator", create=True),

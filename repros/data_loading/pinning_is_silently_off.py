@@ -58,7 +58,7 @@ def check(loader):
 
 
 def reproduce(device):
-    dataset = torch.ones(1, device=device).cpu()  # raises if there is no such device
+    dataset = torch.ones(1, device=device).cpu()  # raises where there is no such device
     loader = DataLoader(dataset, pin_memory=True)
     return check(loader)
 

@@ -46,10 +46,10 @@ from torch.utils.data import DataLoader
 
 
 def told_of_an_accelerator(loop, rows, device):
-    torch.ones(1, device=device)  # raises if there is no such device
+    torch.ones(1, device=device)  # raises where there is no such device
     if device != "cpu":
         return loop(rows)
-    # a loader pins only if it finds an accelerator: the stand-in reports an accelerator
+    # a loader pins only where it finds an accelerator: the stand-in tells it of one
     found = {"current_accelerator.return_value": torch.device("cuda")}
     with (
         mock.patch("torch.cuda.is_available", return_value=True),

@@ -67,7 +67,7 @@ def frozen(loader, train, __name__):
 
 def import_in_worker(script):
     loader = DataLoader([1, 2], num_workers=1, multiprocessing_context="spawn")
-    current_process()._inheriting = True  # multiprocessing/spawn.py sets it as a worker starts
+    current_process()._inheriting = True  # what multiprocessing/spawn.py does as a worker starts
     try:
         script(loader, print, "__mp_main__")
     except RuntimeError as error:

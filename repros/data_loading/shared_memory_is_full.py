@@ -53,7 +53,7 @@ from torch.utils.data import DataLoader
 
 def read(loader, strategy="file_descriptor"):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    default = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # let the call fail, not the process
+    default = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that the call fails instead
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, hard))
     before = torch.multiprocessing.get_sharing_strategy()
     torch.multiprocessing.set_sharing_strategy(strategy)

@@ -125,7 +125,7 @@ def control(device):
 def messages(device):
     with tempfile.TemporaryFile() as said:
         stderr = os.dup(2)
-        os.dup2(said.fileno(), 2)  # the worker writes there as it dies
+        os.dup2(said.fileno(), 2)  # where the worker writes as it dies
         try:
             load(trusting)
         finally:

@@ -63,7 +63,7 @@ class Images(Dataset):
         return 1
 
     def __getitem__(self, index):
-        time.sleep(0.1)  # the loader waits by then: its signal handler can raise anywhere
+        time.sleep(0.1)  # the loader waits by now: its signal handler raises wherever it is
         return self.end(None, index)
 
 

@@ -54,9 +54,9 @@ import torch
 
 
 def reproduce(device):
-    model, index = torch.nn.Linear(1, 1), torch.cuda.device_count()  # one past the last GPU
+    model, index = torch.nn.Linear(1, 1), torch.cuda.device_count()  # one more than there are
     try:
-        with patch.dict("os.environ"):  # torch 1.13 leaves a variable behind
+        with patch.dict("os.environ"):  # torch 1.13 leaves a variable there
             model.to(f"cuda:{index}")
     except (AssertionError, RuntimeError) as error:
         return str(error)

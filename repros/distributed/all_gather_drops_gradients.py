@@ -54,7 +54,7 @@ def with_a_graph(features):
 def gradient(gather):
     weight = torch.ones(2, requires_grad=True)
     features = weight * 1.0
-    (features * torch.cat(list(gather(features)))).sum().backward()  # the gradient of w * w is 2 w
+    (features * torch.cat(list(gather(features)))).sum().backward()  # of w * w: 2 w
     if torch.equal(weight.grad, weight):
         return "half of the gradient is missing"
     if not torch.equal(weight.grad, 2 * weight):

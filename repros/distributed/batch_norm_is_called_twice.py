@@ -70,7 +70,7 @@ def without_broadcasts(device):
     loss.backward()
     for buffer in net.buffers():  # what DDP does before each forward
         dist.broadcast(buffer, src=0)
-    expected = 0.1 * real.mean(0)  # the batch of zeros came first
+    expected = 0.1 * real.mean(0)  # after the zeros
     if not torch.allclose(net[0].running_mean, expected) or net[1].weight.grad is None:
         return "not the statistics and gradients without the wrapper"
 
@@ -82,7 +82,7 @@ def on_one_rank(train, device):
     except RuntimeError as error:
         return str(error)
     finally:
-        dist.barrier()  # otherwise torch 2.0 to 2.7 may hang in the next line
+        dist.barrier()  # or torch 2.0 to 2.7 may wait for ever in the next line
         dist.destroy_process_group()
 
 

@@ -52,7 +52,7 @@ def reproduce(device):  # 1 / x
     return cdf(device, lambda one: PowerTransform(-one), [0.5, 4.0])
 
 
-def control(device):  # -x, which also decreases
+def control(device):  # -x, which decreases, too
     return cdf(device, lambda one: AffineTransform(0.0, -one), [-4.0, -0.5])
 
 

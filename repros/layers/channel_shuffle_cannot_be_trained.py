@@ -36,7 +36,7 @@ import torch
 def check(x, y):
     y[:, 1].sum().backward()
     expected = torch.zeros_like(x)
-    expected[:, 2] = 1  # channels 0 1 2 3, in two groups, become 0 2 1 3
+    expected[:, 2] = 1  # of channels 0 1 2 3, in two groups, become 0 2 1 3
     if y[0, :, 0, 0].tolist() != [0, 2, 1, 3] or not x.grad.equal(expected):
         return f"channels {y[0, :, 0, 0].tolist()}, gradient {x.grad[0, :, 0, 0].tolist()}"
 

@@ -47,7 +47,7 @@ def train(device, normalize):
         y = normalize(norm, hidden)
     y.sum().backward()
     for name, parameter in (("bias", norm.bias), ("weight", norm.weight)):
-        seen = parameter.grad[1].item()  # the inputs of 1 are normalized to 1
+        seen = parameter.grad[1].item()  # of the ones, which are normalized to 1
         if not abs(seen - ROWS) < 100:
             return f"{name}.grad is {seen:.0f}, not {ROWS}"
     if y.dtype != torch.bfloat16:

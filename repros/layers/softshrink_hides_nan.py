@@ -36,7 +36,7 @@ def start(device):
 def check(y):
     if not y[0].isnan():
         return f"softshrink of nan is {y[0].item()}"
-    if y[1:].tolist() != [1.5, 0.0, -1.5]:  # closer to 0 by 0.5
+    if y[1:].tolist() != [1.5, 0.0, -1.5]:  # nearer to 0 by 0.5
         return f"softshrink of 2, 0.1 and -2 is {y[1:].tolist()}"
 
 

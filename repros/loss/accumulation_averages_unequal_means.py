@@ -57,7 +57,7 @@ class Model(torch.nn.Module):
 def gradient(device, accumulate):
     model, x = Model().to(device), torch.ones(5, 1, device=device)
     labels = torch.tensor([0, 0, -100, 0, 1], device=device)
-    accumulate(model, list(zip(x.split(4), labels.split(4))))  # 3 tokens, then 1 token
+    accumulate(model, list(zip(x.split(4), labels.split(4))))  # of 3 tokens and of 1
     return model.scores.grad
 
 

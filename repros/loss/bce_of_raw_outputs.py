@@ -65,7 +65,7 @@ def control(device):
     model, x, y = start(device)
     criterion = torch.nn.BCEWithLogitsLoss()
     loss = criterion(model(x), y)
-    if abs(loss.item() - 3 - math.log1p(math.exp(-6))) > 1e-4:  # the logits are 6 and 6
+    if abs(loss.item() - 3 - math.log1p(math.exp(-6))) > 1e-4:  # of the logits 6 and 6
         return f"the loss is {loss.item():.2f}"
     nan, grey = criterion(math.nan * model(x), y), criterion(model(x), 255 * y)
     if not (nan.isnan() and grey < -100):

@@ -38,7 +38,7 @@ def loss(device, frames):
     ctc_loss = torch.nn.CTCLoss(reduction="none", zero_infinity=True)
     log_probs = torch.full((4, 1000, 3), 1 / 3, device=device).log()
     targets = torch.tensor([[1, 2]], device=device).repeat(1000, 1)
-    lengths = torch.full((1000,), 4)  # enough for one thread to process the first two
+    lengths = torch.full((1000,), 4)  # so many that one thread does the first two samples
     lengths[1] = frames
     seen = ctc_loss(log_probs, targets, lengths, torch.full((1000,), 2))
     if seen[1] != 0:

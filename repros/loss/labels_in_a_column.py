@@ -59,7 +59,7 @@ def squeezed(logits, labels):
 def check(device, loss_of, *size):
     labels = torch.zeros(3, 1, *size, dtype=torch.long, device=device)
     try:
-        for batch in labels.split(2):  # two samples, then one
+        for batch in labels.split(2):  # of two samples, then of one
             loss = loss_of(torch.zeros(len(batch), 3, *size, device=device), batch)
     except (RuntimeError, ValueError) as error:
         return str(error)

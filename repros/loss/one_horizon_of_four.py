@@ -43,7 +43,7 @@ def check(device, loss_of, weights):
     x = torch.ones(2, 3, device=device)
     heads = {name: torch.nn.Linear(3, 1).to(device) for name in ("loss_ce", "loss_points")}
     losses = {name: head(x).mean() for name, head in heads.items()}
-    losses["error"] = torch.tensor(0.5, device=device)  # only logged
+    losses["error"] = torch.tensor(0.5, device=device)  # is only logged
     loss_of(losses, weights).backward()
     for name, head in heads.items():
         if head.weight.grad is None:

@@ -37,7 +37,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 
 def check(loss):
-    # log 2 for each number, 9 times as much for the two numbers of the second class
+    # log 2 for each number, 9 times that for the two of the second class
     expected = math.log(2) * (6 + 9 * 2) / 8
     if abs(loss.item() - expected) > 1e-3:
         return f"columns are weighted: the loss is {loss.item():.2f} instead of {expected:.2f}"

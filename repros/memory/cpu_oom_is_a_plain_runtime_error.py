@@ -81,7 +81,7 @@ def start(device):
             torch.empty(batch, device=device)
 
         hidden = layers[0](torch.ones(1, 1, device=device))
-        hidden.register_hook(fill)  # by then layers[1] has its gradients
+        hidden.register_hook(fill)  # the gradients of layers[1] are there by then
         loss = layers[1](hidden).sum()
         loss.backward()
         return loss

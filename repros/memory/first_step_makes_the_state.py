@@ -51,7 +51,7 @@ import torch
 
 
 def state():
-    """Count the numbers that all optimizers hold besides the parameters."""
+    """How many numbers all optimizers hold besides the parameters."""
     optimizers = [one for one in gc.get_objects() if isinstance(one, torch.optim.Adam)]
     tensors = [each for one in optimizers for kept in one.state.values() for each in kept.values()]
     return sum(each.numel() for each in tensors if torch.is_tensor(each) and each.numel() > 1)

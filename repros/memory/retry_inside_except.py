@@ -69,7 +69,7 @@ import torch
 
 
 class Model:
-    """A model that fits one row."""
+    """Fits one row."""
 
     def __init__(self, device):
         self.device, self.activations, self.alive = device, [], None
