@@ -42,9 +42,9 @@ eight graphs, or 64 in 2.1, Dynamo runs the function uncompiled, or raises with 
 A detached tensor is not a parameter, shares the parameter's memory, and has dynamic sizes
 (control): Dynamo compiles two graphs for parameters with the same number of dimensions. The update
 has to write in place, because an assignment to p.data does not reach the parameter. In a forward,
-detach() would drop the gradient; set force_parameter_static_shapes there instead. A higher limit
-(HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per shape (popular fix),
-and so does dynamic=True.
+detach() would drop the gradient; turn off force_parameter_static_shapes there instead. A higher
+limit (HomebrewML/HeavyBall#16, PrimeIntellect-ai/prime-rl#1778) compiles once per shape (popular
+fix), and so does dynamic=True.
 
 A function that receives only gradients or buffers has dynamic sizes anyway: Dynamo compiles three
 graphs for a Newton-Schulz iteration, which transposes tall matrices.

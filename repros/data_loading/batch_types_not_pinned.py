@@ -30,8 +30,8 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # stand_in = { cpu = "a tensor that pin_memory() only marks, in a loader that is told of an accelerator" }
 # ///
-"""The loader pins tensors, mappings, sequences and objects that have their own pin_memory() method.
-It silently returns any other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs:
+"""The loader pins tensors, mappings, sequences, and objects with their own pin_memory() method. It
+silently returns any other batch unchanged (torch/utils/data/_utils/pin_memory.py; docs:
 torch.utils.data, Memory Pinning). A named tuple is pinned without a method. An object of a plain
 class stays unpinned too.
 

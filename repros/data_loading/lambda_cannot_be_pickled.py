@@ -44,7 +44,7 @@ function as its name in a module, but a lambda or a nested function has no such 
 
 Windows and macOS spawn workers. Linux forks workers and pickles nothing before Python 3.14; from
 3.14 on, the default is forkserver, which pickles too (docs.python.org: multiprocessing). Use a
-function or a class of a module, or functools.partial of one of them.
+function or a class of a module, or a functools.partial of either.
 """
 
 import warnings

@@ -30,8 +30,8 @@ default_collate() treats a list as a sample of several fields and collates it fi
 tensors and arrays are stacked (torch/utils/data/_utils/collate.py, pytorch#50272). If the batch has
 as many samples as a sample has entries, the shapes fit, and nothing fails. Lists of strings cannot
 become tensors. Keep such lists with collate_fn=list, which stacks nothing and leaves each sample
-unchanged. A batch of TensorDataset(x) is also a list, but holds one correct tensor: for (x,) in
-loader.
+unchanged. A batch of TensorDataset(x) is also a list, but its only tensor is correct: unpack it
+with for (x,) in loader.
 """
 
 import torch

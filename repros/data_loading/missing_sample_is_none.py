@@ -51,12 +51,12 @@
 the type but not the sample. The error depends on the first sample of a batch: a None after a
 tensor, a number or a tuple raises other messages.
 
-Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), makes batches
-of fewer samples, and fails at a batch that has none left: IndexError, list index out of range.
-Check which rows exist once, before you create the loader. The check reads each row once and keeps
-no row, so the loader still augments the rows in every epoch. If __getitem__() raises, let it return
-None instead. fork_rng() restores the state of torch's CPU generator, but not the state of `random`
-or NumPy.
+Filtering out None in collate_fn, a popular workaround (pytorch#52850, pytorch#57429), creates
+batches with fewer samples, and raises "IndexError: list index out of range" for a batch without any
+samples left. Check which rows exist once, before you create the loader. The check reads each row
+once and keeps no row, so the loader still augments the rows in every epoch. If __getitem__()
+raises, change it to return None instead. fork_rng() restores the state of torch's CPU generator,
+but not the state of `random` or NumPy.
 
 The check finds a sample that is None in every epoch, but not a None field of a tuple. It also
 misses a random None, for example from a crop without an object: draw again inside __getitem__().

@@ -42,7 +42,7 @@ same order, with the same augmentation.
 
 With shuffle=True, the usual next attempt (leohsuofnthu/Pytorch-IterativeFCN#7,
 nashory/pggan-pytorch#35), the batches differ, but each is the first of another permutation. Over as
-many steps as an epoch has, some rows come twice and others never.
+many steps as an epoch has, some rows occur twice and others never.
 """
 
 from torch.utils.data import DataLoader

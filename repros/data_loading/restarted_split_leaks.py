@@ -23,7 +23,7 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """The resumed run draws a new split (aiqm/torchani#443), and validates on rows that the model was
-trained on before: with a split of 80 and 20 rows, on about 16 of the 20. random_split() draws from
+trained on before: with a split of 80 to 20 rows, on about 16 of the 20. random_split() draws from
 the global generator unless you pass a generator (docs: torch.utils.data.random_split).
 
 A seed at the top of the script (advised in kekmodel/FixMatch-pytorch#41) helps only while every

@@ -36,12 +36,12 @@ If the space runs out only while the file is filled, a bus error follows instead
 (logicalclocks/hopsworks#1557 shows both).
 
 With num_workers=0 nothing is shared. Then also remove persistent_workers=True, prefetch_factor,
-multiprocessing_context and timeout, because they raise without workers. One exception is a
-prefetch_factor of 2 on 1.13, its default there. worker_init_fn is not called: open or seed before
-the loop everything that worker_init_fn opens or seeds. Fewer workers, a smaller prefetch_factor or
-smaller batches need less shared memory. share_memory() of a model raises the same message without a
-loader (torch/storage.py), because it needs the space. set_sharing_strategy("file_system"), advised
-in pytorch#41481, uses the same folder.
+multiprocessing_context and timeout, because they raise without workers. The exception is a
+prefetch_factor of 2 on 1.13, its default there. worker_init_fn is not called, so open its files and
+set its seeds before the loop. Fewer workers, a smaller prefetch_factor or smaller batches need less
+shared memory. share_memory() of a model raises the same message without a loader
+(torch/storage.py), because it needs the space. set_sharing_strategy("file_system"), advised in
+pytorch#41481, uses the same folder.
 """
 
 import resource

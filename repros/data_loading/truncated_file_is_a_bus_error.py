@@ -42,13 +42,13 @@ start. If a copy fails, for example on a full disk, delete the partial file besi
 
 LMDB maps a file without checking its size, as here, and dies on a truncated data.mdb. A complete
 file has at least (info()["last_pgno"] + 1) * stat()["psize"] bytes. The corrected lines need the
-path of data.mdb itself: the folder around it has the same size in either case.
+path of data.mdb itself: the folder around it has the same size for a complete and a truncated file.
 
 With an explicit length, mmap.mmap() and numpy.memmap() check the size and raise ValueError; without
-a length they map the bytes that exist. numpy.memmap() in its default mode "r+" raises nothing: it
-fills the file up with zeros, and then the size is right. Open data with mode="r", and delete such a
-copy. Both functions die if the file is truncated while it is mapped, for example by a second copy
-onto the file.
+a length they map the bytes that exist. However, numpy.memmap() in its default mode "r+" raises
+nothing: it fills the file up with zeros, and then the size is right. Open data with mode="r", and
+delete such a copy. Both functions die if the file is truncated while it is mapped, for example by a
+second copy onto the file.
 
 In greatlog/UnpairedSR#17, 64 GB of shared memory did not help, and num_workers=0 died of the same
 signal. A lack of shared memory for batches cannot explain that.

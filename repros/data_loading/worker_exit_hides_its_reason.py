@@ -44,7 +44,7 @@ see the cause. faulthandler.enable() in a worker_init_fn prints the Python locat
 segmentation fault.
 
 The corrected lines are for a dataset that exits. A worker killed by a signal, such as SIGKILL when
-memory runs out, causes the same messages, but the corrected lines do not help it.
+memory runs out, causes the same messages, but the corrected lines do not help.
 """
 
 import os

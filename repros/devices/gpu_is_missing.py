@@ -38,7 +38,7 @@
 """A device written into the code is missing where the code runs. A CPU-only build raises "not
 compiled with CUDA"; a CUDA build without a driver raises "no NVIDIA driver". Check for a GPU before
 you use it (docs: notes/cuda), and move the batches to the same `device`. If the index is a rank,
-start no more ranks than there are GPUs: two ranks would share the last GPU.
+start no more ranks than there are GPUs: otherwise two ranks share the last GPU.
 
 On a machine with an NVIDIA card, the corrected lines only hide that the card is not used. If
 torch.version.cuda is None, the build lacks CUDA: install a build with CUDA. Otherwise nvidia-smi

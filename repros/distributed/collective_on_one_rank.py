@@ -41,8 +41,8 @@
 # platform = "linux"
 # ///
 """Rank 0 leaves the loop, and the other ranks wait for rank 0 in their next backward, until the
-time limit of the process group (Lightning-AI/pytorch-lightning#379). All ranks have to decide
-alike: rank 0 broadcasts its decision, as ultralytics/yolov5#8345 does.
+time limit of the process group expires (Lightning-AI/pytorch-lightning#379). All ranks have to make
+the same decision: rank 0 broadcasts its own, as ultralytics/yolov5#8345 does.
 
 For a model without buffers, validation on rank 0 alone is harmless. If the model has buffers, such
 as those of BatchNorm, the forward of the wrapper after a training step is a collective too. In a

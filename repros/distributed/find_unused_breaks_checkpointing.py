@@ -31,13 +31,13 @@
 """Every layer is used once, but DDP reports that a layer was marked ready twice. A checkpoint()
 without use_reentrant is reentrant, and fails in the same way on 1.13, 2.3 and 2.15.
 
-The search for unused parameters walks the graph behind the output (docs: DistributedDataParallel).
+The search for unused parameters traverses the graph of the output (docs: DistributedDataParallel).
 That graph lacks the layers that a reentrant checkpoint recomputes later. Their parameters are
 marked ready as unused before the backward, and again when their gradients arrive. With
 use_reentrant=False the forward records them (docs: checkpoint).
 
 If every layer is used in every step, find_unused_parameters=False removes the error too. If a layer
-is not used, it only replaces the error by another: "Expected to have finished reduction".
+is not used, this option only leads to another error, "Expected to have finished reduction".
 """
 
 import torch

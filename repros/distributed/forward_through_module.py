@@ -27,7 +27,7 @@
 """Nothing raises, and the ranks drift apart (moojink/openvla-oft#160). DDP prepares its reducer in
 its own forward (torch/nn/parallel/distributed.py). A step that calls model.module, or a method of
 it, from outside bypasses that forward, and its backward reduces nothing. If the wrapper was called
-with gradients since the last backward, the backward does reduce.
+with gradients enabled since the last backward, the next backward does reduce.
 
 Give the model a single forward for the whole step, and call this forward through the wrapper. If a
 step then omits parameters, DDP needs find_unused_parameters=True: see distributed/unused_head.

@@ -41,15 +41,15 @@
 # platform = "linux"
 # ///
 """A collective, such as the reduction of the gradients in a backward of DDP, waits until every rank
-has entered it. The rank with an extra batch waits until the time limit of the process group, by
-default 30 minutes with gloo (docs: init_process_group). Data that is split by hand is often uneven
-(QwenAudio/CosyVoice#297).
+has entered it. The rank with an extra batch waits until the time limit of the process group
+expires, by default 30 minutes with gloo (docs: init_process_group). Data that is split by hand is
+often uneven (QwenAudio/CosyVoice#297).
 
 A longer time limit, as advised in huggingface/accelerate#314, only makes the rank wait longer. Let
 the ranks agree on the smallest number of steps; they skip the remaining batches in that epoch. A
 loader of an IterableDataset has no length, or the length that the dataset states. If fewer batches
-come, training hangs as before. In that case, reduce before each step whether every rank has a
-batch.
+arrive, training hangs as before. In that case, use a reduction before each step to check that every
+rank has a batch.
 """
 
 import tempfile

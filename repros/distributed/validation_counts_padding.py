@@ -39,8 +39,8 @@ samples. Without a collective in the loop, the ranks need not be equal: slice th
 model has buffers, the first forward of DDP after a training step is a collective: call its module.
 If your own model has a layer named module, call the model itself, because the corrected lines would
 skip its forward. After the loop, all_gather() of unequal tensors ends the processes with gloo, but
-all_gather_object() accepts them. A mean of the ranks' means is wrong for unequal ranks: reduce the
-sum and the count.
+all_gather_object() accepts them. The mean of the ranks' means is wrong if the ranks are unequal:
+reduce the sum and the count.
 """
 
 import torch

@@ -20,7 +20,7 @@
 # '''
 # affected = { cpu = "<2.8", cuda = "<2.8" }
 # ///
-"""log_prob() reports that the size of the batch of values does not match that of the components.
+"""log_prob() reports that the sizes of a batch of values and of the components do not match.
 
 log_prob() first checks the values against the support. The support of the mixture was the support
 of its components. If it depends on a parameter, such as the count of a Binomial, that support has

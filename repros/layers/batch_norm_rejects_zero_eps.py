@@ -21,7 +21,7 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.10,<2.12", cuda = ">=2.10,<2.12", mps = ">=2.10,<2.12" }
 # ///
-"""A model whose BatchNorm divides by the variance alone ran before torch 2.10, and then raises.
+"""A model whose BatchNorm divides by the variance alone raises, although it ran before torch 2.10.
 
 2.10 checks that eps is positive (pytorch#166756), but only a variance of zero requires a positive
 eps. In eval mode BatchNorm divides by the stored variance. eps is zero if it was folded into that

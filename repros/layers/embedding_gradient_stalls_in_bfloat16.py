@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "The gradient of a frequent row of a bfloat16 Embedding stalls on the CPU if its addends share a sign"
+# title = "The gradient of a frequent bfloat16 Embedding row stalls on the CPU if its addends share a sign"
 # kind = "silent"
 # symptom = "weight.grad is 256, not 4096"
 # origin = "torch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With many bfloat16 rows under CPU autocast, LayerNorm loses most of its weight and bias gradients"
+# title = "Under CPU autocast, LayerNorm of many bfloat16 rows loses most of its weight and bias gradients"
 # kind = "silent"
 # symptom = "bias.grad is \\d+, not 262144"
 # origin = "torch"
@@ -21,7 +21,8 @@
 # requires = ">=2.0"
 # affected = { cpu = ">=2.0" }
 # ///
-"""The gradients of the float32 bias and weight are 256 per thread; the rows sum up to 262144.
+"""The gradients of the float32 bias and weight are 256 per thread, although the rows sum up to
+262144.
 
 The backward sums the rows in a buffer of the input's dtype, one buffer per thread (`buffer` in
 aten/src/ATen/native/cpu/layer_norm_kernel.cpp). In bfloat16 a sum of ones ends at 256, because 256

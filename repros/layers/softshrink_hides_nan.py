@@ -21,7 +21,7 @@
 # ///
 """A diverged model returns finite values again after a softshrink.
 
-NaN is neither above lambda nor below -lambda, and softshrink set all such values to 0
+NaN is neither above lambda nor below -lambda, and softshrink set every other value to 0
 (softshrink_kernel() in aten/src/ATen/native/cpu/Activation.cpp, pytorch#138421).
 """
 

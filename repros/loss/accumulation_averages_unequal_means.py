@@ -31,8 +31,8 @@
 """Accumulation should give the step of the large batch. Each batch computes the mean over its own
 tokens. The mean of these means weights a token of a short batch more than a token of a long batch
 (huggingface/transformers#24725, meta-pytorch/torchtune#1875, ml-explore/mlx-lm#1544). Divide the
-sums by the number of tokens in the whole window, without the ignored tokens. Sum in float32,
-because the sum over a few thousand tokens is inf in float16.
+sums by the number of tokens in the whole window, excluding tokens with ignore_index. Sum in
+float32, because the sum over a few thousand tokens is inf in float16.
 
 `batches` is a list: a generator would be empty after the first line, and nothing would train. If
 another label is ignored, such as 255 in segmentation, count labels != 255. If the model shifts the

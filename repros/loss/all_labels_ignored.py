@@ -29,8 +29,8 @@
 # ///
 """A single batch without labels makes the loss of a whole evaluation NaN
 (meta-llama/llama-cookbook#133). The mean runs over the labels that are not ignored. If all labels
-are ignored, the mean is 0/0, and torch keeps the NaN on purpose since 1.11 (pytorch#64572,
-pytorch#70348). On MPS the mean is NaN since 2.6 (pytorch#135434, not measured).
+are ignored, the mean is 0/0, and torch has kept the NaN on purpose since 1.11 (pytorch#64572,
+pytorch#70348). On MPS the mean has been NaN since 2.6 (pytorch#135434, not measured).
 
 The NaN does not reach the weights (pytorch#116349). The corrected loss of such a batch is 0: in an
 average over batches, weight each loss by its count. Put any other ignore_index, such as 255 for

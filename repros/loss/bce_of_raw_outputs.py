@@ -28,11 +28,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13" }
 # ///
-"""A linear layer returns any number, but this loss expects probabilities (docs: torch.nn.BCELoss);
-a tutorial's linear model fails in this way (ray-project/ray#17117). On a GPU the error is a failed
-assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model keeps its outputs, called
-logits. Their threshold is 0 instead of 0.5. If the model still applies a sigmoid, this loss does
-not fall below 0.5, even for two samples that a line separates, and nothing raises.
+"""A linear layer can return any number, but this loss expects probabilities (docs:
+torch.nn.BCELoss); a tutorial's linear model fails in this way (ray-project/ray#17117). On a GPU the
+error is a failed assertion about the input (pytorch#5560). With BCEWithLogitsLoss the model keeps
+its outputs, called logits. Their threshold is 0 instead of 0.5. If the model still applies a
+sigmoid, this loss does not fall below 0.5, even for two samples that a line separates, and nothing
+raises.
 
 NaN is not between 0 and 1 either: after a sigmoid it raises the same error, but BCEWithLogitsLoss
 returns NaN without an error. BCEWithLogitsLoss does not check the targets either: for a mask of 0

@@ -31,10 +31,10 @@
 # ///
 """A target needs one frame for each label, and one for the blank between two equal labels
 (pytorch#31557). Two frames are too few for "aa", and an impossible target has an infinite loss.
-Omit such samples, and count them: the model learns nothing from them. If there are many, the
-encoder strides too much. The corrected lines expect targets of shape (samples, labels), and frames
-and lengths as tensors on the same device. Pass blank=, reduction= and similar options to the new
-call too.
+Omit such samples, and count them: the model learns nothing from them. If there are many, the stride
+of the encoder is too large. The corrected lines expect targets of shape (samples, labels), and
+frames and lengths as tensors on the same device. Pass blank=, reduction= and similar options to the
+new call too.
 
 zero_infinity=True is advised because it avoids cleaning the data (wenet-e2e/wenet#2299). It sets
 that loss to 0, and its gradient too: the model learns nothing from such a sample, but the mean

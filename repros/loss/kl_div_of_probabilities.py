@@ -26,8 +26,8 @@
 # ///
 """A divergence is never negative. kl_div expects its input in log space (docs: torch.nn.KLDivLoss,
 lightly-ai/lightly#1341), but probabilities do not raise. The loss is then minus the entropy of the
-target, less a mean of the probabilities. Its minimum puts all probability on the most likely class,
-whatever the target is. For one-hot targets the loss is 0 or below.
+target, minus a mean of the probabilities. Its minimum puts all probability on the most likely
+class, whatever the target is. For one-hot targets the loss is 0 or below.
 
 Logits of shape (rows, tokens, classes) and their targets need flatten(0, 1) first: softmax(1) runs
 over the classes of 2-D logits, and "batchmean" divides by the first size alone.

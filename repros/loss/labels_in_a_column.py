@@ -31,7 +31,7 @@
 # affected = { cpu = ">=1.13" }
 # ///
 """Labels have the shape of the logits without the class dimension (docs:
-torch.nn.CrossEntropyLoss). torch takes a column of labels for several targets per sample
+torch.nn.CrossEntropyLoss). torch interprets a column of labels as several targets per sample
 (pytorch#56542). For a mask with channels the message is "only batches of spatial targets supported"
 (milesial/Pytorch-UNet#93). A column of floats or of int32 also needs long(). Convert a mask of
 three colors into a mask of class numbers first.

@@ -37,8 +37,8 @@ raise when it is looked up. Skip a batch without targets before you call the mod
 raises for such a batch. In DDP, skip it on all ranks together, because the other ranks wait for its
 gradients.
 
-The advice in that thread, requires_grad=True on the zero (RangiLyu/nanodet#7), makes the failure
-silent: backward() succeeds and reaches no parameter.
+Setting requires_grad=True on the zero, as advised in RangiLyu/nanodet#7, makes the failure silent:
+backward() succeeds and reaches no parameter.
 """
 
 import torch

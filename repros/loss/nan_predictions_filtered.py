@@ -39,9 +39,9 @@
 backward multiplies the zero gradient of the dropped rows by their NaN inputs (pytorch#23156).
 
 nan_to_num() on the predictions, which users are advised to try (IVRL/VolRecon#18), has the same
-result, as expected (pytorch#94700). Filter the rows before the model, not after it. Or fill the
-inputs, and exclude the filled rows from the loss (BatchNorm still counts them). A row with one gap
-is dropped as a whole. If every row has a gap, the loss of the corrected lines is NaN, and the
+result, which is expected (pytorch#94700). Filter the rows before the model, not after it. Or fill
+the inputs, and exclude the filled rows from the loss (BatchNorm still counts them). A row with one
+gap is dropped as a whole. If every row has a gap, the loss of the corrected lines is NaN, and the
 gradient is 0. If one row is left, BatchNorm raises. A NaN that the model computes from finite
 inputs stays. For a NaN in y alone, rows = y.isfinite() is enough.
 """

@@ -32,7 +32,7 @@ mask [N, H, W] without foreground, give 0.0 as well, but a 1 among them raises. 
 line, convert class numbers with labels.to(logits.dtype).view_as(logits).
 
 A head with one output needs binary_cross_entropy_with_logits, and its prediction is logits > 0: the
-argmax of one output is always 0. For a detector with a single class for every object, the zero is
+argmax of one output is always 0. For a detector whose objects all have the same class, the zero is
 right.
 """
 

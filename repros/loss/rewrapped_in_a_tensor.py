@@ -25,7 +25,7 @@
 # loss.backward()
 # check_gradients(model)
 # '''
-# choice = "Use the lines; add the fix if the loss sometimes loses its graph: it names the parameters without a gradient, except those that still have one from an earlier batch"
+# choice = "Use the lines; add the fix if the loss sometimes loses its graph: it names the parameters without a gradient, except parameters that still have a gradient from an earlier batch"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///

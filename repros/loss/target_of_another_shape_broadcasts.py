@@ -36,9 +36,9 @@ the value nearest to all four is their mean. torch only warns (pytorch#18349); l
 smooth_l1_loss only warn too (pytorch#18565). binary_cross_entropy raises with the same words, and
 the corrected line helps there too. A hand-written loss does not even warn.
 
-A squeeze() on one side only is enough (deepset-ai/FARM#229), and so is a Linear output without a
-squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises if the
-numbers of elements differ, but pairs [3, 4] with [4, 3], which need a transpose.
+A squeeze() on only one side causes the mismatch (deepset-ai/FARM#229), and so does a Linear output
+without a squeeze() (Photon-AI-Research/NeuralSolvers#20, timeseriesAI/tsai#22). view_as() raises if
+the numbers of elements differ, but pairs [3, 4] with [4, 3], which need a transpose.
 """
 
 import warnings

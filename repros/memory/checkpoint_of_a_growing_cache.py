@@ -41,9 +41,9 @@ backward(), replace x in the cache by x.detach() afterwards: the next backward()
 this graph a second time. If a library's transformer keeps its own cache, turn the cache off for
 training (use_cache=False: 2U1/Phi3-Vision-Finetune#32).
 
-use_reentrant=True, which is also advised there and still the default on 2.15, compares nothing: no
-error is raised, but the gradient belongs to another attention (with softmax, from the second chunk
-on).
+use_reentrant=True, which is also advised there and still the default on 2.15, compares nothing. It
+raises no error, but returns the gradient of a different attention (with softmax, from the second
+chunk on).
 """
 
 import torch

@@ -28,14 +28,14 @@
 """backward() fails because it runs the block again, and the second run takes the other path.
 
 checkpoint() restores the state of torch's default generators for the second run, but no other state
-(torch/utils/checkpoint.py), such as Python's random, NumPy's, your own torch.Generator, a counter,
-or a flag that changed in between. With preserve_rng_state=False it does not restore the default
-generators either. checkpoint() compares only the shapes, dtypes and devices of the saved tensors
-(docs: torch.utils.checkpoint). If the draw chooses between two layers of the same size, nothing
-raises, and the layer of the second run is trained.
+(torch/utils/checkpoint.py), such as Python's random, NumPy's generator, your own torch.Generator, a
+counter, or a flag that changed in between. With preserve_rng_state=False it does not restore the
+default generators either. checkpoint() compares only the shapes, dtypes and devices of the saved
+tensors (docs: torch.utils.checkpoint). If the draw chooses between two layers of the same size,
+nothing raises, and the layer of the second run is trained.
 
-use_reentrant=True, the usual advice for errors of the recomputation (2U1/Phi3-Vision-Finetune#32)
-and still the default on 2.15, compares nothing: it silently trains the path of the second run.
+use_reentrant=True, the usual advice for recomputation errors (2U1/Phi3-Vision-Finetune#32) and
+still the default on 2.15, compares nothing: it silently trains the path of the second run.
 """
 
 import random

@@ -57,8 +57,8 @@
 plain RuntimeError there, and also on MPS (huggingface/accelerate#4226).
 
 The class was added for CUDA's allocator (pytorch#83146). The popular check for "out of memory" in
-the text (pytorch#48365) misses the CPU, whose text is "can't allocate memory" or "not enough
-memory" (pytorch#20618).
+the text (pytorch#48365) misses errors of the CPU, whose text is "can't allocate memory" or "not
+enough memory" (pytorch#20618).
 
 If backward() fails, some weights already have a gradient of the failed batch. zero_grad() clears
 it, and also the gradients that the window accumulated before it. Without zero_grad(), the next step

@@ -41,7 +41,8 @@ them (docs: torch.Tensor.backward). They stay until zero_grad(set_to_none=True) 
 torch.autograd.grad() leaves .grad unchanged, but bypasses the reduction of DDP, so each rank has a
 different norm. It also raises if the model has a reentrant checkpoint. Any such pass still moves
 the running statistics of BatchNorm in training mode. With Dropout the pass draws random numbers,
-which changes the numbers that training draws: wrap it in torch.random.fork_rng() to restore them.
+which changes the later draws of the training: wrap the pass in torch.random.fork_rng() to restore
+the generators.
 """
 
 import torch

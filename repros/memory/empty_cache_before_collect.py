@@ -28,7 +28,7 @@
 # choice = "Use the lines; in the handler of an error, use the fix, which clears the frames of the error first"
 # affected = { cuda = ">=1.13" }
 # ///
-"""After both calls, nvidia-smi still shows the memory, and other processes cannot use it.
+"""After both calls, nvidia-smi still shows the memory as used, and other processes cannot use it.
 
 Memory that the collector frees goes to PyTorch's cache, and a later empty_cache() releases it. This
 process can use the memory either way (docs: CUDA semantics, memory management). Neither call frees

@@ -57,9 +57,9 @@ block free none of them (pytorch#26188).
 
 If backward() failed, some weights may already have a gradient of the failed batch: clear these
 gradients before the retry. If a half does not fit either, its error propagates. In training mode,
-BatchNorm sees each half alone, and raises for a half of one row. In DDP each call broadcasts its
-buffers, and a rank that calls again waits for the others until the timeout. A search for a batch
-size before training avoids these problems.
+BatchNorm sees each half separately, and raises for a half with a single row. In DDP each call
+broadcasts its buffers, and a rank that calls again waits for the others until the timeout. A search
+for a batch size before training avoids these problems.
 """
 
 import gc
