@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "view() with a fixed batch size raises in the last batch"
+# title = "view() with a fixed batch size raises on the last batch"
 # kind = "error"
 # symptom = "shape '\\[-1, 32\\]' is invalid for input of size 24"
 # messages = ["shape .\\[.{1,60}?\\]. is invalid for input of size"]
@@ -22,14 +22,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""An epoch runs up to its last batch, which is smaller.
+"""Training runs until the last batch of the epoch, which is smaller.
 
-The number of elements of the smaller batch is no multiple of 4 * 8. That it raises is
-luck: in the full batches -1 came out as 1, all samples in one row
-(weka511/hpa-scc#38). With drop_last=True, which leaves out the batch that raised
-(ctallec/world-models#25), this stays. view(4, -1) gives 4 rows of any batch: of 3 samples with
-8 features 4 rows of 6, without an error. A view that splits dimensions, such as that of attention
-heads, wants x.shape[0] for the 4.
+The number of elements of the smaller batch is not a multiple of 4 * 8. The error is lucky: in the
+full batches, -1 became 1 and put all samples into one row (weka511/hpa-scc#38). drop_last=True
+leaves out the batch that raised (ctallec/world-models#25), but the full batches keep their single
+row. view(4, -1) gives 4 rows for any batch: 3 samples with 8 features become 4 rows of 6, without
+an error. A view that splits dimensions, for example into attention heads, needs x.shape[0] instead
+of the 4.
 """
 
 import torch

@@ -28,15 +28,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A BatchNorm of larger maps accepts a batch of one: each channel has many positions.
+"""A BatchNorm over larger maps accepts a batch of one, because each channel has many positions.
 
-Behind a pooling to 1 x 1 each channel has a single value, which batch_norm() refuses in
-train mode (torch/nn/functional.py). In eval mode this one layer divides by its running
-statistics, those of the pretrained model or 1; its weight and bias train on. With
-track_running_stats=False it has none and raises in eval mode too. drop_last=True,
-tried in TRAILab/CaDDN#103, drops nothing: all batches are full. GroupNorm trains, and with
-two values to a group its output is 1 or -1 for any image. InstanceNorm raises a text of its
-own there, in eval mode too: leave it out.
+After pooling to 1 x 1, each channel has a single value, which batch_norm() refuses in train mode
+(torch/nn/functional.py). In eval mode, this layer uses its running statistics: those of the
+pretrained model, or a mean of 0 and a variance of 1. Its weight and bias still train. With
+track_running_stats=False the layer has no statistics and raises in eval mode too. drop_last=True,
+tried in TRAILab/CaDDN#103, drops nothing because all batches are full. GroupNorm trains, but with
+two values per group its output is 1 or -1 for any image. InstanceNorm raises another error there,
+in eval mode too: leave InstanceNorm out.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "BatchNorm1d of rows raises if the last batch of an epoch has one sample"
+# title = "BatchNorm1d over rows raises if the last batch of an epoch has one sample"
 # kind = "error"
 # symptom = "Expected more than 1 value per channel"
 # messages = ["Expected more than 1 value per channel when training"]
@@ -26,16 +26,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""All batches of the epoch pass but the last.
+"""Every batch of the epoch passes except the last.
 
-The variance of a single value is zero, so batch_norm() refuses one value per channel in
-train mode (torch/nn/functional.py); a BatchNorm2d of maps with many positions takes one sample.
-Nine samples in batches of four leave one over.
-drop_last=True alone drops every other short batch too, and all of a dataset that is smaller
-than a batch, without a word. So a dataset of one sample has no batch at all here. A batch size
-of one has no batch to drop: take two.
+The variance of a single value is zero, so batch_norm() refuses one value per channel in train mode
+(torch/nn/functional.py). A BatchNorm2d over maps with many positions accepts one sample. Nine
+samples in batches of four leave one sample over. drop_last=True alone also drops every other short
+batch, and silently drops a whole dataset that is smaller than a batch. With the lines, a dataset of
+one sample still has no batch. With a batch size of one, there is no short batch to drop: use a
+batch size of two.
 
-A DistributedSampler gives each of two ranks five of ten samples: the sampler's length counts.
+A DistributedSampler gives each of two ranks five of ten samples, so the length of the sampler
+counts.
 """
 
 import torch

@@ -27,14 +27,14 @@
 # when = "the model is used in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""One unusual batch at the end of an epoch, and eval mode is far off: here 100 batches agree
-and the last one does not.
+"""One unusual batch at the end of an epoch ruins eval mode: here 100 batches agree and the last
+batch differs.
 
-In PyTorch momentum is the weight of the new batch, in TensorFlow that of the old statistics (docs:
-torch.nn.BatchNorm1d, pytorch/examples#289). BatchNorm2d, BatchNorm3d and an InstanceNorm with
-running statistics fail too. With 1 - 0.99, a third of the initial statistics is left after 100
-batches; with 1 - 0.997, three quarters. A model that is loaded and only evaluated does not use the
-momentum: compare its eps.
+In PyTorch, momentum is the weight of the new batch; in TensorFlow, it is the weight of the old
+statistics (docs: torch.nn.BatchNorm1d, pytorch/examples#289). BatchNorm2d, BatchNorm3d and an
+InstanceNorm with running statistics fail too. With 1 - 0.99, a third of the initial statistics is
+left after 100 batches; with 1 - 0.997, three quarters. A model that is only loaded and evaluated
+does not use momentum: compare eps instead.
 """
 
 import torch

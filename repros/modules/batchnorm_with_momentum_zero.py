@@ -22,18 +22,18 @@
 # when = "the running statistics are not loaded from a checkpoint"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training goes well, and eval mode predicts nonsense.
+"""Training succeeds, but the predictions in eval mode are nonsense.
 
-momentum is the weight of the new batch in the running statistics (docs:
-torch.nn.BatchNorm1d): with 0 they keep their initial mean of 0 and variance of 1,
-which eval mode divides by. Leaving eval() out, as in facebookresearch/detr#498,
-makes the output for a sample depend on the batch that it stands in.
+momentum is the weight of the new batch in the running statistics (docs: torch.nn.BatchNorm1d). With
+momentum=0, the statistics keep their initial mean of 0 and variance of 1, and eval mode uses these
+values. Leaving out eval(), as in facebookresearch/detr#498, makes the output for a sample depend on
+the other samples of its batch.
 
-A model that was trained so need not be trained again: call reset_running_stats() of its BatchNorm
-layers, set their momentum to None, which averages all batches alike, and run some of the training
-data in train mode, under no_grad().
+A model that was trained this way does not need to be trained again. Call reset_running_stats() on
+its BatchNorm layers and set their momentum to None, which averages all batches equally. Then run
+some of the training data in train mode under no_grad().
 
-To keep statistics that were loaded call eval() on the layer: 0.1 would move them.
+To keep loaded statistics, call eval() on the layer: momentum=0.1 would change the statistics.
 """
 
 import torch

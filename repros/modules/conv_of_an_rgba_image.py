@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution for RGB raises on an image with an alpha channel, and on a grey one"
+# title = "A convolution for RGB raises on a grey image or an image with an alpha channel"
 # kind = "error"
 # symptom = "to have 3 channels, but got 4 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
@@ -26,16 +26,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Most images pass, and a png with transparency does not (sjmoran/deeplpf-image-enhancement#16).
+"""Most images pass, but a PNG with transparency raises (sjmoran/deeplpf-image-enhancement#16).
 
-The second dimension of the weight is the number of channels that the input has to have
-(torch/nn/modules/conv.py), and an RGBA image has four: the first three are the colours. A
-grey image has one, or two with its alpha channel: the first stands for all three. Any other
-number raises as before: a height, where the channels come last, or the bands of a satellite.
+The second dimension of the weight is the number of channels that the input must have
+(torch/nn/modules/conv.py). An RGBA image has four channels, and the first three are the colors. A
+grey image has one channel, or two with alpha: its first channel replaces all three colors. Any
+other number still raises: a height, if the channels come last, or the bands of a satellite image.
 
-A CMYK image has four channels too, and its first three pass for colours. In a batch with RGB images
+A CMYK image has four channels too, and its first three pass as colors. In a batch with RGB images,
 the default collate_fn raises before the model does ("stack expects each tensor to be equal size").
-Image.open(path).convert("RGB") in the dataset is right for both (docs: PIL.Image.Image.convert).
+Image.open(path).convert("RGB") in the dataset is right in both cases (docs:
+PIL.Image.Image.convert).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution raises on images with one dimension too many, such as the frames of a video"
+# title = "A convolution raises on images with one dimension too many, such as video frames"
 # kind = "error"
 # symptom = "input to conv2d, but got input of size: \\[1, 2, 3, 8, 8\\]"
 # messages = ['Expected \d{1,2}D \(unbatched\) or \d{1,2}D \(batched\) input to conv']
@@ -25,16 +25,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The size in the message has five numbers where four are meant: the frames of a video are a
-dimension of their own (RaivoKoot/Video-Dataset-Loading-Pytorch#22), or unsqueeze(0) puts one
-in front of a batch that exists already (VisionRush/DeepFakeDefenders#30).
+"""The size in the message has five numbers instead of four. The frames of a video add a dimension
+(RaivoKoot/Video-Dataset-Loading-Pytorch#22), or unsqueeze(0) adds a batch dimension to an existing
+batch (VisionRush/DeepFakeDefenders#30).
 
-A convolution takes one image or one batch of images (docs: torch.nn.Conv2d). flatten(0, 1)
-makes one batch of all frames; the outputs are then per frame, and the labels per video
-(RaivoKoot/Video-Dataset-Loading-Pytorch#22): scores.unflatten(0, clips.shape[:2]).mean(1) are per
-video. Clips with the channels before the frames need
-clips.transpose(1, 2) first: three frames pass for colours without an error. Where conv2d names a
-size of two numbers, it lacks a dimension.
+A convolution accepts one image or one batch of images (docs: torch.nn.Conv2d). flatten(0, 1) makes
+one batch of all frames. The outputs are then per frame, whereas the labels are per video
+(RaivoKoot/Video-Dataset-Loading-Pytorch#22): scores.unflatten(0, clips.shape[:2]).mean(1) gives
+scores per video. Clips with the channels before the frames need clips.transpose(1, 2) first,
+because three frames pass as colors without an error. If conv2d names a size of two numbers, the
+input lacks a dimension.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A convolution raises on images whose channels come last; reshape() silently scrambles them"
+# title = "A convolution raises on images whose channels come last; reshape() silently scrambles the pixels"
 # kind = "error"
 # symptom = "expected input.{1,30} to have 3 channels, but got 8 channels instead"
 # messages = ["expected input\\[.{1,40}?\\] to have \\d{1,5} channels, but got \\d{1,5} channels instead"]
@@ -24,16 +24,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The message gives the height of the image as its number of channels.
+"""The message reports the height of the image as its number of channels.
 
-Convolutions want [batch, channels, height, width] (docs: torch.nn.Conv2d), and images of
-numpy, OpenCV or PIL have their channels last. view() or reshape() to that shape runs,
-and cuts the memory at other places instead of moving the axes (pytorch/vision#676,
-Selen-Suyue/DensePolicy2D#3): here the mean of each colour is lost. Without contiguous() the
-features have their channels last in memory too, and a view() of them raises.
+Convolutions expect [batch, channels, height, width] (docs: torch.nn.Conv2d), but images from NumPy,
+OpenCV or PIL have their channels last. view() or reshape() to that shape runs, but cuts the memory
+at other places instead of moving the axes (pytorch/vision#676, Selen-Suyue/DensePolicy2D#3): here
+the mean of each color is lost. Without contiguous(), the features also have their channels last in
+memory, and a view() of the features raises.
 
-A single frame [height, width, 3] wants permute(2, 0, 1). Images of uint8, as OpenCV and PIL give
-them, want float() too, one or a batch.
+A single frame [height, width, 3] needs permute(2, 0, 1). Images of uint8, as OpenCV and PIL return
+them, also need float(), whether single or batched.
 """
 
 import torch

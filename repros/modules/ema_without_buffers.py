@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An average of only the parameters evaluates with old BatchNorm statistics"
+# title = "An average of only the parameters evaluates with stale BatchNorm statistics"
 # kind = "silent"
 # symptom = "eval output of the average is off"
 # origin = "usage"
@@ -26,11 +26,12 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The averaged model is much worse in eval mode than the trained one (LeeDoYup/FixMatch-pytorch#10).
+"""In eval mode, the averaged model is much worse than the trained model
+(LeeDoYup/FixMatch-pytorch#10).
 
-running_mean and running_var are buffers: parameters() does not yield them
-(YU1ut/MixMatch-pytorch#16), and no forward in train mode passes through the average. A GroupNorm or
-a LayerNorm has none.
+running_mean and running_var are buffers: parameters() does not yield buffers
+(YU1ut/MixMatch-pytorch#16), and the averaged model never runs a forward in train mode. GroupNorm
+and LayerNorm have no buffers.
 """
 
 import copy

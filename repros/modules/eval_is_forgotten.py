@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model with dropout predicts something else at each call without model.eval()"
+# title = "Without model.eval(), a model with dropout gives a different prediction at each call"
 # kind = "silent"
 # symptom = "two predictions for one input differ"
 # origin = "usage"
@@ -25,14 +25,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The weights are fixed, and the predictions are not.
+"""The weights are fixed, but the predictions vary.
 
-A new module is in train mode, where dropout drops at random and BatchNorm normalizes by
-the batch (pytorch/vision#370 met the latter). no_grad() and inference_mode() concern
-autograd alone (docs: notes/autograd); the project of ipolharvard/ethos-ares#20 relied on
-them. A model without such layers predicts the same in both modes. train() also takes a BatchNorm
-that was frozen by eval() back into train mode: freeze it again. eval() does not reach layers in a Python list, nor the dropout of a model that was traced in
-train mode: trace it in eval mode.
+A new module is in train mode, in which dropout drops at random and BatchNorm normalizes by the
+batch (as in pytorch/vision#370). no_grad() and inference_mode() only concern autograd (docs:
+notes/autograd), but the project of ipolharvard/ethos-ares#20 relied on them. A model without
+dropout or BatchNorm predicts the same in both modes. train() also puts a BatchNorm that was frozen
+by eval() back into train mode: freeze that BatchNorm again. eval() does not reach layers in a
+Python list. It does not reach the dropout of a model that was traced in train mode either: trace
+the model in eval mode.
 """
 
 import torch

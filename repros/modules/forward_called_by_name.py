@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "model.forward(x) skips the hooks of the model itself, but not those of its layers"
+# title = "model.forward(x) skips the hooks of the model itself, but not the hooks of its layers"
 # kind = "silent"
 # symptom = "the hook has not run"
 # origin = "design"
@@ -24,14 +24,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The output is right, and what the hooks of the model should have done has not happened.
+"""The output is right, but the hooks of the model have not run.
 
-Calling the module runs its hooks around forward(); forward() itself knows nothing of
-them (docs: torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run
-theirs either way. weight_norm(), spectral_norm() and prune of torch.nn.utils are hooks before the
-forward: a layer with one that is called by name uses the weight of the last call. Before the first
-call that of spectral_norm() is not normalized. The parametrizations of torch.nn.utils need no call
-(torch/nn/utils/parametrize.py).
+Calling the module runs its hooks around forward(); forward() itself does not know the hooks (docs:
+torch.nn.Module.forward, pytorch#117925). The layers that forward() calls run their hooks either
+way. weight_norm(), spectral_norm() and prune of torch.nn.utils are hooks that run before the
+forward. A layer with such a hook uses the weight of the last call if its forward() is called by
+name. Before the first call, the weight of spectral_norm() is not normalized. The parametrizations
+of torch.nn.utils need no call (torch/nn/utils/parametrize.py).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model whose forward is misspelt or indented too far raises NotImplementedError"
+# title = "A model whose forward is misspelled or indented too far raises NotImplementedError"
 # kind = "error"
 # symptom = "is missing the required .forward. function"
 # messages = ['Module \[(?!Module(?:List|Dict)\])\w{1,60}\] is missing the required .forward. function']
@@ -24,14 +24,14 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The class is fine until the model is called.
+"""The class works until the model is called.
 
-Module has a forward() that raises, which a method of another name does not replace
-(torch/nn/modules/module.py): misspelt (pytorch#74303), or a function inside of __init__
-because it is indented too far (bubbliiiing/deeplabv3-plus-pytorch#55). One that stands left of the
-methods, outside of the class, is no method either. A class that inherits
-from another network raises nothing: the forward() of that one runs. Up to torch 1.11 the
-error has no text (pytorch#74303).
+Module has a forward() that raises, and a method with another name does not override it
+(torch/nn/modules/module.py). The method is misspelled (pytorch#74303), or it is a function inside
+__init__ because it is indented too far (bubbliiiing/deeplabv3-plus-pytorch#55). A function at the
+left margin, outside the class, is not a method either. A class that inherits from another network
+raises nothing, because the inherited forward() runs. Up to torch 1.11 the error has no text
+(pytorch#74303).
 """
 
 import torch

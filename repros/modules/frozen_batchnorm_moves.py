@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A backbone frozen with requires_grad_(False) still changes: its BatchNorm updates its statistics"
+# title = "A backbone with requires_grad_(False) still changes: its BatchNorm updates running statistics"
 # kind = "silent"
 # symptom = "running_mean of the frozen backbone moved"
 # origin = "design"
@@ -31,22 +31,22 @@
 # freeze(backbone)
 # model.train()
 # '''
-# choice = "Take the lines where the loop is yours; the fix where a trainer of a library calls train()"
+# choice = "Take the lines if the training loop is yours; take the fix if a library's trainer calls train()"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Nothing of the backbone is in the optimizer, and what it computes drifts all the same.
+"""No parameter of the backbone is in the optimizer, but the output of the backbone drifts.
 
 The running statistics are buffers, which the forward in train mode updates (docs:
 torch.nn.BatchNorm2d), and train() of the model puts the backbone back into train mode.
-track_running_stats = False, advised in HelloRicky123/Siamese-RPN#6, keeps the
-statistics and does not use them: in train mode the features depend on the batch. So do
-they with momentum = 0.
-eval() alone lets weight and bias learn (idstcv/SoftTriple#4), and turns off the dropout of the
-backbone (docs: torch.nn.Dropout). Frozen after some steps, weights that
-an optimizer still holds go on by momentum and weight decay where their gradients are zero instead
-of None, as after zero_grad() in torch 1.13: set them to None, as the fix does. Freeze before
-DistributedDataParallel wraps the model: it waits for what is frozen later, and the second forward
-raises.
+track_running_stats = False, advised in HelloRicky123/Siamese-RPN#6, keeps the statistics but does
+not use them: in train mode the features depend on the batch. With momentum = 0 the features depend
+on the batch too. eval() alone lets weight and bias learn (idstcv/SoftTriple#4), and turns off the
+dropout of the backbone (docs: torch.nn.Dropout).
+
+If you freeze the backbone after some steps, the optimizer still holds its weights. Momentum and
+weight decay move weights whose gradients are zero instead of None, as after zero_grad() in torch
+1.13: set the gradients to None, as the fix does. Freeze before DistributedDataParallel wraps the
+model: the wrapper waits for parameters that are frozen later, and the second forward raises.
 """
 
 import torch

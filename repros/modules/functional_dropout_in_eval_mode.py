@@ -26,14 +26,13 @@
 # when = "p is above 0 and the module is in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model is in eval mode, and every call predicts something else.
+"""The model is in eval mode, but every call gives a different prediction.
 
-A function does not know the mode of the module that calls it: training of
-torch.nn.functional.dropout is True unless it is given (docs:
-torch.nn.functional.dropout). nn.Dropout()(x) inside the forward has the same effect: it
-makes a new layer, in train mode (yangze0930/NTS-Net#14). scaled_dot_product_attention() has no
-such argument: its dropout_p has to be 0 in eval mode. dropout(x, self.training) takes the mode
-for p, and gives zeros in train mode.
+A function does not know the mode of the module that calls it: the argument training of
+torch.nn.functional.dropout is True by default (docs: torch.nn.functional.dropout). nn.Dropout()(x)
+inside the forward has the same effect, because it makes a new layer in train mode
+(yangze0930/NTS-Net#14). scaled_dot_product_attention() has no such argument: its dropout_p has to
+be 0 in eval mode. dropout(x, self.training) passes the mode as p, and returns zeros in train mode.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model whose __init__ is misspelt has no layers, and its optimizer no parameters"
+# title = "A model whose __init__ is misspelled has no layers, so its optimizer gets no parameters"
 # kind = "error"
 # symptom = "optimizer got an empty parameter list"
 # messages = ["optimizer got an empty parameter list"]
@@ -22,10 +22,10 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The class is accepted, print(model) shows no layers, and the optimizer refuses it.
+"""Python accepts the class, print(model) shows no layers, and the optimizer raises.
 
-Python calls __init__, with two underscores at each end, and finds that of Module:
-the method called _init_ never runs (mikeizbicki/cmc-csci181-deeplearning#7). Where it has arguments,
+Python calls __init__, with two underscores at each end, and finds the __init__ of Module: the
+method called _init_ never runs (mikeizbicki/cmc-csci181-deeplearning#7). If _init_ has arguments,
 Net(3) raises a TypeError: __init__() takes 1 positional argument.
 """
 

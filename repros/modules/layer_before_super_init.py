@@ -28,13 +28,13 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The traceback ends in torch's __setattr__, below the line of __init__ that makes a layer.
+"""The traceback ends in torch's __setattr__, called from the line of __init__ that makes a layer.
 
-Module.__init__() makes the dictionaries that a layer is registered in
-(torch/nn/modules/module.py), so super().__init__() has to come first, and is easily
-forgotten altogether (Genentech/gReLU#188). The __init__() that a dataclass writes never calls it.
-Nor does super().__init__() reach Module past a mixin that stands before it and does not call
-super().__init__() itself.
+Module.__init__() creates the dictionaries in which layers are registered
+(torch/nn/modules/module.py). So super().__init__() has to come first, but it is easily forgotten
+(Genentech/gReLU#188). The generated __init__() of a dataclass never calls it. super().__init__()
+does not reach Module either if a mixin comes before Module and does not call super().__init__()
+itself.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Layers in a Python list never train: parameters() does not list them"
+# title = "Layers in a Python list never train because parameters() does not yield their weights"
 # kind = "silent"
 # symptom = "2 of 3 layers did not learn"
 # messages = ["optimizer got an empty parameter list"]
@@ -23,16 +23,18 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss falls, by the work of the layers that are attributes of their own. Where all layers
-stand in the list, the optimizer raises instead: it gets no parameters.
+"""The loss falls because the layers outside the list learn. If all layers are in the list, the
+optimizer raises instead, because it gets no parameters.
 
-A module registers the modules that are assigned to it, and a list is none
-(pytorch#59925): parameters(), to(), state_dict() and eval() do not reach into it
-(pytorch#1053). So a model that was moved by to(device) or double() raises in its forward, and one
-that stays where it is says nothing. Added to the optimizer by hand, the layers train. A dict registers none either, and torch.nn.ModuleDict does; its keys are strings
-without a dot, and not the name of a method, such as "train". Nor do they find what a
-local name holds: there list(model.parameters()), which some try, is empty as well. A checkpoint
-that was saved from the list lacks its layers, and a strict load into the ModuleList says so.
+A module registers the modules that are assigned to it, and a list is not a module (pytorch#59925):
+parameters(), to(), state_dict() and eval() do not reach into the list (pytorch#1053). So a model
+that was moved by to(device) or double() raises in its forward, and a model that was not moved fails
+silently. Layers that you add to the optimizer by hand do train. A module does not register a dict
+either, but it does register a torch.nn.ModuleDict. The keys of a ModuleDict are strings without a
+dot, and not the name of a method, such as "train". Layers in a local variable are not registered
+either: there list(model.parameters()), which some try, is empty as well. A checkpoint that was
+saved from the list lacks its layers, and a strict load into the ModuleList reports the missing
+keys.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A Linear behind flattened features raises for images of another size"
+# title = "A Linear after flattened features raises on images of another size"
 # kind = "error"
 # symptom = "shapes cannot be multiplied"
 # messages = [
@@ -36,15 +36,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first Linear after the convolutions raises, and training images of the old size worked.
+"""The first Linear after the convolutions raises, although training on images of the old size
+worked.
 
-Its in_features is the number of channels times the height and width of the features,
-which grow with the image (in steps, behind a stride or pooling). AdaptiveAvgPool2d() to the height and width that it was made for, here
-4 x 4, leaves features of that size as they are (docs: torch.nn.AdaptiveAvgPool2d). A view()
-that leaves the batch to -1 runs where the sizes divide, and makes several rows of one sample
-(qijiezhao/pseudo-3d-pytorch#28). On MPS the pooling may raise where the one size does not divide
-the other (pytorch#143864). On CUDA its backward raises under use_deterministic_algorithms(True)
-(docs: torch.use_deterministic_algorithms).
+Its in_features is the number of channels times the height and width of the features, which grow
+with the image (in steps, after a stride or pooling). AdaptiveAvgPool2d() to the original height and
+width, here 4 x 4, leaves features of that size unchanged (docs: torch.nn.AdaptiveAvgPool2d). A
+view() with -1 for the batch size runs if the sizes divide, and turns one sample into several rows
+(qijiezhao/pseudo-3d-pytorch#28). On MPS the pooling may raise if one size does not divide the other
+(pytorch#143864). On CUDA its backward raises under use_deterministic_algorithms(True) (docs:
+torch.use_deterministic_algorithms).
 """
 
 import torch

@@ -28,13 +28,14 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The layers are registered, and calling the list raises.
+"""The layers are registered, but calling the list raises.
 
-ModuleList does not say in which order its modules run, as Sequential does (docs:
-torch.nn.Sequential). After an update of a library an attribute that was a layer may have
-become a list of them (cloneofsimo/paint-with-words-sd#2). A ModuleDict raises too: call one of
-its modules, layers["head"](x). Sequential takes one input, and hands on one: layers that take
-more, such as a mask, or give a tuple, as LSTM does, are called in a loop over the ModuleList.
+Unlike Sequential, ModuleList does not define the order in which its modules run (docs:
+torch.nn.Sequential). After a library update, an attribute that was a layer may be a list of layers
+(cloneofsimo/paint-with-words-sd#2). A ModuleDict raises too: call one of its modules,
+layers["head"](x). Sequential accepts one input and passes on one output. Some layers take more
+inputs, such as a mask, or return a tuple, as LSTM does: call these layers in a loop over the
+ModuleList.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ModuleList([layer] * n) is one layer n times: the weights are tied"
+# title = "ModuleList([layer] * n) holds one layer n times, so the weights are tied"
 # kind = "silent"
 # symptom = "3 layers share 1 weight"
 # origin = "usage"
@@ -23,14 +23,14 @@
 # when = "the count is above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""print(model) shows all the layers, or their number in newer releases. The state_dict has an entry for
-each, and there is one weight.
+"""print(model) shows all the layers, or their number in newer releases. The state_dict has an entry
+for each layer, but there is only one weight.
 
-A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and
-parameters() yields a shared parameter once. Sequential(*[layer] * n), extend() and
-ModuleDict(dict.fromkeys(names, layer)) share it too. Copies by copy.deepcopy(), as
-torch.nn.TransformerEncoder makes of its layer, start with equal weights and are not tied. Weights that were saved
-from tied layers load into the new ones; the state of their optimizer does not, as it has fewer.
+A list times n holds the same object n times (acids-ircam/ddsp_pytorch#37), and parameters() yields
+a shared parameter once. Sequential(*[layer] * n), extend() and ModuleDict(dict.fromkeys(names,
+layer)) share the layer too. Copies made by copy.deepcopy(), as torch.nn.TransformerEncoder makes of
+its layer, start with equal weights but are not tied. Weights saved from tied layers load into the
+new layers. The state of their optimizer does not, because it has fewer parameters.
 """
 
 from torch.nn import Linear, ModuleList

@@ -23,12 +23,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the same failure as modules/layers_in_a_list_never_train, which carries its message"
 # ///
-"""The forward works, and the optimizer finds nothing to train.
+"""The forward works, but the optimizer finds nothing to train.
 
-A module registers the modules and parameters that are assigned to it: not what a list
-holds (pytorch#59925), what a local name holds (Lightning-AI/pytorch-lightning#2282), or
-what the forward makes (Lightning-AI/pytorch-lightning#6554). list(model.parameters()),
-tried in Lightning-AI/pytorch-lightning#2282, is empty as well.
+A module registers only the modules and parameters that are assigned to it. It registers neither the
+layers in a list (pytorch#59925), nor those in a local variable
+(Lightning-AI/pytorch-lightning#2282), nor those made in the forward
+(Lightning-AI/pytorch-lightning#6554). list(model.parameters()), tried in
+Lightning-AI/pytorch-lightning#2282, is empty as well.
 """
 
 import torch

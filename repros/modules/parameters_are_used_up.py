@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Parameters filtered into a generator are gone after they were counted"
+# title = "A generator of filtered parameters is empty after the parameters are counted"
 # kind = "error"
 # symptom = "optimizer got an empty parameter list"
 # messages = ["optimizer got an empty parameter list"]
@@ -26,12 +26,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The model prints its number of parameters, and the optimizer says that there are none.
+"""The program counts the parameters, but the optimizer then reports an empty list.
 
-filter() and parameters() yield each item once: the sum, an optimizer that reads them
-before its base class does (YanaiEliyahu/AdasOptimizer#2) or a first loop
-(pytorch#110357) leave nothing to a second reader. An optimizer of two groups takes the empty one,
-and clip_grad_norm_() clips nothing, without an error.
+filter() and parameters() yield each item once. A sum, a first loop (pytorch#110357) or an optimizer
+that reads the parameters before its base class does (YanaiEliyahu/AdasOptimizer#2) leaves nothing
+for a second reader. An optimizer with two groups accepts the empty group without an error, and
+clip_grad_norm_() silently clips nothing.
 """
 
 import torch

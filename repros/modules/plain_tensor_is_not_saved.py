@@ -23,15 +23,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The checkpoint loads without a complaint, and what the model had measured or drawn is gone.
+"""The checkpoint loads without an error, but the values that the model measured or drew are lost.
 
-state_dict() holds parameters and buffers alone (pytorch#18056), and an attribute that is a
-tensor is neither. In ligerlac/torchlogix#22 a trained model lost its random wiring, and its
-accuracy with it. A file from before the buffer misses its key: load it once with
-strict=False. half() casts a buffer of floats too: give a counter an integer dtype. A buffer
-that has grown, such as a memory bank, loads only into one of its size.
-DistributedDataParallel copies the buffers of rank 0 to the other ranks before a forward, unless
-it is told broadcast_buffers=False, or the forward before that one ran in no_sync().
+state_dict() holds only parameters and buffers (pytorch#18056), and a plain tensor attribute is
+neither. In ligerlac/torchlogix#22, a trained model lost its random wiring and its accuracy. A file
+saved before the buffer existed lacks its key: load that file once with strict=False. half() also
+casts a floating-point buffer: give a counter an integer dtype. A buffer that has grown, such as a
+memory bank, loads only into a buffer of the same size. DistributedDataParallel copies the buffers
+of rank 0 to the other ranks before a forward, unless broadcast_buffers=False is passed or the
+previous forward ran in no_sync().
 """
 
 import torch

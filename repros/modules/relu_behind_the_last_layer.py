@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A ReLU after the last Linear predicts zero for all positive inputs in many initializations"
+# title = "With positive inputs, a ReLU after the last Linear outputs only 0 in many initializations"
 # kind = "silent"
 # symptom = "starts of 256 give 0 for every input"
 # origin = "usage"
@@ -22,14 +22,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""One start learns and the next one predicts 0 for good (jvargasmu/population_estimation#68).
+"""One start learns, and the next start predicts 0 forever (jvargasmu/population_estimation#68).
 
-Where the input of a ReLU is negative its gradient is 0: a last layer that happens to give
-negative numbers for all inputs is never moved (ProteomicsML/ProteomicsML#203). Here 256 outputs
-are as many starts of one Linear, whose inputs are 1 and 2. With inputs around 0 few or none are
-dead, as some of them get a positive output. softplus() is positive too, and its gradient lasts down to
--100 in float32 and -17 in float16; with inputs of a thousand most starts lie below that: scale them.
-Without an activation the prediction may be negative.
+If the input of a ReLU is negative, its gradient is 0. A last layer that happens to give negative
+numbers for all inputs is therefore never updated (ProteomicsML/ProteomicsML#203). Here 256 outputs
+act as 256 starts of one Linear, whose inputs are 1 and 2. With inputs around 0, few or no outputs
+are dead, because some inputs give a positive output. softplus() is positive too, and its gradient
+is nonzero down to -100 in float32 and -17 in float16. With inputs of a thousand, most starts are
+below that: scale the inputs. Without an activation, the prediction may be negative.
 """
 
 import torch

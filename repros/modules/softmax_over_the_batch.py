@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A softmax over dim=0 shares the probability among the samples of the batch"
+# title = "A softmax over dim=0 distributes the probability over the samples of the batch"
 # kind = "silent"
 # symptom = "the probabilities of a sample depend on its batch"
 # origin = "usage"
@@ -22,14 +22,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The probabilities of a sample do not sum to one, and change with the samples beside it.
+"""The probabilities of a sample do not sum to one, and depend on the other samples in the batch.
 
-softmax makes the elements along dim sum to one (docs: torch.nn.Softmax); dim=0 is right
-for a single sample without a batch dimension, where such code often comes from
-(DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last
-dimension of [batch, classes] and [batch, time, classes]; of [batch, classes, height, width]
-they are dim=1, and so is the time of attention scores [batch, time, 1]. Along a dimension of size
-one a softmax gives 1 everywhere: a single logit per sample wants sigmoid().
+softmax makes the elements along dim sum to one (docs: torch.nn.Softmax). dim=0 is right for a
+single sample without a batch dimension, which is often the origin of such code
+(DeepReinforcementLearning/DeepReinforcementLearningInAction#32). The classes are the last dimension
+of [batch, classes] and [batch, time, classes]. In [batch, classes, height, width] the classes are
+dim=1, and so is the time in attention scores [batch, time, 1]. Along a dimension of size one, a
+softmax gives 1 everywhere: a single logit per sample needs sigmoid().
 """
 
 import torch

@@ -30,18 +30,18 @@
 # weights = softmax(scores, dim=-1)  # the dimension that has to sum to 1
 # '''
 # rule = "warning"
-# when = "the first dimension is that of the samples"
+# when = "the samples are along the first dimension"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A warning, and weights that are normalized over the samples of the batch.
+"""softmax() warns, and the weights are normalized over the samples of the batch.
 
-Without dim it is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
-(torch/nn/functional.py). For [batch, classes] the guess is right, so that the warning is
-easily ignored; a softmax over the wrong dimension came of it in
-motokimura/capsnet_pytorch#1. Where the guess is right, as the 1 for the classes of
-[batch, classes, height, width], write that dimension: the last one is another. Over a last
-dimension of 1 every weight is 1: the energies of [batch, steps, 1] need dim=1, and the coupling of
-capsules [1, inputs, outputs, 1], whose implicit dim is that of the inputs, needs dim=2.
+The implicit dim is 0 for inputs of 0, 1 or 3 dimensions and 1 for all others
+(torch/nn/functional.py). For [batch, classes] the implicit dim is right, so the warning is easily
+ignored. In motokimura/capsnet_pytorch#1 it led to a softmax over the wrong dimension. If the
+implicit dim is right, such as 1 for the classes of [batch, classes, height, width], write that
+dimension instead of -1. Over a last dimension of 1, every weight is 1. The energies of [batch,
+steps, 1] need dim=1. The coupling of capsules [1, inputs, outputs, 1], whose implicit dim is that
+of the inputs, needs dim=2.
 """
 
 import warnings

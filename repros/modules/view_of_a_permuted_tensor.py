@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "view() that merges dimensions of a permuted or transposed tensor raises"
+# title = "A view() that merges dimensions of a permuted or transposed tensor raises"
 # kind = "error"
 # symptom = "view size is not compatible with input tensor"
 # messages = ["view size is not compatible with input tensor.s size and stride"]
@@ -29,18 +29,18 @@
 # y = x.transpose(1, 2).reshape(2, -1)
 # '''
 # rule = "warning"
-# when = "the tensor is contiguous and the exchanged sizes are above 1"
+# when = "the tensor is contiguous and the swapped sizes are above 1"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A view() that worked raises after a transpose(), a permute() or a new release
+"""A view() that worked raises after a transpose(), a permute() or an upgrade to a new release
 (pytorch/examples#836).
 
-view() never copies: the new shape has to be possible with the strides of the tensor
-(docs: torch.Tensor.view), which transpose() has exchanged. reshape() copies where it has
-to: a change in place of its result may not reach x. Features of a convolution of permuted images
-raise too, and so does a slice such as x[:, :2].view(-1). A view() that merges nothing runs. A
-view() or reshape() in the place of the transpose, as in jeya-maria-jose/TransWeather#2, does not
-move the axes: it runs, and gives the elements in another order.
+view() never copies: the new shape must be compatible with the strides of the tensor (docs:
+torch.Tensor.view), which transpose() has swapped. reshape() copies if necessary, so an in-place
+change of its result may not reach x. Features of a convolution over permuted images raise too, and
+so does a slice such as x[:, :2].view(-1). A view() that merges no dimensions runs. A view() or
+reshape() in place of the transpose, as in jeya-maria-jose/TransWeather#2, does not move the axes:
+it runs, but returns the elements in another order.
 """
 
 import torch

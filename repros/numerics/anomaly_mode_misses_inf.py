@@ -36,17 +36,17 @@
 # if problem is not None:
 #     raise RuntimeError(problem)
 # '''
-# choice = "Take the lines; the fix where gradients are sparse, or to learn which input or module the inf came from"
+# choice = "Take the lines; take the fix if gradients are sparse, or to find the input or module that the inf came from"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The backward under detect_anomaly() passes although a gradient is inf; it raises where one is
+"""The backward under detect_anomaly() passes although a gradient is inf; it raises if a gradient is
 NaN (control).
 
-Anomaly mode looks for NaN alone (torch/csrc/autograd/engine.cpp), and at what each operation
-returns: a NaN that inf and -inf make in an accumulated .grad passes as well. A check for inf was
-asked for (pytorch#83481, pytorch#160016). With a GradScaler call unscale_() before the check, and
-skip the step rather than raise: an inf in its first steps is part of how it works (docs:
-torch.amp). The check costs a read of the device for each parameter.
+Anomaly mode looks only for NaN (torch/csrc/autograd/engine.cpp), and only in the values that each
+operation returns: a NaN that inf and -inf produce in an accumulated .grad passes as well. Users
+have asked for a check for inf (pytorch#83481, pytorch#160016). With a GradScaler, call unscale_()
+before the check, and skip the step rather than raise: an inf in the first steps is normal for
+GradScaler (docs: torch.amp). The check reads one value from the device for each parameter.
 """
 
 import torch

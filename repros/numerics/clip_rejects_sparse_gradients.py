@@ -48,20 +48,20 @@
 #     criterion(model(x), y).backward()
 #     clip_or_skip(optimizer, max_norm=0.1)
 # '''
-# choice = "Take the lines, or torch 2.14; the fix where a dense gradient of the table is too large and one optimizer has all parameters, as it clips those of each on their own"
+# choice = "Take the lines, or torch 2.14; take the fix if a dense gradient of the table is too large and one optimizer has all parameters, because the fix clips each optimizer separately"
 # affected = { cpu = ">=2.0,<2.14" }
 # ///
-"""Training that clips the gradients of a sparse Embedding stops at the first step since 2.0.
+"""Since 2.0, training that clips the gradients of a sparse Embedding stops at the first step.
 
-On the CPU clip_grad_norm_() calls torch._foreach_norm() in 2.0 to 2.3 and
-torch.linalg.vector_norm() since then (torch/nn/utils/clip_grad.py). Neither had a kernel
-for sparse tensors until vector_norm() got one (pytorch#185309); torch.norm(), which 1.13
-called, has one (amzn/pecos#288 went back to it). But 1.13 only returns the norm: the
-gradient is as long after the call as before, and norm_type=inf raises there too.
-clip_grad_value_() raises on every release up to 2.15.
+On the CPU, clip_grad_norm_() calls torch._foreach_norm() in 2.0 to 2.3 and
+torch.linalg.vector_norm() since then (torch/nn/utils/clip_grad.py). Neither had a kernel for sparse
+tensors until vector_norm() got one (pytorch#185309). torch.norm(), which 1.13 called, has one
+(amzn/pecos#288 went back to torch.norm()). But 1.13 only returns the norm: the gradient is as long
+after the call as before, and norm_type=inf raises there too. clip_grad_value_() raises on every
+release up to 2.15.
 
-SparseAdam takes no dense gradients: with the lines use Adam, whose moments then decay for every
-row in each step.
+SparseAdam does not accept dense gradients. With the lines, use Adam, whose moments then decay for
+every row in each step.
 """
 
 import torch

@@ -33,24 +33,24 @@
 # from numerics import clip_or_skip
 # clip_or_skip(optimizer, max_norm=0.5)
 # '''
-# choice = "Take the fix, which passes over the gradients once and takes sparse and empty ones; the lines where a file cannot be added and all gradients are dense"
+# choice = "Take the fix, which passes over the gradients once and accepts sparse and empty ones; take the lines if a file cannot be added and all gradients are dense"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss is finite and one gradient is inf; after clip_grad_norm_() that one is NaN and
-all others are 0. Where all are finite, and large (1e20), all are 0 with norm_type 2, the default,
-and the step does nothing.
+"""The loss is finite and one gradient is inf; after clip_grad_norm_() that gradient is NaN and all
+others are 0. If all gradients are finite but large (1e20), all become 0 with norm_type 2, the
+default, and the step does nothing.
 
-The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0, and inf * 0 is
-NaN (torch/nn/utils/clip_grad.py). The norm of finite gradients is inf where their squares
-overflow. error_if_nonfinite=True raises; it became the default and was taken back
-(pytorch#53843, pytorch#55169).
+The norm is inf, so every gradient is multiplied by max_norm / (norm + 1e-6) = 0, and inf * 0 is NaN
+(torch/nn/utils/clip_grad.py). The norm of finite gradients is inf if their squares overflow.
+error_if_nonfinite=True raises; it became the default, but this was reverted (pytorch#53843,
+pytorch#55169).
 
-A step with an infinite gradient has to be skipped; finite ones keep their direction once they are
-divided by the largest, which leaves a norm of at least max_norm to clip. largest / max_norm is inf
-itself where max_norm is below 1 and the largest near the end of its dtype, as float16 soon is.
-The norm that clip_grad_norm_() returns in the lines is that of the divided gradients. In float16 it
-is inf above 65504, as of 200000 equal gradients with a max_norm of 1000; on 1.13 clamp() takes no
-float16 on the CPU.
+A step with an infinite gradient has to be skipped. Finite gradients keep their direction when the
+lines divide them by the largest, which leaves a norm of at least max_norm to clip. largest /
+max_norm is itself inf if max_norm is below 1 and the largest is near the limit of its dtype, which
+float16 soon reaches. In the lines, clip_grad_norm_() returns the norm of the divided gradients. In
+float16 this norm is inf above 65504, for example for 200000 equal gradients with a max_norm of
+1000. On 1.13, clamp() does not accept float16 on the CPU.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Standardizing a column that is constant in the training data makes the loss nan from the first step"
+# title = "Standardizing a column that is constant in the training data makes the first loss nan"
 # kind = "silent"
 # symptom = "the first loss is nan"
 # elsewhere = [
@@ -31,16 +31,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The first loss is nan already, with clean data: the standard deviation of a constant column
-is 0, and 0 / 0 is nan in every row of it (fastai/fastai#889). One such column spoils the
-output of a linear layer.
+"""The first loss is already nan, with clean data. The standard deviation of a constant column is 0,
+and 0 / 0 is nan in every row (fastai/fastai#889). One such column spoils the output of a linear
+layer.
 
-A trial on a subset, in which a column happens to be constant, meets it (fastai/fastai#889). The
-mean of a constant 0.1 is rounded, so that little but not 0 is left of it: divided by 1e-8, which
-is often added to the deviation, it is no longer little, and by 0 it is inf. In a tensor of this
-one column the deviation is about 1e-8 itself, and a test for 0 lets it through. Of a constant
-1.7e9, a time, 128 is left, which no deviation makes little: the mean of such a column is its value.
-A column of 0.1 in which one value differs in its last bit is not constant, and becomes -31.
+A trial on a subset in which a column happens to be constant also fails (fastai/fastai#889). The
+mean of a constant 0.1 is rounded, so subtracting the mean leaves a small remainder instead of 0.
+The remainder is no longer small after a division by 1e-8, which is often added to the deviation,
+and is inf after a division by 0. In a tensor with this column alone, the deviation is about 1e-8
+itself, and passes a test for 0. For a constant 1.7e9, such as a time, the remainder is 128, which
+no deviation makes small: the lines use the value of a constant column as its mean. A column of 0.1
+in which one value differs in its last bit is not constant: its values become -31.
 """
 
 import torch

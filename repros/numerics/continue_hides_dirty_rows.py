@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Skipping every batch with a NaN can skip nearly all batches for 3 % bad rows"
+# title = "Skipping every batch with a NaN can skip nearly all batches if 3 % of the rows are bad"
 # kind = "silent"
 # symptom = "of 100 batches were skipped for 3 % bad rows"
 # origin = "usage"
@@ -19,10 +19,10 @@
 # affected = { cpu = ">=1.13" }
 # retired = "arithmetic in which torch plays no part, and no report of it was found; no other id carries it"
 # ///
-"""With every 33rd row bad, 97 of 100 batches of 32 rows hold a bad row and are skipped;
-without bad rows (control) none is.
+"""If every 33rd row is bad, 97 of 100 batches of 32 rows contain a bad row and are skipped; without
+bad rows (control) no batch is skipped.
 
-Batches skipped with `continue` also distort what is averaged and accumulated over them
+Skipping batches with `continue` also distorts averages and sums over the batches
 (automl/TFM-Playground#20).
 """
 

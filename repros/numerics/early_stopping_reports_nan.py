@@ -21,11 +21,11 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the cause is that of numerics/best_state_is_an_alias, in a longer story"
 # ///
-"""A run that went NaN stops like any other, because `nan < best` is False, and the "best"
-model that it restores predicts nan.
+"""A run that became NaN stops like any other, because `nan < best` is False, but the "best" model
+that it restores predicts nan.
 
-The state is a reference to the live weights (docs: torch.nn.Module.state_dict), so it
-is ruined with them; with a copy (control) the restored model is fine.
+The state is a reference to the live weights (docs: torch.nn.Module.state_dict), so NaN ruins both.
+With a copy (control) the restored model is fine.
 """
 
 import copy

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An entropy written as p * log(p) is nan as soon as one probability is zero"
+# title = "An entropy written as p * log(p) is nan if one probability is zero"
 # kind = "silent"
 # symptom = "entropy nan, gradient nan|entropy 0, gradient nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
@@ -25,21 +25,22 @@
 # entropy = -(p * logp.masked_fill(p == 0, 0)).sum(-1)
 # '''
 # rule = "warning"
-# when = "the logits of one sample lie more than about 100 apart (17 in float16)"
+# when = "the logits of one sample differ by more than about 100 (17 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""0 * log(0) is 0 * -inf, which is nan (kkirchheim/pytorch-ood#84): a model that becomes
-sure of one class ends the training.
+"""0 * log(0) is 0 * -inf, which is nan (kkirchheim/pytorch-ood#84): a model that becomes certain of
+one class ends the training.
 
-xlogy() counts 0 * log(0) as 0 and is proposed for it (huggingface/trl#7224). It cures the
-value; its gradient at 0 is inf, and the softmax makes a nan of that.
+xlogy() counts 0 * log(0) as 0 and has been proposed as a fix (huggingface/trl#7224). It fixes the
+value, but its gradient at 0 is inf, which the softmax turns into nan.
 
-With log_softmax() the logs are finite wherever the logits are. A logit of -inf, as a mask writes
-it, would give 0 * -inf there too (huggingface/trl#7221, OpenBMB/ModelCenter#14), so a
-probability of 0 takes no part in the product. (A row of which all is masked stays nan.)
+With log_softmax() the logs are finite wherever the logits are. A logit of -inf, as written by a
+mask, would give 0 * -inf there too (huggingface/trl#7221, OpenBMB/ModelCenter#14), so the lines
+keep a probability of 0 out of the product. (A row that is fully masked stays nan.)
 
-Of probabilities that are no softmax, such as their mean over the batch in a mutual information,
--(p * p.clamp(min=torch.finfo(p.dtype).tiny).log()).sum(-1) has a finite value and gradient.
+Some probabilities do not come from a softmax, such as their mean over the batch in a mutual
+information. For these, -(p * p.clamp(min=torch.finfo(p.dtype).tiny).log()).sum(-1) has a finite
+value and gradient.
 """
 
 import torch

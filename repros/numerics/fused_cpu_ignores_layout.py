@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused optimizers on the CPU apply a gradient of another layout to the wrong weights"
+# title = "Fused optimizers on the CPU apply a gradient with another layout to the wrong weights"
 # kind = "silent"
 # symptom = "stepped by a gradient whose elements are permuted"
 # origin = "torch"
@@ -37,31 +37,31 @@
 #     parameter.grad = gradient
 # clip_or_skip(optimizer, max_norm=float("inf"))
 # '''
-# choice = "Take the lines, which copy each gradient; the fix copies those alone that have another layout"
+# choice = "Take the lines, which copy each gradient, or the fix, which copies only gradients with another layout"
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = "never" }
 # ///
-"""With fused=True weights are stepped by the gradients of others where the strides of parameter and
-gradient differ, as those of a convolution do after channels_last images; with fused=False, or a
-copy in the parameter's layout (control), the step is right. Fused Adam, AdamW and Adagrad fail
-too.
+"""With fused=True, a weight is updated by the gradient of another weight if the strides of
+parameter and gradient differ, as they do for a convolution after channels_last images. With
+fused=False, or a copy in the parameter's layout (control), the step is right. Fused Adam, AdamW and
+Adagrad fail too.
 
-The kernel makes a contiguous copy of the gradient, leaves it unused and walks over the
-memory of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a
-gradient the layout of its parameter unless the user chose one (docs: Default gradient
-layouts); torch.autograd.grad() does not. To PyTorch a gradient of another layout "is not
-an error" (torch/csrc/autograd/functions/accumulate_grad.h). On CUDA fused SGD refuses
-it (aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does (pytorch#106951;
-not measured here).
+The kernel makes a contiguous copy of the gradient, but ignores the copy and walks over the memory
+of the original (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). backward() gives a gradient the
+layout of its parameter unless the user chose another layout (docs: Default gradient layouts);
+torch.autograd.grad() does not. To PyTorch a gradient of another layout "is not an error"
+(torch/csrc/autograd/functions/accumulate_grad.h). On CUDA, fused SGD refuses such a gradient
+(aten/src/ATen/native/cuda/FusedSgdKernel.cu), as fused Adam does (pytorch#106951; not measured
+here).
 
-The state of the optimizer is walked over in the same way: momentum and averages that were made, or
-loaded, before model.to(memory_format=torch.channels_last) belong to other weights from then on, and
-the lines leave them so. Convert the model before the first step; state that is loaded from a model
-of another layout needs torch.empty_like(parameter).copy_(...) too.
+The kernel walks over the state of the optimizer in the same way. Momentum and averages that were
+made or loaded before model.to(memory_format=torch.channels_last) then belong to other weights, and
+the lines do not change that. Convert the model before the first step. State that is loaded from a
+model with another layout needs torch.empty_like(parameter).copy_(...) too.
 
-The lines need a parameter without gaps. Of a slice of a larger tensor, whose gradient always has
-other strides, a fused step on the CPU takes the whole memory for it, and writes over what lies
-between its elements.
+The lines need a parameter without gaps. For a slice of a larger tensor, whose gradient always has
+other strides, a fused step on the CPU treats the whole memory as the parameter and overwrites the
+values between its elements.
 """
 
 import torch

@@ -27,18 +27,17 @@
 # requires = ">=2.4"
 # affected = { cpu = "<2.14", cuda = "never" }
 # ///
-"""After step() with fused=True only the last of 65 weights has moved; without fused
-(control) all have.
+"""After step() with fused=True, only the last of 65 weights has moved; without fused (control), all
+weights have moved.
 
-The vectorised part of the kernel never writes the parameter; only the remainder that
-fills no vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). So a parameter shorter than
-a vector, such as a bias of 5, moves as it should. Without fused, weights in bfloat16 stay where
-a step is too small for its 8 bits: that is another failure.
-float16 is skipped too, with momentum as without; float32 and float64 are right (pytorch#191763),
-and so are fused Adam, AdamW and Adagrad.
+The vectorized part of the kernel never writes the parameter; only the remainder that does not fill
+a vector is updated (aten/src/ATen/native/cpu/FusedSGDKernel.cpp). So a parameter shorter than a
+vector, such as a bias of 5, moves correctly. Without fused, weights in bfloat16 do not move if a
+step is too small for its 8 bits, which is another failure. float16 is skipped too, with or without
+momentum; float32 and float64 are right (pytorch#191763), and so are fused Adam, AdamW and Adagrad.
 
-Leave fused out: fused=False also turns off the choice of the foreach loop, which torch makes for
-parameters on CUDA (torch/optim/sgd.py).
+Leave fused out: fused=False also turns off the foreach loop that torch chooses for parameters on
+CUDA (torch/optim/sgd.py).
 """
 
 import torch

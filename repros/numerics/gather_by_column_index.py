@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "gather() of a float32 tensor along dim 0 with an index of shape (n, 1) returns other elements"
+# title = "gather() of a float32 tensor along dim 0 with an index of shape (n, 1) returns wrong elements"
 # kind = "silent"
 # symptom = "gathered \\[1\\.0, 2\\.0, 2\\.0\\], not \\[4\\.0, 8\\.0, 8\\.0\\]"
 # origin = "torch"
@@ -22,13 +22,13 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.0,<2.1" }
 # ///
-"""gather() takes x[0, i] where it should take x[i, 0]; the same index, transposed into its
-shape, gives the right elements (control; pytorch#105794).
+"""gather() reads x[0, i] instead of x[i, 0]; the same index as a transposed view returns the right
+elements (control; pytorch#105794).
 
-An index of shape (n, 1) was taken for one that is expanded along its last dimension
-(pytorch#99709), and went down the fast path of those, which is new in 2.0 and only in
-builds with OpenMP (can_use_expanded_index_path() in
-aten/src/ATen/native/TensorAdvancedIndexing.h, aten/src/ATen/native/cpu/radix_sort.h).
+gather() mistook an index of shape (n, 1) for an index that is expanded along its last dimension
+(pytorch#99709), and used the fast path for expanded indices. This path is new in 2.0 and only in
+builds with OpenMP (can_use_expanded_index_path() in aten/src/ATen/native/TensorAdvancedIndexing.h,
+aten/src/ATen/native/cpu/radix_sort.h).
 """
 
 import torch

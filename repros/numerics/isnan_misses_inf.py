@@ -30,21 +30,21 @@
 # clip_or_skip(optimizer, max_norm=float("inf"))
 # model.zero_grad()
 # '''
-# choice = "Take the lines; the fix on a GPU, where it reads the device once and the lines once for each parameter, and for sparse gradients"
+# choice = "Take the lines; take the fix for sparse gradients, or on a GPU, where the fix reads the device once and the lines once for each parameter"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The check passes, the step is taken and the weight is -inf, because the loss is inf and
-isnan(inf) is False.
+"""The check passes, the step runs and the weight is -inf, because the loss is inf and isnan(inf) is
+False.
 
-isfinite() is False for both (docs: torch.isfinite); a NaN detector was changed to it for that
-reason (inferno-pytorch/inferno#119). But it is the gradients that the step uses. Of the loss
-alone even isfinite() misses the inf of an earlier batch that is accumulated, the inf of another
-rank, and a finite loss whose gradient is not, such as a root at 0.
+isfinite() is False for both (docs: torch.isfinite); a NaN detector was changed to isfinite() for
+that reason (inferno-pytorch/inferno#119). But the step uses the gradients, not the loss. Even
+isfinite() of the loss alone misses the inf of an earlier accumulated batch, the inf of another
+rank, and a finite loss whose gradient is not finite, such as a root at 0.
 
-The lines keep the weights. A BatchNorm has by then taken an infinite input into its running
-statistics, which no skipped step takes back. A finite gradient whose square overflows, as of 1e22,
-passes too: the second moment of Adam, RMSprop or Adagrad is inf from then on, and the weight stays
-where it is. clip_grad_value_() before the step prevents that.
+The lines protect the weights. By then, a BatchNorm has already added an infinite input to its
+running statistics, and skipping the step does not undo this. A finite gradient whose square
+overflows, such as 1e22, passes too: the second moment of Adam, RMSprop or Adagrad is inf from then
+on, and the weight stops moving. clip_grad_value_() before the step prevents that.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A cross entropy written as -log(softmax) is inf for a confident mistake, its gradient nan"
+# title = "A cross entropy written as -log(softmax) is inf for a confident mistake, and its gradient nan"
 # kind = "silent"
 # symptom = "loss inf, gradient nan|loss 18\\.\\d, gradient 0 "
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
@@ -24,19 +24,19 @@
 # loss = -logits.log_softmax(-1).gather(-1, y.unsqueeze(-1)).mean()
 # '''
 # rule = "warning"
-# when = "the logits of one sample lie more than about 100 apart (17 in float16)"
+# when = "the logits of one sample differ by more than about 100 (17 in float16)"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Once the logits of one sample are far apart, the softmax rounds the probability of its label
-to 0, the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
+"""If the logits of one sample are far apart, the softmax rounds the probability of its label to 0,
+the log is -inf, and the gradient is inf * 0 = nan (pytorch#1620).
 
-log_softmax() never forms the probability (docs: torch.nn.functional.log_softmax). Adding
-1e-8 in the log is the usual advice (NVIDIA/apex#358): the loss is finite then, and the gradient
-is 0 where it ought to be largest.
+log_softmax() never forms the probability (docs: torch.nn.functional.log_softmax). The usual advice
+is to add 1e-8 inside the log (NVIDIA/apex#358). The loss is then finite, but the gradient is 0
+where it should be largest.
 
-The loss of a label whose own logit is -inf, as a mask writes it, stays inf. In a focal loss take
-logp and p = logp.exp() from log_softmax(). With an exponent below 1, (1 - p) ** gamma
-has a nan gradient of its own where p is 1.
+The loss of a label whose own logit is -inf, as written by a mask, stays inf. In a focal loss, use
+logp from log_softmax() and p = logp.exp(). With an exponent below 1, (1 - p) ** gamma itself has a
+nan gradient where p is 1.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "logsumexp of 65520 or more equal float16 logits is inf, and its gradient zero"
+# title = "logsumexp of 65520 or more equal float16 logits is inf, and its gradient is zero"
 # kind = "silent"
 # symptom = "logsumexp is inf, and the gradients sum to 0"
 # origin = "torch"
@@ -21,17 +21,17 @@
 # requires = ">=2.1"
 # affected = { cpu = ">=2.1" }
 # ///
-"""The logsumexp over the vocabulary of a language model is inf where the logits are alike.
+"""The logsumexp over the vocabulary of a language model is inf if the logits are nearly equal.
 
 logsumexp_out_impl subtracts the maximum, and sums the exponentials into the result
 (aten/src/ATen/native/ReduceOps.cpp), which is float16: 65519 ones are rounded to its largest
-number, 65504, and 65520 to inf. The logarithm, 11.2, would fit. The gradient is zero, so a penalty
-on it, such as a z-loss, trains nothing. The mean of float16 overflowed in the same way
-(pytorch#91597). CUDA was not measured. bfloat16 has the range of float32.
+number, 65504, and 65520 ones to inf. The logarithm, 11.2, would fit. The gradient is zero, so a
+penalty on the logsumexp, such as a z-loss, trains nothing. The mean of float16 overflowed in the
+same way (pytorch#91597). CUDA was not measured. bfloat16 has the range of float32.
 
-log_softmax() of them is -inf, and a cross entropy inf: give it x.float() too. Of a z-loss take the
-square in float32, as that of 256 overflows with few logits too, and scale the loss: spread over
-70000 logits, a small gradient is rounded to 0 in float16.
+log_softmax() of these logits is -inf, and a cross entropy is inf: pass x.float() there too. For a
+z-loss, compute the square in float32, because the square of 256 overflows with few logits too. Also
+scale the loss: spread over 70000 logits, a small gradient is rounded to 0 in float16.
 """
 
 import torch

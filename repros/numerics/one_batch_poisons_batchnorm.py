@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "One NaN in a training batch makes BatchNorm predict NaN in eval mode for good"
+# title = "One NaN in a training batch makes BatchNorm predict NaN in eval mode forever"
 # kind = "silent"
 # symptom = "eval output is nan after 100 clean batches"
 # origin = "design"
@@ -34,19 +34,20 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Output in train mode is finite again, and in eval mode it is NaN even after 100 clean
+"""The output in train mode is finite again, but in eval mode it is NaN even after 100 clean
 batches.
 
-The forward in train mode writes the batch's statistics into running_mean and running_var, moving
-averages (docs: torch.nn.BatchNorm1d), and no clean batch takes a NaN out of an average, whatever the
-momentum. Other channels stay finite, and track_running_stats=False keeps no average. Skipping
-the step does not help, as the forward is over by then: the inputs are to be checked before it. The
-check of the loss stays, for a label that is NaN. In a model that is poisoned already call
+The forward in train mode writes the statistics of the batch into the moving averages running_mean
+and running_var (docs: torch.nn.BatchNorm1d). No clean batch removes a NaN from an average, whatever
+the momentum. Other channels stay finite, and track_running_stats=False keeps no average. Skipping
+the step does not help, because the forward has already run: check the inputs before the forward.
+The check of the loss is still needed for a label that is NaN. To repair a poisoned model, call
 reset_running_stats() on each BatchNorm, and run some clean batches in train mode. With
-DistributedDataParallel all ranks have to skip together.
+DistributedDataParallel, all ranks have to skip together.
 
-The lines find a bad input only. Where a layer before the BatchNorm overflows, or the square of an
-x of 1e20 in its running_var, x is finite: look for inf and NaN in the buffers after the forward.
+The lines find only a bad input. x is finite if a layer before the BatchNorm overflows, or if the
+square of an x of 1e20 overflows in running_var: look for inf and NaN in the buffers after the
+forward.
 """
 
 import torch

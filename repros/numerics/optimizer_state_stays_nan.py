@@ -37,20 +37,20 @@
 #     if not all(p.isfinite().all() for p in model.parameters()):
 #         good.restore()
 # '''
-# choice = "Take the lines for a model and its optimizer; the fix where a scheduler or an average of the weights has to go back too"
+# choice = "Take the lines for a model and its optimizer; take the fix if a scheduler or an average of the weights has to be restored too"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""After a NaN step the weights are set back to good values, and the next step, with a
-clean gradient, makes them NaN again.
+"""After a NaN step, the weights are restored to good values, but the next step, with a clean
+gradient, makes them NaN again.
 
-Adam's moments went NaN in the bad step too, and every later step is computed from them
-(docs: torch.optim.Adam). SGD with momentum fails alike, plain SGD keeps nothing and does not. Both
-copies of the optimizer's state are needed: state_dict() refers to the live moments, and on torch
-2.1 and later load_state_dict() takes over the tensors that it is given, so that training
-would write into the kept ones and a second restore would bring back nothing.
-The learning rate goes back as well: a scheduler that stays where it was goes on from the old one.
-The copy is of the state before the loop, and each return loses all steps since: take a new one after
-some good steps.
+The bad step also made Adam's moments NaN, and every later step is computed from the moments (docs:
+torch.optim.Adam). SGD with momentum fails in the same way; plain SGD has no state and does not
+fail. Both copies of the optimizer's state are needed. state_dict() refers to the live moments, and
+on torch 2.1 and later load_state_dict() keeps the tensors that it is given. Without the second
+copy, training would write into the saved tensors, and a second restore would bring back nothing.
+The learning rate is restored as well: a scheduler that is not restored continues from the old rate.
+The saved state is that from before the loop, and each restore loses all steps since then: save a
+new state after some good steps.
 """
 
 import copy

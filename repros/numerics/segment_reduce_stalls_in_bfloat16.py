@@ -22,11 +22,12 @@
 # ///
 """The mean of a long segment is a fraction of its values.
 
-The kernel adds the values up in `scalar_t initial_value`, which is bfloat16
-(aten/src/ATen/native/SegmentReduce.cpp): 256 + 1 is 256 there. The sum of the segment is 256, and
-the mean 256 / 4096. float16 stops at 2048, so that its mean is 1/2; "sum" fails alike. index_reduce
-adds up and may count in bfloat16 too (pytorch#139242): over 4096 rows of a column of ones its mean
-is 1/16 as well on 2.3 and later, and 1 on 1.13 and 2.0, where the count stops with the sum.
+The kernel sums the values in `scalar_t initial_value`, which is bfloat16
+(aten/src/ATen/native/SegmentReduce.cpp): in bfloat16, 256 + 1 is 256. The sum of the segment is
+256, and the mean is 256 / 4096. In float16 the sum stops at 2048, so the mean is 1/2; "sum" fails
+in the same way. index_reduce sums, and possibly counts, in bfloat16 too (pytorch#139242). Over 4096
+rows of a column of ones, its mean is also 1/16 on 2.3 and later. On 1.13 and 2.0 its mean is 1,
+because the count stops with the sum.
 """
 
 import torch

@@ -33,16 +33,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training a linear regression with SGD on features between -500 and 500 ends in NaN; on
-the same features normalised (control) it does not.
+"""A linear regression trained with SGD on features between -500 and 500 ends in NaN; on the same
+features normalized (control) it does not.
 
-Features this large make the squared error huge, and each step overshoots; the advice is
-to normalise them (forums.fast.ai/t/18783). Each column needs its own mean and deviation: with one
-of all columns a small feature next to a large one stays small and trains nothing. Targets in the
-thousands do the same to a network of two layers, however small its features are. Of hundreds of
-columns that rise and fall together, the steps add up: they need a smaller lr besides. So do small
-batches of a column with a few far values, such as incomes (its logarithm trains), or one that is 1
-in one row of a thousand: a standardized value of 30 overshoots by itself.
+Features this large make the squared error huge, and each step overshoots; the advice is to
+normalize the features (forums.fast.ai/t/18783). Each column needs its own mean and deviation: with
+one deviation for all columns, a small feature next to a large feature stays small and trains
+nothing. Targets in the thousands have the same effect on a network of two layers, however small its
+features are. If hundreds of columns rise and fall together, their steps add up: they also need a
+smaller lr. Small batches need a smaller lr too if a column has a few far values, such as incomes
+(their logarithm trains), or is 1 in one row of a thousand: a single standardized value of 30
+overshoots.
 """
 
 import torch

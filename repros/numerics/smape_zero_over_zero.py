@@ -25,13 +25,13 @@
 # when = "prediction and target are both 0 in one row"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The metric is nan although predictions and targets are finite: |p - t| / (|p| + |t|) is
-0/0 in a row where both are 0, and the mean over all rows is nan.
+"""The metric is nan although predictions and targets are finite: |p - t| / (|p| + |t|) is 0/0 in a
+row where both are 0, and the mean over all rows is nan.
 
-Such a row is predicted exactly, and the fixes of other libraries count it as 0
-(uber/causalml#1050, unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with another
-prediction is inf, and takes more than these lines. In float16 a sum above 65504 is inf, and its row
-counts 0: give the lines float32.
+Such a row is predicted exactly, and the fixes of other libraries count it as 0 (uber/causalml#1050,
+unit8co/darts#2984). In MAPE, |p - t| / |t|, a target of 0 with another prediction is inf, and the
+lines do not fix that. In float16 a sum above 65504 is inf, and its row counts as 0: pass float32 to
+the lines.
 """
 
 import torch

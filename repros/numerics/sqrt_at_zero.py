@@ -32,17 +32,18 @@
 # squared = (a - b).square().sum(-1)
 # distance = apply_where(squared > 0, torch.sqrt, squared)
 # '''
-# choice = "Take the lines; the fix where the function under the mask is longer than a root"
+# choice = "Take the lines; take the fix if the function under the mask is longer than a root"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The distance is 0 and its gradient is NaN: the derivative of sqrt at 0 is inf, that of the
-square is 0, and their product is NaN (pytorch#2421). The root of a mean, as in RMSE, fails alike.
+"""The distance is 0 and its gradient is NaN: the derivative of sqrt at 0 is inf, the derivative of
+the square is 0, and their product is NaN (pytorch#2421). The root of a mean, as in RMSE, fails in
+the same way.
 
-vector_norm() defines the gradient at 0 as 0, as norm() does since the report of 2017, while
-pow(2).sum().sqrt() gives NaN (pytorch#2775). But its second derivative there is NaN, which a
-gradient penalty meets; the lines have both. A square that underflows counts as 0 in them: of 1e-23
-in float32, of 1e-4 in float16. Clipping is advised against such NaNs
-(TFboys-lzz/MPSCL#2) and keeps them.
+vector_norm() defines the gradient at 0 as 0, and so does norm() since the report of 2017, while
+pow(2).sum().sqrt() gives NaN (pytorch#2775). But the second derivative of vector_norm() at 0 is
+NaN, which breaks a gradient penalty; the lines give both derivatives. In the lines, a square that
+underflows counts as 0: the square of 1e-23 in float32, or of 1e-4 in float16. Clipping is advised
+against such NaNs (TFboys-lzz/MPSCL#2), but keeps them.
 """
 
 import torch

@@ -25,15 +25,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training goes well up to the last batch of the epoch, which holds one sample, and
-everything is nan from there on (DLR-RM/stable-baselines3#1025).
+"""Training succeeds up to the last batch of the epoch, which has one sample, and everything is nan
+from there on (DLR-RM/stable-baselines3#1025).
 
-std() divides by n - 1 unless it is told not to, and 0 / 0 is nan (pytorch#29372). The 1e-8
-guards against a standard deviation of zero, not against one of nan
-(DLR-RM/stable-baselines3#325). With unbiased=False the deviation is 0, and so is the
-advantage, as x is its own mean: nothing is learned from the sample. It stays as it is in the
-lines. With std(0), the deviation of each column, one row is what has to be excepted: len(x) > 1.
-In float16 1e-8 is 0, and equal values give nan as well: standardize x.float().
+By default std() divides by n - 1, and 0 / 0 is nan (pytorch#29372). The 1e-8 guards against a
+standard deviation of zero, not against a deviation of nan (DLR-RM/stable-baselines3#325). With
+unbiased=False the deviation is 0, and so is the advantage, because x is its own mean: the model
+learns nothing from the sample. The lines leave the sample unchanged. With std(0), the deviation of
+each column, the exception is one row: test len(x) > 1. In float16 1e-8 is 0, and equal values give
+nan as well: standardize x.float().
 """
 
 import warnings

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "unique(return_counts=True) says that a NaN in the tensor occurs zero times"
+# title = "unique(return_counts=True) reports that a NaN in the tensor occurs zero times"
 # kind = "silent"
 # symptom = "counts of 3 elements add up to 2"
 # origin = "torch"
@@ -20,15 +20,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2" }
 # ///
-"""The counts of unique() lack every NaN: each of them is in the values, with a count of 0.
+"""The counts of unique() omit every NaN: each NaN is among the values, with a count of 0.
 
-The kernel looked the counts up in a hash map, where a NaN is never found because it is
-not equal to itself (pytorch#94886); the one that sorts counts it (pytorch#107846,
-reverted before 2.2 and back as pytorch#113420). Each NaN still is a value of its own, with a count
-of 1, where numpy.unique() makes one of them.
+The kernel looked the counts up in a hash map, where a NaN is never found because it is not equal to
+itself (pytorch#94886). The kernel that sorts counts a NaN (pytorch#107846, reverted before 2.2 and
+back as pytorch#113420). Each NaN is still a separate value with a count of 1, whereas
+numpy.unique() merges all NaN values.
 
-return_inverse was wrong too: the NaN got the number 0, which is that of another value in a tensor
-of 3, NaN and 1. With dim=0 the counts were right.
+return_inverse was wrong too: in a tensor of 3, NaN and 1, the NaN got the number 0, which belongs
+to another value. With dim=0 the counts were right.
 """
 
 import torch

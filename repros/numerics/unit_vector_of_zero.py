@@ -24,17 +24,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A row of zeros, of an unknown word (huggingface/sentence-transformers#625) or after a ReLU
+"""A row of zeros, from an unknown word (huggingface/sentence-transformers#625) or after a ReLU
 (CorentinJ/Real-Time-Voice-Cloning#678), becomes 0 / 0.
 
-torch.nn.functional.normalize(), the answer of huggingface/sentence-transformers#625, divides by
-at least 1e-12. That cures the value, and where x is not trained it is enough. The gradient of such
-a row is divided by 1e-12 as well: one step of SGD ruins whatever made the row. In float16 the
+torch.nn.functional.normalize(), the answer of huggingface/sentence-transformers#625, divides by at
+least 1e-12. This fixes the value, which is enough if x is not trained. The gradient of such a row
+is divided by 1e-12 as well: one step of SGD ruins the weights that produced the row. In float16,
 1e-12 is 0, and the value is nan again.
 
-With the lines a vector whose squares underflow, below 1e-23 in float32, counts as zero too (x /
-norm was inf), and the second derivative of a zero row is nan: a gradient penalty has to leave it
-out.
+With the lines, a vector whose squares underflow, below 1e-23 in float32, counts as zero too (x /
+norm was inf). The second derivative of a zero row is nan: a gradient penalty has to leave out such
+rows.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "torch.where hides a NaN or infinity in the forward, and the gradient can be NaN all the same"
+# title = "torch.where hides a NaN or infinity in the forward, but the gradient can still be NaN"
 # kind = "silent"
 # symptom = "loss is finite, gradient .*nan"
 # messages = ["Backward\\w{0,3}.{1,2} returned nan values in its \\d{1,2}\\w\\w output"]
@@ -31,17 +31,17 @@
 # from numerics import apply_where
 # loss = apply_where(x > 0, lambda x: x.log() * x, x).sum()
 # '''
-# choice = "Take the lines; the fix where the branch has several inputs or stands in many places"
+# choice = "Take the lines; take the fix if the branch has several inputs or occurs in many places"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss is finite and the gradient is NaN where torch.where() chose the other branch.
+"""The loss is finite, but the gradient is NaN where torch.where() chose the other branch.
 
-The branch not taken gets a gradient of 0, and 0 * inf is NaN on its way through log: autograd does
-not tell "no gradient" from "zero gradient" (pytorch#52248). The branch needs an infinite or NaN
-derivative for it: the gradient of x.log() alone is NaN at 0, and 0 at -2, where x.log() is NaN.
-That of x.sqrt() is NaN at both. nan_to_num() on the result, tried instead, gives NaN as well; that
-is expected (pytorch#94700). What helps is to replace the *input* of the branch, in each place
-where it is used (control).
+The unselected branch gets a gradient of 0, and 0 * inf is NaN on its way through log: autograd does
+not distinguish "no gradient" from "zero gradient" (pytorch#52248). The gradient is NaN only if the
+derivative of the branch is infinite or NaN: the gradient of x.log() alone is NaN at 0, but 0 at -2,
+where x.log() is NaN. The gradient of x.sqrt() is NaN at both. nan_to_num() on the result, which
+users try instead, gives NaN as well; this is expected (pytorch#94700). The fix is to replace the
+*input* of the branch, in each place where it is used (control).
 """
 
 import torch

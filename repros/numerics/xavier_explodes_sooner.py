@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Xavier's bound for a square nn.Linear is sqrt(3) times that of the default"
+# title = "Xavier's bound for a square nn.Linear is sqrt(3) times the default bound"
 # kind = "silent"
 # symptom = "1.73 times the default bound"
 # origin = "design"
@@ -19,9 +19,9 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # retired = "the explosion showed for input scales from 8 to 25 only and nobody has reported it; numerics/sgd_explosion carries what is left"
 # ///
-"""nn.Linear initialises its weights itself, uniformly within 1/sqrt(fan_in)
-(pytorch#57109); xavier_uniform_() on a square layer uses sqrt(6 / (fan_in + fan_out)),
-1.73 times as much (docs: torch.nn.init).
+"""nn.Linear initializes its own weights, uniformly within 1/sqrt(fan_in) (pytorch#57109). On a
+square layer, xavier_uniform_() uses sqrt(6 / (fan_in + fan_out)), 1.73 times as much (docs:
+torch.nn.init).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Adagrad raises KeyError for parameters added with add_param_group"
+# title = "Adagrad raises KeyError for parameters added by add_param_group()"
 # kind = "error"
 # symptom = "KeyError\\('sum'\\)"
 # messages = ["state_sums\\.append\\(.{0,200}?KeyError: 'sum'"]
@@ -24,17 +24,19 @@
 # '''
 # affected = { cpu = "<2.12", cuda = "<2.12", mps = "<2.12" }
 # ///
-"""step() raises once Adagrad was given more parameters, as when layers are unfrozen.
+"""step() raises after Adagrad was given more parameters, for example when layers are unfrozen.
 
-Adagrad alone made its state in the constructor (pytorch#53692), and none for a group
-that came later; now step() makes what is missing (torch/optim/adagrad.py). Another Adagrad over
-the same parameters makes it: give that the initial_accumulator_value of the first, if it has one.
+Only Adagrad created its state in the constructor (pytorch#53692), and a group that was added later
+had no state. step() now creates missing state (torch/optim/adagrad.py). In the lines, another
+Adagrad over the same parameters creates the state: give it the initial_accumulator_value of the
+first Adagrad, if there is one.
 
-The same text has two other causes, which the lines leave: a loaded state that lacks the parameter,
-and a new parameter put into param_groups in place of an old one.
+The lines do not fix two other causes of the same text: a loaded state that lacks the parameter, and
+a new parameter put into param_groups in place of an old parameter.
 
-Listing a frozen layer from the start raises no KeyError either, but DistributedDataParallel knows
-nothing of a layer that was frozen when it was wrapped: after the thaw each rank goes its own way.
+Listing a frozen layer from the start raises no KeyError either. But DistributedDataParallel ignores
+a layer that was frozen when the model was wrapped: once the layer is unfrozen, the ranks drift
+apart.
 """
 
 import traceback

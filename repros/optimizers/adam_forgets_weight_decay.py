@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "weight_decay of Adam hardly shrinks a weight whose gradients are large"
+# title = "weight_decay of Adam barely shrinks a weight whose gradients are large"
 # kind = "silent"
 # symptom = "weight decay changed the weight by 0\\.0%"
 # origin = "design"
@@ -21,18 +21,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""With large gradients the weights are the same with weight_decay as without it, and no warning
-says so.
+"""With large gradients, the weights are the same with and without weight_decay, and there is no
+warning.
 
 Adam adds weight_decay * weight to the gradient, which is L2 regularization (pytorch#41679), and
-divides the sum by the size of the gradients (torch/optim/adam.py): the larger they are, the less
-of the decay is left; NAdam, Adamax, Adagrad and RMSprop do the same. AdamW shrinks the weight
-itself (pytorch#21250), by lr * weight_decay a step: with lr=1e-3 and the 1e-4 that people give to
-Adam it is 0.01% in 1000 steps, so choose it again.
+divides the sum by the size of the gradients (torch/optim/adam.py). The larger the gradients, the
+smaller the decay; NAdam, Adamax, Adagrad and RMSprop do the same. AdamW shrinks the weight itself
+(pytorch#21250), by lr * weight_decay per step. With lr=1e-3 and the 1e-4 that people give to Adam,
+this is 0.01% in 1000 steps, so choose a new weight_decay.
 
-The decay of AdamW has to be more than the rounding of the weight: with lr * weight_decay of 1e-8 a
-float32 weight does not shrink at all, and a bfloat16 weight not with 1e-3. A weight without
-gradients (zeros) is the opposite case: Adam shrinks it by lr a step, far more than AdamW.
+The decay of AdamW has to exceed the rounding of the weight. A float32 weight does not shrink with
+lr * weight_decay of 1e-8, nor does a bfloat16 weight with 1e-3. A weight whose gradients are zeros
+is the opposite case: Adam shrinks it by lr per step, far more than AdamW.
 """
 
 import torch

@@ -29,19 +29,19 @@
 # optimizer = torch.optim.SGD(list(dict.fromkeys(parameters)), lr=1.0)
 # check_parameters(torch.nn.ModuleList([embedding, head]), optimizer)  # raises at one listed twice
 # '''
-# choice = "Take the lines; the check as well where other code makes the list"
+# choice = "Take the lines; add the check if other code makes the list"
 # affected = { cpu = ">=1.13" }
 # ///
-"""One warning at the start, "in future, this will cause an error", and each step on the CPU
-updates the tied weight twice: it moves twice as far with plain SGD and Adam, almost three times
-after ten steps with a momentum of 0.9, and 1.4 times or more in the first step of RMSprop and
-Adagrad.
+"""One warning at the start says "in future, this will cause an error", and each step on the CPU
+updates the tied weight twice. The weight moves twice as far with plain SGD and Adam, almost three
+times as far after ten steps with a momentum of 0.9, and 1.4 times or more in the first step of
+RMSprop and Adagrad.
 
-Across groups the same parameter is an error (pytorch#40967). Within a group it was to be
-one too, and became the warning since it broke a library's tests (pytorch#41597).
+Across groups, a repeated parameter is an error (pytorch#40967). Within a group it was meant to be
+an error too, but became a warning because the error broke a library's tests (pytorch#41597).
 
-A checkpoint of the optimizer that held it twice does not load into that of the lines: ValueError,
-the group has another size.
+A checkpoint of an optimizer that held the weight twice does not load into the optimizer of the
+lines: a ValueError says that the group has another size.
 """
 
 import warnings

@@ -23,14 +23,14 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.2,<2.3", cuda = ">=2.2,<2.3" }
 # ///
-"""The first step raises a TypeError from inside of torch.optim.
+"""The first step raises a TypeError inside torch.optim.
 
-maximize negates the gradients with a foreach operator, which returns a tuple; 2.2 then
-replaced the complex tensors among them in place (pytorch#118160). AdamW, Adagrad,
-Adamax and Adadelta did the same (pytorch#118160).
+maximize negates the gradients with a foreach operator, which returns a tuple; 2.2 then replaced the
+complex tensors of this tuple in place (pytorch#118160). AdamW, Adagrad, Adamax and Adadelta did the
+same (pytorch#118160).
 
-load_state_dict() of a checkpoint that was made with foreach=True sets foreach=True again: after
-it, write group["foreach"] = False for each group in optimizer.param_groups.
+load_state_dict() of a checkpoint that was made with foreach=True sets foreach=True again:
+afterwards, write group["foreach"] = False for each group in optimizer.param_groups.
 """
 
 import traceback

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A parameter frozen with requires_grad_(False) keeps moving with momentum after zero_grad(set_to_none=False)"
+# title = "A frozen parameter keeps moving with momentum after zero_grad(set_to_none=False)"
 # kind = "silent"
 # symptom = "the frozen weight moved from -1\\.0 to -"
 # origin = "design"
@@ -24,17 +24,18 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The frozen layer changes a little with every step: its old gradient is still there, or a
-gradient of zeros, and step() looks at nothing but .grad
-(discuss.pytorch.org/t/153740, torch/optim/sgd.py).
+"""The frozen layer changes slightly with every step. It still has its old gradient or a gradient of
+zeros, and step() looks only at .grad (discuss.pytorch.org/t/153740, torch/optim/sgd.py).
 
-Zeros are enough for momentum, as here, or weight decay (iamwangyabin/S-Prompts#2) to move it, and
-for Adam. SGD with neither and RMSprop without momentum leave it alone. zero_grad() writes zeros
-where it is told to, and did by default before torch 2.0; since then it removes the gradients
-(docs: torch.optim.Optimizer.zero_grad). The same happens where nothing clears the gradients of the
-frozen layer, as in a loop over what requires a gradient.
+With a gradient of zeros, the layer is moved by momentum, as here, by weight decay
+(iamwangyabin/S-Prompts#2), and by Adam. SGD without momentum and weight decay does not move the
+layer, and neither does RMSprop without momentum. zero_grad() writes zeros with set_to_none=False,
+which was the default before torch 2.0; since then it removes the gradients by default (docs:
+torch.optim.Optimizer.zero_grad). The layer also moves if nothing clears its gradients, as in a loop
+over the parameters that require a gradient.
 
-Running statistics of a BatchNorm are no parameters and go on: eval() of the layer stops them.
+The running statistics of a BatchNorm are not parameters and keep changing: eval() of the layer
+stops them.
 """
 
 import torch

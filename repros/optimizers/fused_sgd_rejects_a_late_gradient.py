@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Fused SGD with momentum raises for a parameter whose first gradient comes later"
+# title = "Fused SGD with momentum raises for a parameter that gets its first gradient later"
 # kind = "error"
 # symptom = "expected Tensor as element 1 in argument 2, but got NoneType"
 # messages = ["expected Tensor as element \\d{1,9} in argument 2, but got NoneType"]
@@ -19,19 +19,19 @@
 # requires = ">=2.4"
 # affected = { cpu = ">=2.4", cuda = ">=2.4" }
 # ///
-"""step() raises TypeError in the step in which a frozen layer is thawed, or a head or an expert is
-used for the first time.
+"""step() raises TypeError in the step in which a frozen layer is unfrozen, or a head or an expert
+is used for the first time.
 
-_fused_sgd makes the momentum buffers only where no parameter of the group has one yet. Later the
-new parameter's None is passed on to torch._fused_sgd_(), which takes tensors alone
-(torch/optim/sgd.py); no kernel is reached, so CUDA should fail alike (not measured).
+_fused_sgd creates the momentum buffers only if no parameter of the group has a buffer yet. Later it
+passes the None of the new parameter to torch._fused_sgd_(), which accepts only tensors
+(torch/optim/sgd.py). No kernel is reached, so CUDA should fail in the same way (not measured).
 
-Nesterov momentum, dampening and weight decay do not change that. SGD without momentum, with
-foreach=True or with neither is right, and so are fused Adam, AdamW and Adagrad. To keep
-fused=True, give the parameters that start together a group of their own (control).
+Nesterov momentum, dampening and weight decay do not change this. SGD is right without momentum,
+with foreach=True, or with neither foreach nor fused, and so are fused Adam, AdamW and Adagrad. To
+keep fused=True, put the parameters that start together into a separate group (control).
 
-load_state_dict() of a checkpoint that was made with fused=True sets fused=True again, and the
-error is back: after it, write group["fused"] = None for each group in optimizer.param_groups.
+load_state_dict() of a checkpoint that was made with fused=True sets fused=True again, and the error
+returns: afterwards, write group["fused"] = None for each group in optimizer.param_groups.
 """
 
 import torch

@@ -19,15 +19,15 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""One step of LBFGS can evaluate the model many times more than max_eval, its limit.
+"""One step of LBFGS can evaluate the model many more times than its limit, max_eval.
 
-The line search counts its own evaluations up to max_ls, 25 by default, and step() did not tell it
-how many max_eval leaves (torch/optim/lbfgs.py, pytorch#91581). So the step exceeds the limit by
-what its last line search takes: much with a small lr, as here, and little where line searches are
-short.
+The line search counts its own evaluations up to max_ls, 25 by default, and step() did not pass on
+how many evaluations max_eval leaves (torch/optim/lbfgs.py, pytorch#91581). So the step exceeds the
+limit by the evaluations of its last line search: many with a small lr, as here, and few if line
+searches are short.
 
-Since the fix it still exceeds the limit by one at times, with max_eval of 1, 2, 5 and 10 on
-Rosenbrock's function; 1 becomes 2 without a line search too.
+Since the fix, the step still exceeds the limit by one at times, with max_eval of 1, 2, 5 and 10 on
+Rosenbrock's function. Without a line search, 1 also becomes 2.
 """
 
 import torch

@@ -34,17 +34,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A TypeError in the first step: LBFGS evaluates the loss at several points of one step, and needs
-a function for it (docs: torch.optim). Python before 3.10 leaves "LBFGS." out of the text. step()
-returns the loss of the first point, before the step. Clipping belongs into the closure. LBFGS
-takes one parameter group only. The loss has to be the same function at every point: no dropout,
-and one batch, all the data, in every step. In a loop over mini-batches the lines diverge without a
-line search: the loss of a small network went from 0.6 to over a million in five epochs. BatchNorm
-takes each evaluation, about ten a step, for a batch.
+"""The first step raises a TypeError: LBFGS evaluates the loss at several points in one step, and
+needs a function for this (docs: torch.optim). Python before 3.10 omits "LBFGS." from the text.
+step() returns the loss of the first point, before the step. Clip gradients inside the closure.
+LBFGS accepts only one parameter group. The loss has to be the same function at every point: use no
+dropout, and the same batch, all the data, in every step. In a loop over mini-batches, the lines
+diverge without a line search: the loss of a small network went from 0.6 to over a million in five
+epochs. BatchNorm counts each evaluation, about ten per step, as a batch.
 
-A closure that returns the loss at hand (NeuroDiffGym/neurodiffeq#83) ends the error. The loss
-is the same at every point then, and LBFGS stops after one step of gradient descent: it
-ends far from a minimum that it reaches at once with a real closure.
+A closure that returns an already computed loss (NeuroDiffGym/neurodiffeq#83) avoids the error. The
+loss is then the same at every point, and LBFGS stops after one step of gradient descent. It ends
+far from a minimum that it reaches at once with a real closure.
 """
 
 import torch

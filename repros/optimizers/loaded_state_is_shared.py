@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An optimizer that loads the state of another one then shares its momentum"
+# title = "An optimizer that loads the state of another optimizer shares its momentum"
 # kind = "silent"
 # symptom = "momentum of the source is \\d+\\.\\d after a step of the copy, not 1.0"
 # origin = "torch"
@@ -24,20 +24,20 @@
 # from optimizers import load_optimizer_state
 # load_optimizer_state(clone, source.state_dict())
 # '''
-# choice = "Take the lines where both optimizers hold models of one shape; the fix where the state may not fit"
+# choice = "Take the lines if both optimizers hold models of the same shape; take the fix if the state may not fit"
 # affected = { cpu = ">=2.1", cuda = ">=2.1", mps = ">=2.1" }
 # ///
-"""A step of one optimizer changes the momentum of another one, whose state it once loaded.
+"""A step of one optimizer changes the momentum of another optimizer whose state it loaded.
 
-state_dict() hands out the tensors of the state themselves. load_state_dict() made a deep copy of
-them up to 2.0. To save memory it now copies the dictionary alone (pytorch#106082), and _cast()
-keeps a tensor that has the right dtype and device as it is, under the docstring "Make a deep copy
-of value" (torch/optim/optimizer.py, pytorch#196083). A checkpoint that went through torch.save()
-is safe (pytorch#196083) the first time: two optimizers that load one dictionary from torch.load()
-share its tensors.
+state_dict() returns the tensors of the state itself. Up to 2.0, load_state_dict() made a deep copy
+of these tensors. To save memory, it now copies only the dictionary (pytorch#106082). _cast()
+returns a tensor that has the right dtype and device unchanged, under the docstring "Make a deep
+copy of value" (torch/optim/optimizer.py, pytorch#196083). A checkpoint that went through
+torch.save() is safe (pytorch#196083) the first time: two optimizers that load one dictionary from
+torch.load() share its tensors.
 
-A state that is kept while its own optimizer goes on has to be copied when it is taken: at the
-load it has already changed, before 2.1 too.
+A state that is saved while its own optimizer continues has to be copied at once: by the time it is
+loaded, it has already changed, before 2.1 too.
 """
 
 from copy import deepcopy

@@ -29,12 +29,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Each step goes by the sum of all gradients so far, with no error and no warning. On a parabola
-SGD swings past the minimum and back without end, and a momentum of 0.9 takes the weight to inf. A
-small network with SGD alone may learn all the same.
+"""Each step uses the sum of all gradients so far, without an error or a warning. On a parabola, SGD
+swings past the minimum and back forever, and a momentum of 0.9 drives the weight to inf. A small
+network with SGD alone may still learn.
 
-backward() adds to what .grad holds, so that losses can be added up, and step() does not
-clear it; a warning has been asked for (pytorch#47175).
+backward() adds to .grad, so that losses can be added up, and step() does not clear it; users have
+asked for a warning (pytorch#47175).
 """
 
 import torch

@@ -42,17 +42,18 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.2", cuda = "<2.2" }
 # ///
-"""The loss depends on the imaginary part, and the optimizer changes the real one.
+"""The loss depends on the imaginary part, but the optimizer changes the real part.
 
-Optimizers are to take a complex number for two real ones (pytorch#65711, docs: complex_numbers).
-NAdam squared the gradient as it was (torch/optim/nadam.py of 2.1): the square of an imaginary
-number is negative, its root imaginary, and the gradient divided by it real. Of a gradient of 1 +
-1j the step was real as well. Adadelta with foreach did the same, and so did RAdam from its sixth
-step on, where it begins to divide (pytorch#110606).
+Optimizers should treat a complex number as two real numbers (pytorch#65711, docs: complex_numbers).
+NAdam squared the gradient directly (torch/optim/nadam.py of 2.1). The square of an imaginary number
+is negative, so its root is imaginary, and the gradient divided by the root is real. For a gradient
+of 1 + 1j, the step was real as well. Adadelta with foreach did the same, and so did RAdam from its
+sixth step on, when it begins to divide (pytorch#110606).
 
-A view that is made once, in __init__(), stays behind when the module is moved, and copy.deepcopy()
-refuses it. The lines rename the parameter: torch.view_as_real() of an old weight is its `parts`.
-bfloat16() of the module makes them raise, as torch has no complex numbers of bfloat16.
+A view that is created once, in __init__(), stays behind when the module is moved, and
+copy.deepcopy() rejects it. The lines rename the parameter: torch.view_as_real() of an old weight is
+its `parts`. bfloat16() of the module makes the lines raise, because torch has no complex bfloat16
+numbers.
 """
 
 import torch

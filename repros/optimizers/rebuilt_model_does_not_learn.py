@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A model that is built again after its optimizer does not learn"
+# title = "A model that is rebuilt after its optimizer does not learn"
 # kind = "silent"
 # symptom = "the step moved nothing"
 # origin = "usage"
@@ -29,21 +29,21 @@
 # loss_fn(model(x), y).backward()
 # optimizer.step()
 # '''
-# choice = "Take the lines; the check as well in a notebook, whose cells run in any order"
+# choice = "Take the lines; add the check in a notebook, whose cells run in any order"
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss does not fall, whatever the learning rate: the optimizer holds the parameters of
-the first model. Where these have no gradients, step() leaves them alone (torch/optim/sgd.py);
-where an old gradient is left, it moves them on.
+"""The loss does not fall, whatever the learning rate, because the optimizer holds the parameters of
+the first model. If these have no gradients, step() skips them (torch/optim/sgd.py); if an old
+gradient is left, step() keeps moving them.
 
-It happens where a second cell of a notebook builds the model again
-(spro/practical-pytorch#9). A copy.deepcopy() of the model has new parameters as well, and so has a
-model after load_state_dict() with assign=True.
+A typical cause is a second notebook cell that builds the model again (spro/practical-pytorch#9). A
+copy.deepcopy() of the model has new parameters as well, and so does a model after load_state_dict()
+with assign=True.
 
-A scheduler that was made before still holds the first optimizer: the rate of the new one stays,
-and a warning says that lr_scheduler.step() came before optimizer.step(). Make it again after the
-lines.
+A scheduler that was made before still holds the first optimizer. The rate of the new optimizer then
+stays constant, and a warning says that lr_scheduler.step() came before optimizer.step(). Make the
+scheduler again after the lines.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A layer that replaces another one after the optimizer was built does not learn"
+# title = "A new layer that replaces an old layer after the optimizer was built does not learn"
 # kind = "silent"
 # symptom = "the new layer has a gradient and did not move"
 # origin = "usage"
@@ -24,19 +24,19 @@
 # optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 # check_parameters(model, optimizer)  # raises where it holds others
 # '''
-# choice = "Take the lines; the check as well where other code swaps layers or builds the optimizer"
+# choice = "Take the lines; add the check if other code swaps layers or builds the optimizer"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""backward() fills the gradients of the new layer, and step() passes them by, with no error.
+"""backward() fills the gradients of the new layer, but step() skips the layer without an error.
 
-An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py): it
-goes on with those of the old layer. Pruning and surgery that swap layers do the same
-(microsoft/nni#4521); torch.nn.utils.prune keeps the parameter, weight_norm() and
-load_state_dict(assign=True) make new ones. Where the optimizer has to be built again, so has its
-scheduler, which goes on with the rates of the old one.
+An optimizer holds the parameters themselves, not the model (torch/optim/optimizer.py): it continues
+with the parameters of the old layer. Pruning and surgery that swap layers do the same
+(microsoft/nni#4521). torch.nn.utils.prune keeps the parameter; weight_norm() and
+load_state_dict(assign=True) create new parameters. If you build the optimizer again, build its
+scheduler again too, because the scheduler continues with the rates of the old optimizer.
 
 Replace a layer before DistributedDataParallel wraps the model, too: the wrapper does not average
-the gradients of a later one, and the ranks drift apart.
+the gradients of a layer that is replaced later, and the ranks drift apart.
 """
 
 import torch

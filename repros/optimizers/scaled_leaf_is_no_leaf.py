@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "can't optimize a non-leaf Tensor: it was indexed, scaled or moved after requires_grad=True"
+# title = "can't optimize a non-leaf Tensor: a tensor was indexed, scaled or moved after requires_grad=True"
 # kind = "error"
 # symptom = "can't optimize a non-leaf Tensor"
 # messages = ["can.t optimize a non-leaf Tensor"]
@@ -24,14 +24,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The optimizer refuses the tensor: what it was given is the result of an operation, and the
-leaf that holds the gradient has no name.
+"""The optimizer rejects the tensor, because the tensor is the result of an operation. The leaf that
+holds the gradient has no name.
 
-An index or a view does it, a factor of 0.01 (pytorch#140469), and .cuda() or .to() from the CPU to
-a device (vinsis/ternary-quantization#4, mazzzystar/randomCNN-voice-transfer#16). .to() that
-changes nothing returns the leaf. requires_grad_() belongs at the end. detach() is for a tensor
-that comes out of a network; without clone() the optimizer writes into the tensor that the image
-was made from, where both share memory.
+An index, a view or a factor of 0.01 (pytorch#140469) makes a tensor a non-leaf, and so does .cuda()
+or .to() from the CPU to a device (vinsis/ternary-quantization#4,
+mazzzystar/randomCNN-voice-transfer#16). A .to() that changes nothing returns the leaf. Call
+requires_grad_() last. detach() is for a tensor that comes out of a network. Without clone(), the
+optimizer writes into the tensor from which the image was made, if both share memory.
 
 The weight of a layer with weight_norm(), a parametrization or pruning is computed too. There the
 lines would train a copy that the layer does not read: give the optimizer layer.parameters().

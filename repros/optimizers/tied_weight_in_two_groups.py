@@ -22,11 +22,11 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A ValueError where the optimizer is built: the head of a language model is its embedding,
-and parameters() of each layer lists the one weight (zhuhanqing/APOLLO#4).
+"""Building the optimizer raises a ValueError: the head of a language model shares the weight of its
+embedding, and parameters() of each layer lists this weight (zhuhanqing/APOLLO#4).
 
-model.parameters() of the whole model lists it once (torch/nn/modules/module.py); groups
-that are made per layer have to leave it out of all but one.
+model.parameters() of the whole model lists the weight once (torch/nn/modules/module.py); groups
+that are made per layer have to include it only once.
 """
 
 import torch

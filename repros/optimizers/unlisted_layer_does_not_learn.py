@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A parameter that no parameter group lists does not learn"
+# title = "A parameter that is in no parameter group does not learn"
 # kind = "silent"
 # symptom = "bias has a gradient and did not move"
 # origin = "usage"
@@ -29,17 +29,17 @@
 # optimizer = torch.optim.SGD(groups, lr=0.1)
 # check_parameters(model, optimizer)  # raises, and names what is in no group
 # '''
-# choice = "Take the lines for two groups; the check as well wherever groups are made by name"
+# choice = "Take the lines for two groups; add the check wherever groups are made by name"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Groups that are put together by name leave out what matches no name, and the optimizer
-cannot know: what it is given is all that it trains (torch/optim/optimizer.py). The second group says that
-it has no weight decay, since AdamW decays by 0.01 unless told otherwise.
+"""Groups that are selected by name omit parameters that match no name. The optimizer cannot detect
+this, because it trains only the parameters that it gets (torch/optim/optimizer.py). The second
+group sets weight_decay to 0, because AdamW decays by 0.01 by default.
 
-Only what model.named_parameters() names is in these groups: the parameters of a loss that is a
-module of its own, or of a second network, do not learn with the lines either.
+These groups contain only parameters that model.named_parameters() yields: with the lines, the
+parameters of a loss that is a separate module, or of a second network, still do not learn.
 
-In zjunlp/HVPNeT#5 a group was made and never appended to the list.
+In zjunlp/HVPNeT#5, a group was made but never appended to the list.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "zero_grad() between backward() and step() leaves nothing to learn from"
+# title = "zero_grad() between backward() and step() removes the gradients before the step"
 # kind = "silent"
 # symptom = "the step after zero_grad\\(\\) moved nothing"
 # origin = "usage"
@@ -21,11 +21,11 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The loss stays where it was, with no error: step() passes by a parameter without a gradient
-(docs: torch.optim.Optimizer.zero_grad), and zero_grad() has just taken it. Before torch 2.0, and
-with set_to_none=False, the gradient is 0 instead, and only weight decay, or the momentum of earlier
-steps, moves the weights. The step of a GradScaler raises where the gradient is None:
-amp/no_inf_checks_without_gradients. With accumulation, zero_grad() comes once per step, not per
+"""The loss does not change, and there is no error: step() skips a parameter without a gradient
+(docs: torch.optim.Optimizer.zero_grad), and zero_grad() has just removed the gradient. Before torch
+2.0, and with set_to_none=False, the gradient is 0 instead, and only weight decay, or the momentum
+of earlier steps, moves the weights. The step of a GradScaler raises if the gradient is None:
+amp/no_inf_checks_without_gradients. With accumulation, call zero_grad() once per step, not per
 backward(): optimizers/zero_grad_in_every_micro_batch.
 """
 

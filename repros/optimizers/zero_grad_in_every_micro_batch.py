@@ -22,17 +22,17 @@
 # optimizer.step()
 # '''
 # rule = "error"
-# when = "the window is above 1"
+# when = "the window has more than one micro-batch"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """Each step learns from its last micro-batch, and the work on the others is lost.
 
-Accumulation is nothing but the adding up in .grad; zero_grad() before every backward() drops what
-the micro-batches before it have added (bytetriper/RAE#67).
+Accumulation only adds up gradients in .grad; zero_grad() before every backward() drops the
+gradients of the earlier micro-batches (bytetriper/RAE#67).
 
-The lines give the gradient of the large batch if the micro-batches have one size and the rows do
-not depend on each other. With sizes of 4, 4 and 2 the mean of the means was off by 0.3 of the
-gradient; BatchNorm, and a loss that compares the rows, as a contrastive one, see fewer rows at
+The lines give the gradient of the large batch if the micro-batches have the same size and the rows
+do not depend on each other. With sizes of 4, 4 and 2, the mean of the means was off by 0.3 of the
+gradient. BatchNorm, and a loss that compares rows, such as a contrastive loss, see fewer rows at
 once.
 """
 

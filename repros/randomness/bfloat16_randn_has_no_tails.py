@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "randn() of 16 or more bfloat16 numbers on the CPU never goes beyond 3.4 standard deviations"
+# title = "randn() for 16 or more bfloat16 numbers on the CPU never exceeds 3.4 standard deviations"
 # kind = "silent"
 # symptom = "the largest of 100000 normal numbers is 3\\.\\d"
 # origin = "torch"
@@ -21,19 +21,19 @@
 # from randomness import normal_
 # noise = normal_(torch.empty(100_000, dtype=torch.bfloat16))
 # '''
-# choice = "Take the line; the fix to fill a tensor that exists, such as a parameter"
+# choice = "Take the line; take the fix to fill an existing tensor, such as a parameter"
 # affected = { cpu = "<2.12" }
 # ///
-"""Noise in bfloat16 has no tails: of 100,000 normal numbers about 47 should lie beyond 3.5.
+"""Noise in bfloat16 has no tails: of 100,000 normal numbers, about 47 should be beyond 3.5.
 
-The CPU kernel for 16 numbers or more drew its uniform numbers in the dtype of the result
-and transformed them there; it does both in float32 now (normal_fill() in
-aten/src/ATen/native/cpu/DistributionTemplates.h, pytorch#166853, pytorch#175988). The
-smallest that bfloat16 gave it was 1/256, and sqrt(-2 log(1/256)) is 3.33. Mean and
-standard deviation look right (pytorch#166853).
+For 16 numbers or more, the CPU kernel drew its uniform numbers in the dtype of the result and
+transformed them in this dtype. It now does both in float32 (normal_fill() in
+aten/src/ATen/native/cpu/DistributionTemplates.h, pytorch#166853, pytorch#175988). The smallest
+uniform number in bfloat16 was 1/256, and sqrt(-2 log(1/256)) is 3.33. Mean and standard deviation
+look right (pytorch#166853).
 
 randn_like(), normal_(), torch.normal() and nn.init.normal_() fail too. Fewer than 16 numbers, or a
-tensor that is not contiguous, have tails. Those of float16 ended at 3.9.
+tensor that is not contiguous, have tails. Numbers in float16 ended at 3.9.
 """
 
 import torch

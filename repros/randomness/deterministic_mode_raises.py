@@ -28,20 +28,19 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
-"""The message names the operation whose result may depend on the order of the threads, which
-is what the flag is for: it finds them (docs: torch.use_deterministic_algorithms). put_()
-without accumulate is one on the CPU too, and so is max_unpool2d. Most others raise on CUDA alone
-(same page). Write it with one that has a deterministic kernel, on the CPU, or in another mode
-(nearest instead of bilinear).
+"""The message names the operation whose result may depend on the order of the threads. Finding such
+operations is the purpose of the flag (docs: torch.use_deterministic_algorithms). put_() without
+accumulate raises on the CPU too, and so does max_unpool2d. Most others raise only on CUDA (same
+page). Replace the operation with one that has a deterministic kernel, run it on the CPU, or use
+another mode (nearest instead of bilinear).
 
-put_() counts the elements of the flattened tensor, index_put_() takes an index per dimension:
-weight.index_put_((index,), rows) writes into whole rows of a matrix.
+put_() counts the elements of the flattened tensor, whereas index_put_() takes an index per
+dimension: weight.index_put_((index,), rows) writes into whole rows of a matrix.
 
-The lines are for put_() alone. view(-1) needs a contiguous weight, and raises for another. Where
-CUDA asks for CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.
+The lines are for put_() alone. view(-1) needs a contiguous weight, and raises otherwise. If CUDA
+asks for CUBLAS_WORKSPACE_CONFIG instead, set it to :4096:8 before Python starts.
 
-warn_only=True (pytorch#66233) turns the error into a warning, and the operation stays as it
-is.
+warn_only=True (pytorch#66233) turns the error into a warning, but does not change the operation.
 """
 
 import warnings

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "exponential_() can give the same numbers from two states of the generator"
+# title = "exponential_() can return the same numbers from two states of the generator"
 # kind = "silent"
 # symptom = "two generators in different states gave the same 1000 numbers"
 # origin = "torch"
@@ -30,26 +30,26 @@
 # from randomness import exponential_
 # noise = exponential_(torch.empty(1000), generator=generator)
 # '''
-# choice = "Take the lines for float32; the fix for other dtypes and rates. A mask is torch.rand(shape, generator=generator) < p; dropout needs torch 2.7"
+# choice = "Take the lines for float32; take the fix for other dtypes and rates. For a mask, write torch.rand(shape, generator=generator) < p; dropout needs torch 2.7"
 # affected = { cpu = ">=2.0,<2.7" }
 # platform = "linux"
 # ///
-"""Random tensors come back whole: the same noise, to the last digit, out of another state.
+"""Whole random tensors repeat: another state gives the same noise, to the last digit.
 
-Since 2.0 each call makes a 32-bit number the seed of a new MCG31 stream of MKL's
-(aten/src/ATen/native/cpu/DistributionKernels.cpp, pytorch#69967, pytorch#132603); since 2.7 MKL is
-out of use (pytorch#146174). Two calls with the same number give the same tensor, however long it
-is, on float64 too. In a training run they are calls far apart; here they are the first calls of
-two generators, with seeds that were searched for it. torch.rand() takes one number per element
-(control). One in 2**24 of them is 0; noise of almost 0 for it would be far below all other noise,
-and draw a class of weight 1e-20. None of the numbers of the lines is above 16.64; exponential_()
-goes further, with one number in 17 million. Builds without MKL, such as those for ARM, take no
-such streams (not measured).
+Since 2.0, each call uses a 32-bit number as the seed of a new MCG31 stream of MKL
+(aten/src/ATen/native/cpu/DistributionKernels.cpp, pytorch#69967, pytorch#132603); since 2.7, torch
+no longer uses MKL here (pytorch#146174). Two calls with the same number return the same tensor,
+however long it is, in float64 too. In a training run, two such calls are far apart. Here they are
+the first calls of two generators, whose seeds were searched for. torch.rand() draws one number per
+element (control). One in 2**24 of these numbers is 0. Noise of almost 0 in its place would be far
+below all other noise, and draw a class of weight 1e-20. The lines return no number above 16.64;
+exponential_() exceeds this with one number in 17 million. Builds without MKL, such as those for
+ARM, do not use these streams (not measured).
 
-bernoulli_() and dropout repeat in 2.0 to 2.6 alike; on Intel CPUs bernoulli_() took such streams
-before 2.0 too (pytorch#38558, not measured). multinomial() takes its order from
+bernoulli_() and dropout repeat in the same way in 2.0 to 2.6. On Intel CPUs, bernoulli_() used
+these streams before 2.0 too (pytorch#38558, not measured). multinomial() takes its order from
 exponential_(), and its permutations repeat (pytorch#132395): (weights / noise).topk(count).indices
-draws count of them without replacement.
+draws count indices without replacement.
 """
 
 import torch

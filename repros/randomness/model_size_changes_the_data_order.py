@@ -25,16 +25,16 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""The weights of the model and the shuffle come out of one generator, the global one
-(torch/utils/data/sampler.py): a model that draws more weights leaves it in another state.
-A generator of the loader's own makes the order a matter of its seed alone; random_split() needs one
-of its own too. A second torch.manual_seed() between model and loader would give the noise of the
-training the numbers that the weights have had.
+"""The weights of the model and the shuffle are drawn from the same generator, the global one
+(torch/utils/data/sampler.py): a model that draws more weights leaves the generator in another
+state. If the loader has its own generator, the order depends only on the seed of that generator;
+random_split() needs its own generator too. A second torch.manual_seed() between model and loader
+would make the training noise repeat the numbers that were used for the weights.
 
-A WeightedRandomSampler takes a generator of its own as well. Dropout, and augmentation with
-num_workers=0, still draw from the global one, which another model leaves in another state. So do
-the initial weights of the layers that come after a new one: an unused layer changes the results if
-it is made first, and not if it is made last.
+A WeightedRandomSampler takes its own generator as well. Dropout, and augmentation with
+num_workers=0, still draw from the global generator, which another model leaves in another state. So
+do the initial weights of the layers that are made after a new layer. An unused layer changes the
+results if it is made first, but not if it is made last.
 """
 
 import torch

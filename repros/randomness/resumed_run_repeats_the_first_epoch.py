@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A run that resumes with the same seed shuffles as in its first epoch again"
+# title = "A run that resumes with the same seed repeats the shuffle of its first epoch"
 # kind = "silent"
 # symptom = "the resumed run repeats the order of epoch 0"
 # origin = "usage"
@@ -22,22 +22,22 @@
 # '''
 # affected = { cpu = ">=1.13" }
 # ///
-"""Weights and optimizer go on and the random numbers begin again: the seed at the top of the
-script puts the generator where epoch 0 began, at every restart (karpathy/nanoGPT#467). The state
-of the generator belongs in the checkpoint. Here the loader has its own, and it alone is restored
-(docs: torch.Generator); for the global one, from which dropout draws, and the dataset if there are
-no workers, see checkpoints/resume_repeats_the_shuffle. A map_location moves the state to a GPU
-too, where set_state() refuses it: hence cpu().
+"""Weights and optimizer continue, but the random numbers start again: the seed at the top of the
+script returns the generator to the start of epoch 0 at every restart (karpathy/nanoGPT#467). The
+state of the generator belongs in the checkpoint. Here the loader has its own generator, and only
+this generator is restored (docs: torch.Generator). Dropout draws from the global generator, and so
+does the dataset if there are no workers: see checkpoints/resume_repeats_the_shuffle. A map_location
+moves the state to a GPU too, where set_state() rejects it: hence cpu().
 
-With persistent_workers=True a loader draws once more from its generator when it starts, so that a
-resumed one goes on with another order: give the generator to RandomSampler(rows,
-generator=generator) instead, and that as sampler.
+With persistent_workers=True, a loader draws once more from its generator when it starts, so a
+resumed loader continues with another order. Pass the generator to RandomSampler(rows,
+generator=generator) instead, and pass this sampler to the loader.
 
-Two restarts from one checkpoint begin with the same rows: save another one between them. With
-dropout the weights differ from those of an uninterrupted run, with the lines too.
+Two restarts from one checkpoint start with the same rows: save another checkpoint between them.
+With dropout, the weights differ from those of an uninterrupted run, even with the lines.
 
-This is for a checkpoint between two epochs. After one in the middle, an epoch begins with a new
-order, and rows that were seen in the old one come again.
+The lines are for a checkpoint between two epochs. After a checkpoint within an epoch, the epoch
+begins with a new order, and repeats rows that were seen in the old order.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A seed inside the training loop draws the same noise in every step"
+# title = "A seed inside the training loop gives the same noise in every step"
 # kind = "silent"
 # symptom = "1 of 5 steps drew noise of its own"
 # origin = "usage"
@@ -28,12 +28,12 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.0" }
 # ///
-"""Seeding puts the generator back to its start (docs: torch.Generator), so that each step sees the
-noise of the first. Seed once, before the outermost loop: in a function that is called for each
-epoch the lines draw the same noise in each epoch. torch.manual_seed() in the loop does the same to
-the global generator, and with it to dropout and shuffling, and so does evaluation code that seeds
-and is called from the loop (huggingface/diffusers#7991): let that draw from a generator of its
-own, or within torch.random.fork_rng().
+"""Seeding resets the generator to its start (docs: torch.Generator), so each step sees the noise of
+the first step. Seed once, before the outermost loop: in a function that is called for each epoch,
+the lines draw the same noise in each epoch. torch.manual_seed() in the loop does the same to the
+global generator, and thus to dropout and shuffling. So does evaluation code that sets a seed and is
+called from the loop (huggingface/diffusers#7991): let this code draw from its own generator, or
+within torch.random.fork_rng().
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Class numbers taken from a set of strings change with every start of Python"
+# title = "Class numbers taken from a set of strings change at every start of Python"
 # kind = "silent"
 # symptom = "the class numbers differ between two starts"
 # origin = "usage"
@@ -30,21 +30,21 @@
 # when = "the elements are strings, and another process uses the numbers"
 # affected = { cpu = ">=1.13" }
 # ///
-"""The order of a set of strings follows their hashes, which Python salts anew in every process
-(docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not touch it. A checkpoint keeps
-the weights of output 3 and not the class that it stood for. Here this process is compared
-with two more, which are given two salts, as they would draw them.
+"""The order of a set of strings follows their hashes, which Python salts differently in every
+process (docs.python.org: PYTHONHASHSEED); torch.manual_seed() does not affect the order. A
+checkpoint keeps the weights of output 3 but not the class of output 3. Here this process is
+compared with two more processes, which get two fixed salts in place of random salts.
 
-sorted() alone makes the numbers those of the names that a process happens to see: of {bird, cat,
-dog} the cat is 1, and of {cat, dog} it is 0. Hence the numbers are made once and read after that;
-of several machines that train, one makes them for all. A training that resumes reads them too:
-with `training` true and fewer names the lines would number these again, without an error. Of a
-NumPy array take names.tolist(): with its own strings in it, torch.load() refuses the checkpoint
-where weights_only is True.
+sorted() alone numbers only the names that a process happens to see: in {bird, cat, dog} the cat is
+1, and in {cat, dog} it is 0. So the lines number the classes once and read the numbers afterwards;
+if several machines train, one machine numbers the classes for all. A resumed training reads the
+numbers too: with `training` true and fewer names, the lines would number the classes again, without
+an error. For a NumPy array, use names.tolist(): if weights_only is True, torch.load() rejects a
+checkpoint with NumPy strings.
 
 os.environ["PYTHONHASHSEED"] = "0" in the script, one line of the usual seeding function
-(pytorch#7068), comes too late (Lightning-AI/pytorch-lightning#2156): Python reads it once,
-as it starts.
+(pytorch#7068), comes too late (Lightning-AI/pytorch-lightning#2156): Python reads the variable
+once, when it starts.
 """
 
 import json

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "trunc_normal_() on bfloat16 weights sets one in 256 to a lower bound far from the mean"
+# title = "trunc_normal_() sets one in 256 bfloat16 weights to a lower bound far from the mean"
 # kind = "silent"
 # symptom = "weights are -2.0, 100 standard deviations from the mean"
 # origin = "torch"
@@ -30,19 +30,19 @@
 # weight = torch.empty(10_000, dtype=torch.bfloat16)
 # trunc_normal_(weight, std=0.02)
 # '''
-# choice = "Take the lines for a tensor of your own; the fix to fill the parameters of a model in place"
+# choice = "Take the lines for your own tensor; take the fix to fill the parameters of a model in place"
 # affected = { cpu = "<2.12" }
 # ///
 """A model initialized in bfloat16 starts with some weights at -2, while the others have a standard
 deviation of 0.02.
 
-trunc_normal_() draws uniform numbers from [-1, 1) in the dtype of the weights and puts them
-through erfinv_() (torch/nn/init.py). In bfloat16 about 0.4 % of them lie on the end of the range,
-where erfinv is infinite, and are clamped to the bound `a`, which is -2 by default
-(pytorch#175046). In float32 it is rare (pytorch#174997), one in 2**24, which a large model has all
-the same; so the lines draw in float64 (control). float16 has such weights too, one in 2048. With
-std=0.6 the default bounds are hit as often, with std=1 or bounds of two or three standard
-deviations not at all. The numbers are the CPU's; CUDA was not measured.
+trunc_normal_() draws uniform numbers from [-1, 1) in the dtype of the weights and passes them to
+erfinv_() (torch/nn/init.py). In bfloat16, about 0.4 % of the numbers are at the end of the range,
+where erfinv is infinite, and are clamped to the bound `a`, which is -2 by default (pytorch#175046).
+In float32 this is rare (pytorch#174997), one in 2**24, but happens in a large model, so the lines
+draw in float64 (control). float16 has such weights too, one in 2048. With std=0.6, weights hit the
+default bounds as often; with std=1, or with bounds of two or three standard deviations, they never
+do. The numbers are for the CPU; CUDA was not measured.
 """
 
 import torch

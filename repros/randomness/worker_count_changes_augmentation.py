@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "With the same seed, another num_workers gives other augmentations"
+# title = "With the same seed, another num_workers gives different augmentations"
 # kind = "silent"
 # symptom = "1 and 2 workers augment differently"
 # origin = "design"
@@ -31,25 +31,25 @@
 # affected = { cpu = ">=1.13" }
 # platform = "linux"
 # ///
-"""Worker i is seeded with the base seed of the epoch plus i (docs: torch.utils.data,
-Randomness in multi-process data loading), and which rows it loads depends on how many
-workers there are (pytorch#138989). What a row draws is the same for any number of workers only
-if its seed comes with the row. A sampler runs in the main process: it can draw one for each row,
-anew in each epoch, from a generator of its own: persistent workers draw less from the common one.
-On several ranks this one would give all rows to each: draw the seeds in a DistributedSampler,
-from a generator seeded with the numbers of the run, the epoch and the rank.
+"""Worker i is seeded with the base seed of the epoch plus i (docs: torch.utils.data, Randomness in
+multi-process data loading), and the rows that it loads depend on the number of workers
+(pytorch#138989). The draws for a row are the same for any number of workers only if the seed comes
+with the row. A sampler runs in the main process, so it can draw new seeds for the rows in each
+epoch. It uses its own generator, because persistent workers draw less from the common generator. On
+several ranks, this sampler would give all rows to each rank: draw the seeds in a
+DistributedSampler, from a generator seeded with the numbers of the run, the epoch and the rank.
 
-Every loader over the dataset needs such a sampler, that of validation too: plain numbers raise
-TypeError, and so does a Subset.
+Every loader over the dataset needs such a sampler, including the validation loader: plain numbers
+raise TypeError, and so does a Subset.
 
-Another machine can differ all the same: sums over 1 and over 2 threads already round differently.
+Another machine can still differ: sums over 1 and over 2 threads already round differently.
 
-It is for transforms that draw from torch; others need the seed themselves,
+The lines are for transforms that draw from torch; others need the seed themselves,
 random.Random(seed) or numpy.random.default_rng(seed).
 
-A seeded generator for the loader, as the documentation advises (docs: notes/randomness),
-is there in all of these runs; it fixes the base seed and not the number of workers. A seed made
-of the index alone gives a row the same augmentation in every epoch.
+All of these runs have a seeded generator for the loader, as the documentation advises (docs:
+notes/randomness); it fixes the base seed but not the number of workers. A seed computed from the
+index alone gives a row the same augmentation in every epoch.
 """
 
 import torch

@@ -41,15 +41,15 @@
 #     output, _ = lstm(x)
 # output.sum().backward()
 # '''
-# choice = "Take the lines for an RNN of its own; the fix for a model that is in training otherwise, and to keep cuDNN on"
+# choice = "Take the lines for an RNN alone; take the fix for a model that otherwise trains, and to keep cuDNN on"
 # affected = { cpu = "never", cuda = ">=1.13", mps = "never" }
 # ///
 """On CUDA, backward() through an LSTM in eval mode raises (pytorch#5878).
 
-cuDNN keeps what its backward needs only when the forward ran in training mode, and the
-backward checks the flag that the forward was given (aten/src/ATen/native/cudnn/RNN.cpp).
-A GRU or an RNN raises the same, as the check does not look at the kind of layer (same file).
-So calling train() between forward and backward is too late (pytorch#37965).
+cuDNN saves the data for its backward only if the forward ran in training mode, and the backward
+checks the flag that the forward got (aten/src/ATen/native/cudnn/RNN.cpp). A GRU or an RNN raises
+the same error, because the check ignores the kind of layer (same file). So calling train() between
+forward and backward is too late (pytorch#37965).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "An LSTM without batch_first reads the batch as time: samples flow into each other"
+# title = "An LSTM without batch_first treats the batch as time, so samples flow into each other"
 # kind = "silent"
 # symptom = "the output of a sample depends on the one before it"
 # origin = "usage"
@@ -24,15 +24,15 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Shapes fit, the loss falls (AndersonJo/dqn-pytorch#1), and the model sees nothing of the time.
+"""The shapes fit and the loss falls (AndersonJo/dqn-pytorch#1), but the model does not use the
+time.
 
-By default the first dimension is the time and the second the batch (docs:
-torch.nn.LSTM): a batch of sequences runs as one sequence per time step, from sample to
-sample. The states, h and c, have the batch second with batch_first too, and
-pack_padded_sequence() and pad_packed_sequence() a batch_first of their own. Of a bidirectional
-one, output[:, -1] has the first step of the backward direction, and of a sample that is padded it
-has read the padding: take h, h[-2] and h[-1] with two directions, and with padding that of a packed
-sequence.
+By default, the first dimension is the time and the second is the batch (docs: torch.nn.LSTM): a
+batch of sequences runs as one sequence per time step, from sample to sample. The states, h and c,
+have the batch second with batch_first too. pack_padded_sequence() and pad_packed_sequence() have
+their own batch_first. In a bidirectional LSTM, output[:, -1] has the first step of the backward
+direction; for a padded sample, output[:, -1] has read the padding. Use h instead: h[-2] and h[-1]
+with two directions, and the h of a packed sequence with padding.
 """
 
 import torch

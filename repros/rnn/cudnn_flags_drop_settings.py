@@ -34,21 +34,20 @@
 #     loss = criterion(model(x), y)
 #     loss.backward()
 # '''
-# choice = "Take the fix where a block is to have other flags; the lines where nothing is to be copied"
+# choice = "Take the fix to give a block other flags; take the lines to avoid copying a file"
 # rule = "warning"
 # when = "the block runs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13" }
 # ///
 """Inside `with cudnn.flags(deterministic=True)`, cuDNN is off, without a warning.
 
-flags() sets every setting, those that it was not given to its own defaults, and its
-default of `enabled` is False (torch/backends/cudnn/__init__.py). `enabled` controls
-whether cuDNN is used at all (docs: torch.backends.cudnn.enabled), so that the settings
-that were given are useless (pytorch#91261). PyTorch's own tests made the mistake
-(pytorch#77467). With enabled=True as well, benchmark is still False inside, and allow_tf32 True,
-whatever they were before.
+flags() sets every setting. Omitted settings get the defaults of flags(), whose default for
+`enabled` is False (torch/backends/cudnn/__init__.py). `enabled` controls whether cuDNN is used
+(docs: torch.backends.cudnn.enabled), so the given settings have no effect (pytorch#91261).
+PyTorch's own tests made this mistake (pytorch#77467). With enabled=True as well, benchmark is still
+False and allow_tf32 True inside the block, whatever they were before.
 
-This file reads the switches. What runs in place of cuDNN on a GPU is not measured.
+This file reads the switches. The code that replaces cuDNN on a GPU was not measured.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "functional_call on an LSTM ignores the weights that it gets"
+# title = "functional_call() on an LSTM ignores the weights passed to it"
 # kind = "silent"
 # symptom = "zero weights give an output that is not zero"
 # origin = "torch"
@@ -19,12 +19,12 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.0", cuda = "<2.0", mps = "<2.0" }
 # ///
-"""An inner loop of meta-learning runs the LSTM with the weights it means to replace.
+"""An inner loop of meta-learning runs the LSTM with the weights that it tries to replace.
 
-forward() of an LSTM or GRU reads a list of weights that is made with the module, and
-not the parameters that functional_call() exchanges (pytorch#90500). Since the fix it
-looks at them in every forward (pytorch#91111). A parametrization of an LSTM's weights
-had no effect for the same reason (pytorch#65688).
+forward() of an LSTM or GRU reads a list of weights that is made with the module, not the parameters
+that functional_call() swaps (pytorch#90500). Since the fix, every forward() checks the parameters
+(pytorch#91111). A parametrization of an LSTM's weights had no effect for the same reason
+(pytorch#65688).
 """
 
 import torch

@@ -30,16 +30,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Tensors made in inference_mode(), parameters too, cannot be used in what autograd records
-(docs: torch.autograd.grad_mode.inference_mode) or changed outside of the mode (docs:
-c10::InferenceMode). Two nn.Linear fail in the forward, which saves a weight for backward;
-one saves none, and the optimizer raises (on MPS nn.Linear always saves its weight, torch's
-derivatives.yaml, and the forward raises again; not measured). Without biases, the loss has
-no graph at all.
+"""Tensors created in inference_mode(), including parameters, cannot be used in operations that
+autograd records (docs: torch.autograd.grad_mode.inference_mode) or changed outside the mode (docs:
+c10::InferenceMode). Two nn.Linear fail in the forward, which saves a weight for backward. One
+nn.Linear saves no weight, and the optimizer raises (on MPS nn.Linear always saves its weight,
+torch's derivatives.yaml, and the forward raises again; not measured). Without biases, the loss has
+no graph.
 
-A part is enough: Unsloth's add_new_tokens(), which makes new weights, ran under
-inference_mode, and the training after it failed (unslothai/unsloth-zoo#137). Where a library
-does so, copy.deepcopy(model) outside of the mode can be trained.
+A part of the model is enough: Unsloth's add_new_tokens(), which creates new weights, ran under
+inference_mode, and the training after it failed (unslothai/unsloth-zoo#137). If a library does so,
+copy.deepcopy(model) outside the mode can be trained.
 """
 
 import torch

@@ -34,17 +34,18 @@
 # loss = criterion(model(x), y)
 # loss.backward()
 # '''
-# choice = "Take the lines; the fix where the prediction is to be made in eval mode"
+# choice = "Take the lines; take the fix if the prediction should run in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training after a prediction raises in a layer that keeps a table it built lazily, such as
-rotary embeddings (Dao-AILab/flash-attention#299).
+"""Training after a prediction raises in a layer that keeps a lazily built table, such as rotary
+embeddings (Dao-AILab/flash-attention#299).
 
-A tensor made in inference_mode() stays an inference tensor after it, and autograd refuses to save
-one (torch/csrc/autograd/saved_variable.cpp): one that is there already has to be built again, or
-copied with the model, by copy.deepcopy() outside of the mode. A table that is only added raises
-nothing, as addition saves no tensor (tools/autograd/derivatives.yaml). Later releases say "Please
-do not use Tensors created in inference mode" in the second half of the message (pytorch#161164).
+A tensor created in inference_mode() stays an inference tensor after the block, and autograd refuses
+to save it (torch/csrc/autograd/saved_variable.cpp). An existing table has to be built again, or
+copied with the model, by copy.deepcopy() outside the mode. A table that is only added raises
+nothing, because addition saves no tensor (tools/autograd/derivatives.yaml). Later releases say
+"Please do not use Tensors created in inference mode" in the second half of the message
+(pytorch#161164).
 """
 
 import torch

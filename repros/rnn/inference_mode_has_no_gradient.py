@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "enable_grad() inside inference_mode() does not bring gradients back"
+# title = "enable_grad() inside inference_mode() does not turn gradients on again"
 # kind = "error"
 # symptom = "element 0 of tensors does not require grad"
 # messages = ["element \\d{1,9} of tensors does not require grad and does not have a grad_fn"]
@@ -37,14 +37,14 @@
 #         loss = model(x.clone()).sum()  # a batch made in this mode cannot be saved for backward
 # loss.backward()
 # '''
-# choice = "Take the lines where you choose the outer mode; the fix where a framework has, and the model is to be in eval mode"
+# choice = "Take the lines if you choose the outer mode; take the fix if a framework chooses it, and the model should be in eval mode"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A loss computed under enable_grad() has no graph where inference_mode() is active further
-out, as in a test_step of Lightning (Lightning-AI/pytorch-lightning#19910).
+"""A loss computed under enable_grad() has no graph if an outer inference_mode() is active, as in a
+test_step of Lightning (Lightning-AI/pytorch-lightning#19910).
 
-enable_grad() overrides no_grad(); it does not override inference_mode(). A batch that was made
-in that mode is an inference tensor, which autograd refuses to save: clone it outside (docs:
+enable_grad() overrides no_grad(), but not inference_mode(). A batch created in that mode is an
+inference tensor, which autograd refuses to save: clone the batch outside the mode (docs:
 torch.autograd.grad_mode.inference_mode). The lines have no graph either while a caller is in
 inference_mode().
 """

@@ -27,13 +27,13 @@
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # stand_in = { cpu = "a meta tensor plays lengths on a GPU" }
 # ///
-"""The model works on the CPU and raises on a GPU, where the whole batch was moved.
+"""The model works on the CPU, but raises on a GPU if the whole batch was moved there.
 
-Lengths are read on the host to lay out the packed batch, so they have to be there
-(docs: pack_padded_sequence, pytorch#43227). cpu() waits for the GPU: lengths that never leave the
-CPU spare that. Lengths of shape (n, 1) raise the same, with "but got 2D", on the CPU too: flatten()
-them. Before 2.1 a list raises as well, where the default device is a GPU (pytorch#103964); a list
-has no cpu().
+torch reads the lengths on the host to lay out the packed batch, so they have to be there (docs:
+pack_padded_sequence, pytorch#43227). cpu() waits for the GPU; lengths that never leave the CPU
+avoid the wait. Lengths of shape (n, 1) raise the same error, with "but got 2D", on the CPU too:
+flatten() them. Before 2.1, a list raises as well if the default device is a GPU (pytorch#103964); a
+list has no cpu().
 """
 
 import torch

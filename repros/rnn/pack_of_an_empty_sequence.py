@@ -28,17 +28,17 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Training stops at the first batch with an empty sequence, maybe after hours.
+"""Training stops at the first batch with an empty sequence, possibly after hours.
 
-A packed batch holds at least the first step of every sequence, so lengths of zero are
-refused (aten/src/ATen/native/PackedSequence.cpp). clamp(min=1) alone, as in
-ASUS-AICS/LibMultiLabel-Old-Archive#164, lets the padding in as if it were a step; pytorch#4582
-masks what comes out for such a row as well. The lines do so for the state, with batch_first too;
-mask both states of an LSTM, and the one step that the output has for the row. The padding must be
-finite, as NaN in it reaches the gradients of the weights; and a batch that has no step at all, as
-padding empty sequences alone makes it, still raises, "Cannot pack empty tensors". A negative length
-raises the same text, "<= 0" (aten/src/ATen/native/PackedSequence.cpp): correct the count, as the
-lines would take it for 1.
+A packed batch holds at least the first step of every sequence, so lengths of zero are rejected
+(aten/src/ATen/native/PackedSequence.cpp). clamp(min=1) alone, as in
+ASUS-AICS/LibMultiLabel-Old-Archive#164, reads the padding as a step; pytorch#4582 also masks the
+output for such a row. The lines mask the state, with batch_first too. For an LSTM, mask both
+states; if you use the output, mask its single step for the row. The padding must be finite, because
+NaN in it reaches the gradients of the weights. A batch without a single step, the result of padding
+only empty sequences, still raises "Cannot pack empty tensors". A negative length raises the same
+text, "<= 0" (aten/src/ATen/native/PackedSequence.cpp): correct the count, because the lines would
+read it as 1.
 """
 
 import torch

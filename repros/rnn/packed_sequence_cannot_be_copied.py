@@ -22,12 +22,11 @@
 # '''
 # affected = { cpu = ">=2.11", cuda = ">=2.11", mps = ">=2.11" }
 # ///
-"""A call that the signature of PackedSequence.to() offers raises since torch 2.11.
+"""Since torch 2.11, a call that the signature of PackedSequence.to() allows raises.
 
-Up to 2.10 its docstring told to give copy as a keyword (torch/nn/utils/rnn.py). to()
-hands its arguments to Tensor.to(), which copies the data, and since 2.11 also to the
-parser of Module.to(), which knows no copy, to convert the index tensors
-(torch/nn/utils/rnn.py).
+Up to 2.10, its docstring told users to pass copy as a keyword (torch/nn/utils/rnn.py). to() passes
+its arguments to Tensor.to(), which copies the data. Since 2.11, it also passes them to the parser
+of Module.to(), which does not know copy, to convert the index tensors (torch/nn/utils/rnn.py).
 """
 
 import torch

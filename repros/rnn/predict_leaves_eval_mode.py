@@ -27,20 +27,20 @@
 # with no_grad_eval(model):
 #     prediction = model(x)
 # '''
-# choice = "Take the fix in a function that is given any model, as it takes care of the graph and of exceptions too; the lines where nothing is to be copied"
+# choice = "Take the fix in a function that gets any model, because the fix also handles the graph and exceptions; take the lines to avoid copying a file"
 # rule = "warning"
 # when = "the model has dropout or batch normalization"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""predict() calls eval(), nobody calls train() again, and the next training step runs without
+"""predict() calls eval(), no code calls train() again, and the next training step runs without
 dropout.
 
-On CUDA the backward of an RNN then raises "cudnn RNN backward can only be called in
-training mode" (wiseodd/controlled-text-generation#24). A bare train() at the end of predict()
-leaves a served model in train mode, and a frozen BatchNorm with it.
+On CUDA the backward of an RNN then raises "cudnn RNN backward can only be called in training mode"
+(wiseodd/controlled-text-generation#24). A bare train() at the end of predict() leaves a served
+model, and a frozen BatchNorm in it, in train mode.
 
 The lines restore modes, not random numbers: the iterator of a validation's DataLoader draws a seed
-(torch/utils/data/dataloader.py), so that the training still differs from one without validation.
+(torch/utils/data/dataloader.py), so the training still differs from training without validation.
 """
 
 import torch

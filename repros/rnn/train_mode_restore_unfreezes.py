@@ -33,22 +33,21 @@
 #     model.eval()
 #     validate(model)
 # '''
-# choice = "Take the lines in a loop that knows what is frozen; the fix in a function that is given any model"
+# choice = "Take the lines in a loop that knows the frozen parts; take the fix in a function that gets any model"
 # rule = "warning"
-# when = "that part has batch normalization or dropout"
+# when = "the frozen part has batch normalization or dropout"
 # affected = { cpu = ">=1.13" }
 # ///
-"""A BatchNorm that was frozen with eval() trains again after the model's next train(), which may
-stand after a validation (Lightning-AI/pytorch-lightning#18930) or at the start of each epoch
+"""A BatchNorm that was frozen with eval() trains again after the next train() of the model. This
+train() may follow a validation (Lightning-AI/pytorch-lightning#18930) or start each epoch
 (pgniewko/gt-pyg#112).
 
-train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so they
-cannot restore a model whose submodules are in different modes. Flags set by hand can, but they
-pass by the train() of a module that does more, such as a LoRA layer that merges its weights in
-eval().
+train() and eval() set the flag of every submodule (torch/nn/modules/module.py), so they cannot
+restore a model whose submodules are in different modes. Flags set by hand can, but they bypass the
+train() of a module that does more, such as a LoRA layer that merges its weights in eval().
 
-eval() stops the running statistics and dropout alone. The weight and bias of the BatchNorm train
-on, unless requires_grad_(False) was called.
+eval() stops only the running statistics and dropout. The weight and bias of the BatchNorm keep
+training unless requires_grad_(False) was called.
 """
 
 import torch

@@ -34,18 +34,18 @@
 # from rnn import input_gradients
 # gradient, = input_gradients(model, x)
 # '''
-# choice = "Take the lines for a model that is explained now and then; the fix keeps cuDNN on"
+# choice = "Take the lines if you explain the model only now and then; take the fix to keep cuDNN on"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=2.13" }
 # ///
-"""Two saliencies of one input differ: in train mode each is the gradient of another randomly
+"""Two saliencies of one input differ: in train mode, each is the gradient of another randomly
 thinned network.
 
-Train mode is advised against "cudnn RNN backward can only be called in training mode"
-(captum#564), and doubted (captum#1159), which ends by switching cuDNN off: without it the
-backward of an RNN needs no train mode. The RNN's dropout is what differs between two calls
-(control); an RNN of one layer has none (docs: torch.nn.LSTM).
-torch.nn.functional.dropout() without training=self.training differs in eval mode too.
-On MPS, an LSTM drew the same mask in every forward until pytorch#185351 (not measured).
+captum#564 advises train mode against "cudnn RNN backward can only be called in training mode".
+captum#1159 doubts this advice and ends by switching cuDNN off: without cuDNN, the backward of an
+RNN does not need train mode. The two calls differ because of the RNN's dropout (control); an RNN
+with one layer has no dropout (docs: torch.nn.LSTM). torch.nn.functional.dropout() without
+training=self.training differs in eval mode too. On MPS, an LSTM drew the same mask in every forward
+until pytorch#185351 (not measured).
 """
 
 import torch

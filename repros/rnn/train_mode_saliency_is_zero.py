@@ -22,9 +22,8 @@
 # ///
 """The gradient of the summed output with respect to the input is zero, up to rounding.
 
-In train mode BatchNorm subtracts the mean of the batch (docs: torch.nn.BatchNorm1d), so
-the sum of its output over the batch is a constant. In eval mode the same sum has an
-ordinary gradient.
+In train mode, BatchNorm subtracts the mean of the batch (docs: torch.nn.BatchNorm1d), so the sum of
+its output over the batch is constant. In eval mode, the same sum has a normal gradient.
 """
 
 import torch

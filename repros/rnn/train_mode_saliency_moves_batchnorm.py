@@ -27,16 +27,17 @@
 # from rnn import input_gradients
 # gradient, = input_gradients(model, x)
 # '''
-# choice = "Take the lines for a model that stays in eval mode; the fix in the middle of a training, and for RNNs on CUDA"
+# choice = "Take the lines for a model that stays in eval mode; take the fix during training, and for RNNs on CUDA"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Two predictions of one input differ because a forward in train mode ran in between; no
+"""Two predictions for one input differ because a forward in train mode ran in between, although no
 optimizer stepped.
 
-Such a forward updates BatchNorm's running statistics (docs: torch.nn.BatchNorm1d), unless it has
-track_running_stats=False or momentum=0, and those of InstanceNorm with track_running_stats=True.
-no_grad() is taken for a protection (facebookresearch/unbiased-teacher#47), but it is
-the forward that writes them (torch/nn/modules/batchnorm.py).
+Such a forward updates the running statistics of BatchNorm (docs: torch.nn.BatchNorm1d), unless the
+layer has track_running_stats=False or momentum=0. It also updates those of an InstanceNorm with
+track_running_stats=True. Users expect no_grad() to prevent this
+(facebookresearch/unbiased-teacher#47), but the forward writes the statistics
+(torch/nn/modules/batchnorm.py).
 """
 
 import torch

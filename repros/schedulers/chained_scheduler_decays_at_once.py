@@ -25,15 +25,15 @@
 # requires = ">=2.6"
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""Every epoch up to the milestone trains with half of its learning rate.
+"""Every epoch up to the milestone trains with half of its intended learning rate.
 
-SequentialLR repeats the first step of the schedule that it starts with. From 2.8 on, ExponentialLR
-and others know such a step by a flag instead of by epoch 0 (pytorch#149312), and it is set on the
-ChainedScheduler alone: the ExponentialLR in it decays. MultiplicativeLR and PolynomialLR do the
-same, and CosineAnnealingLR begins above its first rate; StepLR, LambdaLR and LinearLR are right
-(torch/optim/lr_scheduler.py). Before 2.6 SequentialLR could not hold a ChainedScheduler at all
-(pytorch#132745). Of a ChainedScheduler that holds one scheduler, take that one alone; the factors
-of several are multiplied in one LambdaLR.
+SequentialLR repeats the first step of its first schedule. Since 2.8, ExponentialLR and other
+schedulers recognize this step by a flag instead of by epoch 0 (pytorch#149312). The flag is set
+only on the ChainedScheduler, so the ExponentialLR in it decays. MultiplicativeLR and PolynomialLR
+do the same, and CosineAnnealingLR starts above its first rate; StepLR, LambdaLR and LinearLR are
+right (torch/optim/lr_scheduler.py). Before 2.6, SequentialLR could not hold a ChainedScheduler
+(pytorch#132745). If a ChainedScheduler holds one scheduler, use this scheduler alone. For several
+schedulers, multiply their factors in one LambdaLR.
 """
 
 import torch

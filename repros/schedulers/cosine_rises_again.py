@@ -26,14 +26,14 @@
 # rule = "error"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The learning rate falls and rises by turns, in as many half waves as an epoch has batches. If
-that number is even, training ends at the peak.
+"""The learning rate falls and rises in turn, in as many half-waves as an epoch has batches. If this
+number is even, training ends at the peak.
 
-CosineAnnealingLR does not stop at T_max calls of step(): it goes on along the cosine
+CosineAnnealingLR does not stop after T_max calls of step(). It continues along the cosine
 (torch/optim/lr_scheduler.py), here to the top of a wave. Stepped per batch with T_max in epochs, it
-makes a wave every two times T_max batches (ivadomed/ivadomed#57). load_state_dict() brings the
-T_max of the checkpoint back. Where it is stepped once for several accumulated batches, T_max counts
-those steps: in batches, with two for a step, training ends at half of the rate.
+makes a wave every 2 * T_max batches (ivadomed/ivadomed#57). load_state_dict() restores the T_max of
+the checkpoint. If you step the scheduler once for several accumulated batches, T_max counts these
+steps. With T_max in batches and two batches per step, training ends at half of the rate.
 """
 
 import torch

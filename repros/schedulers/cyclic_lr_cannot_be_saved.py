@@ -31,14 +31,14 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.0", cuda = "<2.0", mps = "<2.0" }
 # ///
-"""A training with CyclicLR fails at its first checkpoint.
+"""Training with CyclicLR fails at its first checkpoint.
 
 1.13 keeps its own scaling function as a weakref.WeakMethod in the scheduler, and state_dict()
-passes it on (pytorch#88684). With a scale_fn of your own it passes that on instead: a lambda cannot
-be pickled, "Can't pickle local object" (torch/optim/lr_scheduler.py). A new CyclicLR makes both
-itself, so that the checkpoint can do without them (speechbrain/speechbrain#1683). A file of 1.13
-with a scale_fn of your own needs state["_scale_fn_custom"] = None before torch 2 loads it. In a
-SequentialLR or ChainedScheduler both are in the states of state["_schedulers"].
+includes it (pytorch#88684). With your own scale_fn, state_dict() includes this function instead: a
+lambda cannot be pickled, "Can't pickle local object" (torch/optim/lr_scheduler.py). A new CyclicLR
+creates both functions itself, so the checkpoint does not need them (speechbrain/speechbrain#1683).
+A file saved by 1.13 with your own scale_fn needs state["_scale_fn_custom"] = None before torch 2
+loads it. In a SequentialLR or ChainedScheduler, both are in the states of state["_schedulers"].
 """
 
 import io

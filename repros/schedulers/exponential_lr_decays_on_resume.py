@@ -25,15 +25,14 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.5**epoch, step=4)
 # '''
-# choice = "Take the lines where the checkpoint holds the state of the scheduler; the fix where it holds no more than the number of steps"
+# choice = "Take the lines if the checkpoint holds the state of the scheduler; take the fix if it holds only the number of steps"
 # affected = { cpu = "<2.8", cuda = "<2.8", mps = "<2.8" }
 # ///
 """Every resume with last_epoch multiplies the learning rate by gamma.
 
-The constructor ends with a step, and get_lr() left the rate alone only if that step was
-the one to epoch 0. With last_epoch it is a later one, and so the rate that the
-optimizer had loaded was decayed again (pytorch#102261).
-MultiplicativeLR, LinearLR and PolynomialLR did the same (pytorch#149312).
+The constructor ends with a step, and get_lr() left the rate unchanged only if this step led to
+epoch 0. With last_epoch, the step leads to a later epoch, so the loaded rate was decayed again
+(pytorch#102261). MultiplicativeLR, LinearLR and PolynomialLR did the same (pytorch#149312).
 """
 
 import torch

@@ -34,21 +34,21 @@
 # epoch = checkpoint["epoch"]
 # scheduler = ScheduleLR(optimizer, lambda step: 0.1 if step >= 2 else 1.0, step=epoch + 1)
 # '''
-# choice = "Take the lines; the fix where the checkpoint holds no state of optimizer and scheduler: it continues the learning rate, and the momentum starts again"
+# choice = "Take the lines; take the fix if the checkpoint holds no state of optimizer and scheduler: the fix continues the learning rate, but the momentum starts again"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A training that is resumed with last_epoch fails while the scheduler is built.
+"""A training run that is resumed with last_epoch fails while it builds the scheduler.
 
-"initial_lr" is written into the optimizer's groups by a scheduler that starts at
-last_epoch=-1, and is part of the optimizer's state (torch/optim/lr_scheduler.py). A new
-optimizer has none.
+A scheduler that starts at last_epoch=-1 writes "initial_lr" into the optimizer's groups, and
+"initial_lr" is part of the optimizer's state (torch/optim/lr_scheduler.py). A new optimizer has no
+"initial_lr".
 
-Writing "initial_lr" by hand is the usual advice (akamaster/pytorch_resnet_cifar10#14). The
-error goes; the rate is the undecayed one, since get_lr() of most schedulers multiplies the rate
-of the group (torch/optim/lr_scheduler.py), and the milestone has passed. It is right for
-LambdaLR, as in real-stanford/universal_manipulation_interface#70, and for CyclicLR; with
-CosineAnnealingWarmRestarts the cycle is another, and OneCycleLR raises KeyError: 'max_lr' next.
-SequentialLR does not raise, and starts again (schedulers/sequential_lr_forgets_last_epoch).
+Writing "initial_lr" by hand is the usual advice (akamaster/pytorch_resnet_cifar10#14). The error
+disappears, but the rate is not decayed: get_lr() of most schedulers multiplies the rate of the
+group (torch/optim/lr_scheduler.py), and the milestone has passed. The advice is right for LambdaLR,
+as in real-stanford/universal_manipulation_interface#70, and for CyclicLR.
+CosineAnnealingWarmRestarts is then in another cycle, and OneCycleLR next raises KeyError: 'max_lr'.
+SequentialLR does not raise, but starts again (schedulers/sequential_lr_forgets_last_epoch).
 """
 
 import torch

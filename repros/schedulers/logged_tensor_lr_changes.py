@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "Tensor learning rates of ExponentialLR logged with get_last_lr() all change to the last one"
+# title = "Tensor learning rates of ExponentialLR logged with get_last_lr() all change to the last rate"
 # kind = "silent"
 # symptom = "logged learning rates are \\[0\\.125, 0\\.125, 0\\.125\\]"
 # origin = "torch"
@@ -22,11 +22,12 @@
 # fix = "upgrade"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
-"""The history of learning rates is constant: every entry is the same tensor.
+"""The history of learning rates is constant, because every entry is the same tensor.
 
-get_last_lr() handed out the tensor of the param group itself (pytorch#163103), and since 2.4
-schedulers write into that tensor (pytorch#123753). optimizer.param_groups[0]["lr"] is that tensor
-on 2.13 and 2.15 too: float() copies it. A learning rate that is a float is never changed.
+get_last_lr() returned the tensor of the param group itself (pytorch#163103), and since 2.4
+schedulers write into this tensor (pytorch#123753). optimizer.param_groups[0]["lr"] is the same
+tensor on 2.13 and 2.15 too, so copy its value with float(). A learning rate that is a float is
+never changed in place.
 """
 
 import torch

@@ -29,21 +29,22 @@
 # factor = sequence(linear(2, 0.2, 0.2), lambda epoch: 0.2 * 0.5**epoch)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Take the lines; the fix for a learning rate that is a tensor, or a schedule of more than two parts"
+# choice = "Take the lines; take the fix for a tensor learning rate, or a schedule with more than two parts"
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""The decay begins an epoch early, and stays ahead by one factor. Where the factors begin with
-zero, as t / (t + 1) does for a decay by 1/t, the learning rate is zero from the milestone on.
+"""The decay starts one epoch early, and stays ahead by one factor. If the factors start at zero, as
+t / (t + 1) does for a decay by 1/t, the learning rate is zero from the milestone on.
 
-At the milestone SequentialLR sets the next scheduler to its epoch 0, where
-MultiplicativeLR used to leave the rate alone. Since pytorch#149312 it leaves it alone
-only while it is built, and at the milestone multiplies by the factor of epoch 0, for
-which it is never asked on its own (torch/optim/lr_scheduler.py).
+At the milestone, SequentialLR sets the next scheduler to its epoch 0, where MultiplicativeLR used
+to leave the rate unchanged. Since pytorch#149312, it leaves the rate unchanged only while it is
+built. At the milestone, it multiplies by the factor of epoch 0, which a MultiplicativeLR outside
+SequentialLR never uses (torch/optim/lr_scheduler.py).
 
-MultiplicativeLR goes on from the rate that it finds. LambdaLR and ExponentialLR begin at the base
-rate, so the lambda has to begin with the factor of the last epoch before the milestone. That is 0.2
-here, 1 from a milestone of 6 on, as total_iters of ConstantLR is 5 by default, and 1 where a warmup
-has ended before the milestone. Only with 1 is ExponentialLR(optimizer, 0.5) right in their place.
+MultiplicativeLR continues from the current rate. LambdaLR and ExponentialLR start at the base rate,
+so the lambda has to start with the factor of the last epoch before the milestone. This factor is
+0.2 here. From a milestone of 6 on it is 1, because total_iters of ConstantLR is 5 by default, and
+it is 1 if a warmup has ended before the milestone. ExponentialLR(optimizer, 0.5) can replace the
+LambdaLR only if the factor is 1.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "A SequentialLR whose first part is a SequentialLR has other learning rates than that part alone"
+# title = "A SequentialLR as the first part of another SequentialLR runs with wrong learning rates"
 # kind = "silent"
 # symptom = "learning rates are \\[(0\\.5, 0\\.2|1\\.0, 1\\.0), 0\\.2"
 # messages = [
@@ -30,19 +30,20 @@
 # inner = sequence(linear(2, 0.5, 0.5), linear(2, 0.2, 0.2))
 # scheduler = ScheduleLR(optimizer, sequence(inner, linear(1, 0.1, 0.1)))
 # '''
-# choice = "Take the lines, with the milestones of the inner schedule counted from the start of the training; the fix where parts that are made elsewhere have to be nested"
+# choice = "Take the lines, and count the milestones of the inner schedule from the start of the training; take the fix to nest parts that are made elsewhere"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """The inner schedule runs one epoch early.
 
-The constructor of the outer SequentialLR takes back the first step of all schedulers
-and repeats it for the first one. For an inner SequentialLR it repeats it with step(),
-which advances that one by an epoch (pytorch#196242). Before 2.6 it took back the first
-step of the inner one alone, not those of the schedulers in it (pytorch#132745), and the
-rate of the warmup was never set.
+The constructor of the outer SequentialLR reverts the first step of all schedulers and repeats it
+for the first scheduler. For an inner SequentialLR it uses step(), which advances the inner schedule
+by an epoch (pytorch#196242). Before 2.6, it reverted only the first step of the inner SequentialLR,
+not the first steps of the schedulers in it (pytorch#132745), and the rate of the warmup was never
+set.
 
-As a later part an inner SequentialLR, or ChainedScheduler, raises at its milestone: a TypeError
-on 2.7, and on 2.13 and 2.15 a NotImplementedError without a text, as neither has a get_lr().
+An inner SequentialLR or ChainedScheduler that is a later part raises at its milestone, because
+neither has a get_lr(): a TypeError on 2.7, and a NotImplementedError without a text on 2.13 and
+2.15.
 """
 
 import traceback

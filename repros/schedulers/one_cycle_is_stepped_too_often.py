@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "OneCycleLR raises during training: it was stepped more often than total_steps"
+# title = "OneCycleLR raises during training if it is stepped more often than total_steps"
 # kind = "error"
 # symptom = "Tried to step \\d times. The specified number of total steps is 2"
 # messages = ["Tried to step \\d{1,12} times\\. The specified number of total steps is \\d{1,12}"]
@@ -26,15 +26,16 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A ValueError, hours into the training: the schedule is over, and the training is not.
+"""A ValueError stops the training after hours: the schedule is over, but the training is not.
 
-total_steps is the number of calls of step(), one per batch, and OneCycleLR has no rate for
-one more (torch/optim/lr_scheduler.py). It was counted in epochs here; in
-A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smaller. A training that
-is to go on for longer needs a new schedule: load_state_dict() brings the old total_steps back.
+total_steps is the number of calls of step(), one per batch, and OneCycleLR has no rate for a
+further call (torch/optim/lr_scheduler.py). Here total_steps was counted in epochs; in
+A4Bio/PiFold#6 it was a constant that no longer fits once the batches are smaller. To train for
+longer, make a new schedule, because load_state_dict() restores the old total_steps.
 
-With gradient accumulation step() belongs beside optimizer.step(), and total_steps counts those:
-epochs * len(loader) would leave the cycle unfinished (schedulers/one_cycle_stays_in_its_warmup).
+With gradient accumulation, call step() beside optimizer.step(), and count these calls in
+total_steps: epochs * len(loader) would leave the cycle unfinished
+(schedulers/one_cycle_stays_in_its_warmup).
 """
 
 import torch

@@ -30,14 +30,14 @@
 # when = "an epoch has more than 1 / pct_start batches, by default 3"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""The learning rate climbs for the whole training and ends below max_lr: over 10 epochs, by
-default, at 0.92 of it with 4 batches in an epoch, at 0.25 with 10, and at 0.04, where it began,
-with 100.
+"""The learning rate rises during the whole training and ends below max_lr. Over 10 epochs, by
+default, it ends at 0.92 of max_lr with 4 batches per epoch, at 0.25 with 10, and at 0.04, where it
+started, with 100.
 
-OneCycleLR is made for a step after every batch (docs: torch.optim.lr_scheduler.OneCycleLR).
-Trainers that step their schedulers once per epoch see a fraction of the schedule (pytorch#65417,
-espnet/espnet#3319). Where it is stepped once for several accumulated batches, total_steps counts
-those steps.
+OneCycleLR expects a step after every batch (docs: torch.optim.lr_scheduler.OneCycleLR). Trainers
+that step their schedulers once per epoch use a fraction of the schedule (pytorch#65417,
+espnet/espnet#3319). If you step the scheduler once for several accumulated batches, total_steps
+counts these steps.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ReduceLROnPlateau.step() raises TypeError in a loop that was written for other schedulers"
+# title = "ReduceLROnPlateau.step() raises TypeError in a loop written for other schedulers"
 # kind = "error"
 # symptom = "step\\(\\) missing 1 required positional argument: 'metrics'"
 # messages = ["step\\(\\) missing 1 required positional argument: .metrics."]
@@ -36,12 +36,13 @@
 # ///
 """A loop that works with every other scheduler fails with ReduceLROnPlateau.
 
-It decides by a number whether to lower the rate, so its step() takes that number (docs:
-torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without one need a case for
-it (ContinualAI/avalanche#692, victoresque/pytorch-template#89). Where no other scheduler is used,
-the case is not needed. For an accuracy give mode="max", else the rate falls while it rises. For a
-loss below 0 give threshold_mode="abs": by the relative threshold -10 is better than -10, and the
-rate never falls. Give every rank the same number, or their rates part.
+ReduceLROnPlateau uses a number to decide whether to lower the rate, so its step() requires this
+number (docs: torch.optim.lr_scheduler.ReduceLROnPlateau). Trainers that call step() without an
+argument need a special case (ContinualAI/avalanche#692, victoresque/pytorch-template#89). Without
+other schedulers, the special case is not needed. For an accuracy, pass mode="max"; otherwise the
+rate falls while the accuracy rises. For a loss below 0, pass threshold_mode="abs": by the relative
+threshold, -10 is better than -10, and the rate never falls. Pass the same number on every rank;
+otherwise the rates of the ranks diverge.
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ReduceLROnPlateau raises IndexError after add_param_group"
+# title = "ReduceLROnPlateau raises IndexError after add_param_group()"
 # kind = "error"
 # symptom = "list index out of range"
 # messages = ['self\.min_lrs\[i\].{0,200}?IndexError: list index out of range']
@@ -33,10 +33,9 @@
 # ///
 """The scheduler raises at the first plateau after a parameter group was added.
 
-ReduceLROnPlateau makes one minimum per parameter group when it is built, and looked it
-up by the index of a group that came later (pytorch#104361). The error comes epochs
-after its cause: only a step that reduces the learning rate reads the minima
-(torch/optim/lr_scheduler.py).
+When it is built, ReduceLROnPlateau stores one minimum per parameter group. It then used the index
+of a later group to look up the minimum (pytorch#104361). The error comes epochs after its cause,
+because only a step that reduces the learning rate reads the minima (torch/optim/lr_scheduler.py).
 """
 
 import traceback

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "ReduceLROnPlateau replaces a tensor learning rate by a float"
+# title = "ReduceLROnPlateau replaces a tensor learning rate with a float"
 # kind = "silent"
 # symptom = "the learning rate is a float now, and the tensor still says 1\\.0"
 # origin = "torch"
@@ -31,16 +31,16 @@
 # fix = "upgrade"
 # affected = { cpu = "<2.10", cuda = "<2.10", mps = "<2.10" }
 # ///
-"""Whoever holds the tensor keeps the old learning rate after the first reduction.
+"""Code that holds the tensor still sees the old learning rate after the first reduction.
 
-A tensor is what keeps a compiled optimizer from being compiled again
-(docs: recipes/compiling_optimizer_lr_scheduler); ReduceLROnPlateau put a float in its
-place, and the step was compiled again (pytorch#163093). The lines put the tensor back with its
-new value. They do so for every optimizer: Adam and AdamW lose their tensor too.
+With a tensor, a change of the rate does not recompile a compiled optimizer (docs:
+recipes/compiling_optimizer_lr_scheduler). ReduceLROnPlateau replaced the tensor with a float, and
+the step was compiled again (pytorch#163093). The lines put the tensor back with its new value. They
+do so for every optimizer: Adam and AdamW lose their tensor too.
 
-Give each group a tensor of its own. Since 2.10 ReduceLROnPlateau writes into the tensor, group by
-group: where two hold the same one, as with lr=torch.tensor(1.0) of the optimizer, it is reduced
-twice, from 1 to 0.01 (2.15).
+Give each group its own tensor. Since 2.10, ReduceLROnPlateau writes into the tensor, group by
+group. If two groups hold the same tensor, as with lr=torch.tensor(1.0) of the optimizer, the rate
+is reduced twice, from 1 to 0.01 (2.15).
 """
 
 import torch

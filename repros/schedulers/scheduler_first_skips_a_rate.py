@@ -21,14 +21,14 @@
 # rule = "warning"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""A warning, once, and a schedule that is one step ahead of the training.
-CosineAnnealingWarmRestarts gives no warning (torch/optim/lr_scheduler.py).
+"""torch warns once, and the schedule is one step ahead of the training. CosineAnnealingWarmRestarts
+gives no warning (torch/optim/lr_scheduler.py).
 
-The constructor of a scheduler has set the first rate, and every step() sets that of the
-next update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler came first, and
-examples of that time still have it so
-(ThilinaRajapakse/pytorch-transformers-classification#21). What stood at the start of an epoch
-goes to its end: beside optimizer.step() in the loop of batches it would step once per batch.
+The constructor of a scheduler has set the first rate, and every step() sets the rate of the next
+update (torch/optim/lr_scheduler.py). Until torch 1.1 the scheduler came first, and examples of that
+time still use this order (ThilinaRajapakse/pytorch-transformers-classification#21). Move a
+scheduler.step() at the start of an epoch to the end of the epoch: beside optimizer.step() in the
+loop of batches, it would step once per batch.
 """
 
 import warnings

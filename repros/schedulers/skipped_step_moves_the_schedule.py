@@ -31,19 +31,19 @@
 # requires = ">=2.3"
 # affected = { cpu = ">=2.3", cuda = ">=2.3", mps = ">=2.8" }
 # ///
-"""The order of the calls is right, and the warning comes in the first step all the same. After a
-later one that is skipped, the schedule is ahead without a warning.
+"""The order of the calls is right, but the first step still gives the warning. If a later step is
+skipped, the schedule is ahead without a warning.
 
-The scale starts at 65536; where the first gradients overflow, scaler.step() does not call
-optimizer.step() (torch/amp/grad_scaler.py), and the scheduler counts an update that never was
-(Lightning-AI/pytorch-lightning#21339). That of a fused optimizer is called, and skips by itself:
-the schedule is ahead, and nothing warns. The lines are right for these too.
+The scale starts at 65536. If the first gradients overflow, scaler.step() does not call
+optimizer.step() (torch/amp/grad_scaler.py), and the scheduler counts an update that never happened
+(Lightning-AI/pytorch-lightning#21339). step() of a fused optimizer is called and skips the update
+itself: the schedule is ahead without a warning. The lines are right for fused optimizers too.
 
-To ignore the warning is the usual advice (sithu31296/semantic-segmentation#28,
-hkchengrex/STCN#44). The schedule is ahead by one step for each skipped one then.
+The usual advice is to ignore the warning (sithu31296/semantic-segmentation#28, hkchengrex/STCN#44).
+The schedule is then ahead by one step for each skipped step.
 
-Where one scaler serves two optimizers, the scale falls when either overflows: the schedule of the
-other waits too, although its step was taken.
+If one scaler serves two optimizers, the scale falls when either overflows: the schedule of the
+other optimizer waits too, although its step was taken.
 """
 
 import warnings

@@ -29,19 +29,18 @@
 # optimizer.load_state_dict(checkpoint["optimizer"])
 # scheduler = ScheduleLR(optimizer, lambda epoch: 0.5 ** (epoch // 2), step=4)
 # '''
-# choice = "Take the lines where the checkpoint holds the state of the scheduler; the fix where it holds no more than the number of steps"
+# choice = "Take the lines if the checkpoint holds the state of the scheduler; take the fix if it holds only the number of steps"
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
 """A resume at an epoch where StepLR has just decayed decays the learning rate again.
 
-The constructor ends with a step, here the one to epoch 4, and get_lr() multiplies the
-rate that the optimizer has loaded, which has been decayed for that epoch already
-(torch/optim/lr_scheduler.py). ExponentialLR did the same (pytorch#102261); its fix left StepLR,
-MultiStepLR and ConstantLR out (pytorch#149312).
+The constructor ends with a step, here to epoch 4, and get_lr() multiplies the loaded rate, which
+has already been decayed for that epoch (torch/optim/lr_scheduler.py). ExponentialLR did the same
+(pytorch#102261); its fix did not cover StepLR, MultiStepLR and ConstantLR (pytorch#149312).
 
-The documentation says to build the scheduler before the optimizer's load_state_dict()
-(docs: torch.optim.lr_scheduler.LRScheduler). With last_epoch that is a KeyError, as the
-optimizer has no "initial_lr" yet (torch/optim/lr_scheduler.py).
+The documentation says to build the scheduler before the optimizer's load_state_dict() (docs:
+torch.optim.lr_scheduler.LRScheduler). With last_epoch this raises a KeyError, because the optimizer
+has no "initial_lr" yet (torch/optim/lr_scheduler.py).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "SWALR built with last_epoch starts its annealing again"
+# title = "SWALR built with last_epoch restarts its annealing"
 # kind = "silent"
 # symptom = "the learning rate after 10 epochs is 0.325, not 0.1"
 # origin = "torch"
@@ -23,14 +23,14 @@
 # '''
 # affected = { cpu = ">=1.13", cuda = ">=1.13", mps = ">=1.13" }
 # ///
-"""Resumed after epoch 5 of 10, the learning rate takes 10 more epochs to its end.
+"""Resumed after epoch 5 of 10, the learning rate takes 10 more epochs to reach its end.
 
-SWALR takes "the index of the last epoch" (docs: torch.optim.swa_utils.SWALR), but reads
-its position from the number of its own steps: `step = self._step_count - 1` in get_lr()
+SWALR accepts "the index of the last epoch" (docs: torch.optim.swa_utils.SWALR), but computes its
+position from the number of its own steps: `step = self._step_count - 1` in get_lr()
 (torch/optim/swa_utils.py).
 
-The AveragedModel has a state of its own, which a resume needs too. torch.load() of 2.6 to 2.9 takes
-the state of SWALR only as schedulers/swalr_checkpoint_needs_unsafe_load says.
+The AveragedModel has its own state, which a resume needs too. torch.load() of 2.6 to 2.9 loads the
+state of SWALR only as described in schedulers/swalr_checkpoint_needs_unsafe_load.
 """
 
 import torch

@@ -33,16 +33,15 @@
 # factor = sequence(linear(2, 0.1, 0.1), lambda step: 0.5**step)
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Take the lines with the schedulers of torch; the fix where one tensor has to hold the learning rate on every torch: before 2.4 they replace it, and CosineAnnealingWarmRestarts does on 2.7 too"
+# choice = "Take the lines with the schedulers of torch; take the fix if one tensor has to hold the learning rate on every torch: before 2.4 the schedulers replace the tensor, and CosineAnnealingWarmRestarts does on 2.7 too"
 # affected = { cpu = ">=2.4,<2.10", cuda = ">=2.4,<2.10", mps = ">=2.4,<2.10" }
 # ///
-"""The learning rate does not rise when the warmup ends, and decays from there.
+"""The learning rate does not rise when the warmup ends, and decays from the low rate.
 
-A tensor is what the tutorial for compiled optimizers says to use
-(docs: recipes/compiling_optimizer_lr_scheduler). The constructor of SequentialLR made
-"lr" and "initial_lr" of each group the same tensor. Since 2.4 schedulers write the rate
-in place (pytorch#123753), and so the warmup changed the base rate of all later ones
-with it (pytorch#162359).
+The tutorial for compiled optimizers recommends a tensor (docs:
+recipes/compiling_optimizer_lr_scheduler). The constructor of SequentialLR made "lr" and
+"initial_lr" of each group the same tensor. Since 2.4, schedulers write the rate in place
+(pytorch#123753), so the warmup also changed the base rate of all later schedulers (pytorch#162359).
 """
 
 import torch

@@ -3,7 +3,7 @@
 # dependencies = ["torch"]
 #
 # [tool.repro]
-# title = "CosineAnnealingWarmRestarts(T_mult=2) resumed by last_epoch in its second cycle starts that cycle again"
+# title = "CosineAnnealingWarmRestarts(T_mult=2) resumed by last_epoch in cycle 2 restarts that cycle"
 # kind = "silent"
 # symptom = "resumed with learning rate 1\\.0, stopped with 0\\.5"
 # origin = "torch"
@@ -24,14 +24,15 @@
 # '''
 # affected = { cpu = ">=2.8", cuda = ">=2.8", mps = ">=2.8" }
 # ///
-"""Epochs 2 to 5 are the second cycle; resumed at epoch 4, it starts again from there.
-Resumed at 2 or 3 it is right, and from 4 on at no epoch (torch/optim/lr_scheduler.py).
+"""Epochs 2 to 5 are the second cycle; resumed at epoch 4, the cycle starts again from there. A
+resume at epoch 2 or 3 is right, but from epoch 4 on every resume is wrong
+(torch/optim/lr_scheduler.py).
 
-The constructor takes last_epoch for the position in the first cycle, and its first step makes that
-a position in the second one. It used to subtract the length of the first cycle, which is right in
-the second cycle and wrong from the third on (pytorch#88791). Since pytorch#151289 it takes the
-remainder, which is right where all cycles are as long: with T_mult=1. step(epoch) finds the cycle
-for any T_mult (torch/optim/lr_scheduler.py).
+The constructor treats last_epoch as the position in the first cycle, and its first step turns this
+into a position in the second cycle. It used to subtract the length of the first cycle, which is
+right in the second cycle and wrong from the third on (pytorch#88791). Since pytorch#151289 it uses
+the remainder, which is right if all cycles have the same length: with T_mult=1. step(epoch) finds
+the cycle for any T_mult (torch/optim/lr_scheduler.py).
 """
 
 import torch

@@ -22,15 +22,15 @@
 # factor = sequence(linear(0, 0.1, 1), lambda epoch: 0.5**epoch)  # a warmup of 0 epochs
 # scheduler = ScheduleLR(optimizer, factor)
 # '''
-# choice = "Take the lines to train without a warmup once; the fix where its length is a setting that may be 0"
+# choice = "Take the lines to train without a warmup once; take the fix if the length of the warmup is a setting that may be 0"
 # affected = { cpu = "<2.13", cuda = "<2.13", mps = "<2.13" }
 # ///
 """Training without warmup starts at the low rate of the warmup and decays from there.
 
-People set the milestone to 0 to try a training without its warmup (pytorch#185872).
-The constructor ran the first step of the first scheduler all the same, and step()
-passed on to the second one without setting it to its epoch 0 (pytorch#185986). A decay
-that multiplies the current rate, such as ExponentialLR, never leaves that scale.
+Users set the milestone to 0 to try a training run without its warmup (pytorch#185872). The
+constructor still ran the first step of the first scheduler, and step() switched to the second
+scheduler without setting it to its epoch 0 (pytorch#185986). A decay that multiplies the current
+rate, such as ExponentialLR, never leaves this scale.
 """
 
 import torch
